@@ -21,14 +21,15 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
   const create = useCreateIndex(collectionRef)
   const queryClient = useQueryClient()
   const index = findIndex(indexes ?? [], fields)
-  const isBuilding = useRef(false)
+  const isReady = indexes === undefined ? undefined : index?.state === 'ready'
+  const wasReady = useRef(isReady)
   useEffect(() => {
-    // The query is served by the index from now on.
-    if (isBuilding.current && index?.state === 'ready') {
+    // The query is served by the index from now on. A short build is never seen.
+    if (wasReady.current === false && isReady) {
       void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
     }
-    isBuilding.current = index?.state === 'building'
-  }, [index, queryClient, collectionRef])
+    wasReady.current = isReady
+  }, [isReady, queryClient, collectionRef])
   if (indexes === undefined || fields.length === 0) return null
   const names = <span className="mono">{fields.join(', ')}</span>
   if (index?.state === 'building') {
