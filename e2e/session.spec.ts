@@ -38,7 +38,10 @@ test('A wrong key is rejected with an explanation, and the right one is accepted
 test('Signing out ends the session on the server and requires the key again', async ({
   page,
   gatehouse,
+  browserErrors,
 }) => {
+  // Requests of the page may be in flight when the session ends.
+  browserErrors.allow(/^http 401 GET /)
   await gatehouse.signIn(page)
   const cookies = await page.context().cookies()
   await page.getByRole('button', { name: 'Operator account menu' }).click()
