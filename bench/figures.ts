@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 
 /** A figure of the table that `npm run bench` prints. */
 export interface Figure {
-  /** What was measured, of which subject, such as `read by id : bare node:http`. */
+  /** The subject and what was measured, such as `read by id : bare node:http`. */
   readonly what: string
   readonly value: string
   /** Such as `at least 0.35`; without a target, the figure is for comparison. */

@@ -407,7 +407,7 @@ export const documentComponents: Components = {
     ExportAs: {
       name: 'export-as',
       in: 'query',
-      description: 'Exports every document that matches in this format, whatever Accept says.',
+      description: 'Exports every document that matches in this format, regardless of Accept.',
       schema: { type: 'string', enum: [...EXPORT_FORMATS] },
     },
     CsvCells: {

@@ -119,7 +119,7 @@ forEachEngineNode((start) => {
       expect(listed.json).toMatchObject({ field: 'csv-cells' })
     })
 
-    it('is chosen by export-as, whatever Accept says', async () => {
+    it('is chosen by export-as regardless of Accept', async () => {
       const asJson = await sendRequest('GET', '/articles?export-as=json&fields=title&sort=title')
       expect(asJson.text).toBe(
         '[\n{"id":"two","title":"=2"},\n{"id":"one","title":"One"},\n{"id":"three","title":"Three, \\"3\\""}\n]\n',
