@@ -29,10 +29,14 @@ export const sizeOf = (path: string): number | undefined =>
  * the database, so keys without a database mean that the database was lost.
  *
  * @throws Failure `unavailable` if the database is missing or empty and the folder contains keys or
- * an interrupted restore.
+ * an interrupted restore, or if the write-ahead log of the database is missing.
  */
 export function requireDatabase(data: string): void {
-  if ((sizeOf(join(data, DATABASE_FILE)) ?? 0) > 0) return
+  const database = join(data, DATABASE_FILE)
+  if ((sizeOf(database) ?? 0) > 0) {
+    requireLog(database)
+    return
+  }
   const restoring = join(data, RESTORE_FOLDER)
   if (sizeOf(restoring) !== undefined) {
     throw new Failure(
@@ -48,5 +52,21 @@ export function requireDatabase(data: string): void {
     `The data folder ${data} contains ${keys.join(' and ')} but no database. Run "gatehouse restore ` +
       `FOLDER" to restore a backup, or move ${keys.length === 1 ? 'this file' : 'these files'} ` +
       'away to start with an empty database.',
+  )
+}
+
+/**
+ * Checks that the write-ahead log of a database was not removed. SQLite creates the log before its
+ * index (`-shm`) and deletes it after the index, so an index without a log means that it was lost.
+ */
+function requireLog(database: string): void {
+  const index = `${database}-shm`
+  const isLogLost = sizeOf(index) !== undefined && sizeOf(`${database}-wal`) === undefined
+  // Another process may have deleted both between the first two checks.
+  if (!isLogLost || sizeOf(index) === undefined) return
+  throw new Failure(
+    'unavailable',
+    `The file ${database}-wal with the last changes is missing. Put it back or restore a backup. To ` +
+      `start without these changes, remove ${index}.`,
   )
 }

@@ -11,7 +11,15 @@ export type EngineName = 'sqlite' | 'postgres'
  */
 export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
 
-/** A statement that changes rows of one table, each independently of the others. */
+/** Limits of the lookups that PostgreSQL runs together. */
+export interface LookupLimits {
+  /** Maximum number of rows that they read, by default for lookups of one row. */
+  readonly rows?: number
+  /** Returns the maximum number of rows that a lookup with these parameters reads; by default 1. */
+  readonly rowsOf?: (...parameters: readonly string[]) => number
+}
+
+/** A statement that makes several changes, each independently of the others. */
 export interface RowStatement {
   /** Names the prepared statement. */
   readonly name: string
@@ -55,7 +63,7 @@ export interface Engine {
   /** See `Store.prepareLookup`. Missing if {@link read} is fast enough. */
   readonly prepareLookup?: <R>(
     query: CompiledQuery<R>,
-    items?: number,
+    limits?: LookupLimits,
   ) => (...parameters: readonly string[]) => Promise<QueryResult<R>>
   /** See `Store.prepareChange`. Missing on SQLite, which commits concurrent changes together. */
   readonly prepareChange?: (statement: RowStatement) => ChangeRow

@@ -50,9 +50,9 @@ test('a change whose sync failed is reported as unknown, and may exist after a r
     error: 'EIO',
   })
   for (let n = 0; n < WRITES; n++) {
-    const answer = await call('POST', '/things', { id: `w${n}` })
-    expect(answer.status).toBe(503)
-    expect(answer.json).toMatchObject({
+    const response = await call('POST', '/things', { id: `w${n}` })
+    expect(response.status).toBe(503)
+    expect(response.json).toMatchObject({
       id: 'unavailable',
       message: expect.stringContaining('The database did not confirm the change'),
       ids: [`w${n}`],

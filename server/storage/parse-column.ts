@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
  * Parses a stored value whose form its column does not guarantee, such as one of several texts.
  *
  * @param column the table and the column, for the error.
- * @throws if the value has another form: something other than this program has changed the store.
+ * @throws if the value is invalid, because another program has changed the store.
  */
 export function parseColumn<T>(schema: z.ZodMiniType<T>, column: string, value: unknown): T {
   const parsed = z.safeParse(schema, value)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { Snapshot, Store } from './open.ts'
 import { openSqliteSnapshot } from './sqlite/snapshot.ts'
+import type { Snapshot, Store } from './store.ts'
 import { storeDatabases } from './test-support/databases.testing.ts'
 import { forEachEngine, forEngine } from './test-support/each-engine.testing.ts'
 

@@ -25,7 +25,8 @@ export interface NodesTable {
   /** Random id, new at each start. */
   run: string
   /**
-   * Identifies the machine and its network. Two nodes in one place cannot listen on the same port.
+   * Identifies the machine and its network. Two nodes with the same value cannot listen on the same
+   * port.
    */
   place: string
   started_at: number
@@ -110,7 +111,7 @@ export interface DocumentIndexesTable {
 /** A document in an index. Primary key: index, key and id. */
 export interface IndexEntriesTable {
   index_id: number
-  /** Compares byte by byte as the indexed values do. */
+  /** Sorts byte by byte in the order of the indexed values. */
   key: Uint8Array
   /** Id of the document. */
   id: string

@@ -13,6 +13,14 @@ describe('createVault', () => {
     expect(sealed).not.toContain('cret')
   })
 
+  it('uses each nonce once', () => {
+    const nonces = Array.from({ length: 2_000 }, () => {
+      const [, data = ''] = vault.encrypt('same', 'a').split('.')
+      return Buffer.from(data, 'base64url').subarray(0, 12).toString('hex')
+    })
+    expect(new Set(nonces).size).toBe(nonces.length)
+  })
+
   it('rejects a ciphertext that was moved to another row', () => {
     const sealed = vault.encrypt('one', 'sessions/1/access')
     expect(() => vault.decrypt(sealed, 'sessions/2/access')).toThrow()

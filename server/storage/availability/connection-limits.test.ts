@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../failure.ts'
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
 import { CONNECTIONS, ConnectionLimits, MAX_WAITING } from './connection-limits.ts'
 import { HealthMonitor } from './health-monitor.ts'
 
 describe('ConnectionLimits', () => {
-  const probe = () => Promise.resolve({ answers: true, idle: new Set<number>() } as const)
+  const probe = () => Promise.resolve({ available: true, idle: new Set<number>() } as const)
   let reach: HealthMonitor
 
   beforeEach(() => {
@@ -50,7 +50,7 @@ describe('ConnectionLimits', () => {
   })
 
   test('rejects waiting requests when the database becomes unavailable', async () => {
-    const away = { answers: false, reason: 'gone' } as const
+    const away = { available: false, reason: 'gone' } as const
     const unavailable = new HealthMonitor({ probe: async () => away, changed: () => {} })
     const limits = new ConnectionLimits(unavailable, { all: 1, writes: 1, long: 1 })
     await limits.connection('read')

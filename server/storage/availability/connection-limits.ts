@@ -80,19 +80,19 @@ export class ConnectionLimits {
   }
 
   async #enter(semaphore: Semaphore, wait: number): Promise<() => void> {
-    const given = new AbortController()
+    const entered = new AbortController()
     let timer: NodeJS.Timeout | undefined
     let done = () => {}
     try {
       await semaphore.enter(() => {
         if (this.use.waiting >= MAX_WAITING)
           throw tooBusy(`${MAX_WAITING} requests are already waiting`)
-        done = this.#health.trackQueued((failure) => given.abort(failure))
+        done = this.#health.trackQueued((failure) => entered.abort(failure))
         timer = setTimeout(
-          () => given.abort(tooBusy(`no connection became free within ${wait} ms`)),
+          () => entered.abort(tooBusy(`no connection became free within ${wait} ms`)),
           wait,
         )
-        return given.signal
+        return entered.signal
       })
     } finally {
       clearTimeout(timer)

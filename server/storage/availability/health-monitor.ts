@@ -25,8 +25,8 @@ export type ProbeResult =
    * The database responded. `idle`: those of the given processes that are not running a query.
    * `roundTrip`: duration of one query, ms.
    */
-  | { readonly answers: true; readonly idle: ReadonlySet<number>; readonly roundTrip?: number }
-  | { readonly answers: false; readonly reason: string }
+  | { readonly available: true; readonly idle: ReadonlySet<number>; readonly roundTrip?: number }
+  | { readonly available: false; readonly reason: string }
 
 export interface HealthMonitorDeps {
   /**
@@ -149,7 +149,7 @@ export class HealthMonitor {
       const processes = late.flatMap((each) => each.backendPid ?? [])
       const found = await this.#deps.probe(processes)
       if (this.#stopped) return
-      if (found.answers) {
+      if (found.available) {
         this.#lastResponse = performance.now()
         this.#roundTrip = found.roundTrip ?? this.#roundTrip
         this.#setAvailable()
@@ -194,16 +194,16 @@ export const unavailableError = (cause?: unknown): Failure =>
  * suspended, so pending I/O events are handled before the timeout takes effect.
  */
 export async function withTimeout<T, L>(limit: number, work: Promise<T>, late: L): Promise<T | L> {
-  const given = new AbortController()
-  const over = (async () => {
-    await pause(limit, undefined, { signal: given.signal })
+  const finished = new AbortController()
+  const timeout = (async () => {
+    await pause(limit, undefined, { signal: finished.signal })
     for (let turn = 0; turn < 3; turn++) await nextTurn()
     return late
   })()
-  over.catch(() => {})
+  timeout.catch(() => {})
   try {
-    return await Promise.race([work, over])
+    return await Promise.race([work, timeout])
   } finally {
-    given.abort()
+    finished.abort()
   }
 }

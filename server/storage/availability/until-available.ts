@@ -7,7 +7,7 @@ const BACKOFF = { first: 50, longest: 1_000 } as const
 /** Interval at which a waiting start is reported, ms. */
 export const REPORT_INTERVAL = 10_000
 
-/** Options of waiting for the store during a start. */
+/** Options for waiting for the store during a start. */
 export interface WaitOptions {
   /** Aborted when the node stops. */
   readonly signal: AbortSignal

@@ -17,11 +17,12 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { EngineName } from '../engine.ts'
 import { migrate } from '../migrate.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
-import { openStore, type Store, type StoreLocation } from '../open.ts'
+import { openStore, type StoreLocation } from '../open.ts'
 import { openSqlite } from '../sqlite/open-sqlite.ts'
+import type { Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { forEachEngine, forEngine, makeDatabase } from '../test-support/each-engine.testing.ts'
-import { backUp } from './back-up.ts'
+import { createBackup } from './create-backup.ts'
 import { restore } from './restore.ts'
 import { migrationsUpTo, TRANSIENT_TABLES } from './tables.ts'
 
@@ -34,8 +35,8 @@ beforeEach(() => {
 afterEach(() => rmSync(parent, { recursive: true }))
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
-const backUpFrom = (location: StoreLocation, keys: ('operator.key' | 'secret.key')[] = []) =>
-  backUp({ location, folder, keys, version: '1.2.3' })
+const createBackupFrom = (location: StoreLocation, keys: ('operator.key' | 'secret.key')[] = []) =>
+  createBackup({ location, folder, keys, version: '1.2.3' })
 const restoreTo = (location: StoreLocation) => restore({ location, folder, record: async () => {} })
 
 /** Creates a restore target for each engine. */
@@ -227,7 +228,7 @@ forEngine('sqlite', (engine) => {
     async (name) => {
       const store = await engine.open()
       for (const kind of ['create', 'patch', 'delete']) await storeApplying(store, kind)
-      await backUpFrom(engine.location())
+      await createBackupFrom(engine.location())
       const location = await targets[name]()
       await restoreTo(location)
       const restored = await openStore(location, 'tool')
@@ -257,12 +258,12 @@ const unadjusted = (tables: Record<string, string[]>) =>
   )
 
 forEachEngine({ empty: true }, (engine) => {
-  describe('backUp', () => {
+  describe('createBackup', () => {
     test('writes a backup that can be restored into both engines, while a store is open', async () => {
       const store = await engine.open()
       await fill(store)
       const before = await everything(store)
-      const manifest = await backUpFrom(engine.location())
+      const manifest = await createBackupFrom(engine.location())
       expect(manifest).toMatchObject({
         engine: engine.name,
         gatehouse: '1.2.3',
@@ -290,7 +291,7 @@ forEachEngine({ empty: true }, (engine) => {
     })
 
     test('fails without a store, and leaves nothing behind', async () => {
-      await expect(backUpFrom(engine.location())).rejects.toMatchObject({
+      await expect(createBackupFrom(engine.location())).rejects.toMatchObject({
         code: 'not-found',
         message: expect.stringMatching(/ contains no Gatehouse database\.$/),
       })
@@ -301,7 +302,7 @@ forEachEngine({ empty: true }, (engine) => {
       const last = '0006-nodes'
       const run = await withDatabase(engine.location(), async (db) => {
         await migrate(db, migrationsUpTo(engine.name, last))
-        expect((await backUpFrom(engine.location())).migration).toBe(last)
+        expect((await createBackupFrom(engine.location())).migration).toBe(last)
         return db.selectFrom('kysely_migration').select('name').execute()
       })
       expect(run).toHaveLength(6)
@@ -316,7 +317,7 @@ forEachEngine({ empty: true }, (engine) => {
       const { db } = await engine.open()
       const migrations = { '9999-later': { up: async () => {} }, ...allMigrations(engine.name) }
       await migrate(db, migrations)
-      await expect(backUpFrom(engine.location())).rejects.toMatchObject({
+      await expect(createBackupFrom(engine.location())).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining(
           'was last used by a newer version of Gatehouse (it has the migration "9999-later")',
@@ -334,7 +335,7 @@ forEachEngine({ empty: true }, (engine) => {
         .insertInto('endpoints')
         .values({ address: 'tcp://127.0.0.1:1', databases: '[]', revision: 2, proposal: '{}' })
         .execute()
-      await backUpFrom(engine.location())
+      await createBackupFrom(engine.location())
     })
 
     test.each(['sqlite', 'postgres'] as const)(
@@ -396,7 +397,7 @@ forEngine('postgres', (engine) => {
     await withDatabase(engine.location(), async (db) => {
       const locks = await db.startTransaction().execute()
       await sql`lock table documents`.execute(locks)
-      const failed = expect(backUpFrom(engine.location())).rejects.toMatchObject({
+      const failed = expect(createBackupFrom(engine.location())).rejects.toMatchObject({
         code: 'unavailable',
         message: expect.stringContaining('The backup could not be made: '),
       })
@@ -417,7 +418,7 @@ forEngine('postgres', (engine) => {
     await withDatabase(location, (db) => sql`create extension pg_buffercache`.execute(db))
     const source = await targets.sqlite()
     await (await openStore(source, 'tool')).close()
-    await backUpFrom(source)
+    await createBackupFrom(source)
     await restoreTo(location)
   })
 })
@@ -433,15 +434,15 @@ forEngine('sqlite', (engine) => {
     await store.close()
     writeFileSync(join(data, 'operator.key'), 'the operator key\n')
     writeFileSync(join(data, 'secret.key'), 'the secret key\n')
-    await backUpFrom({ data }, ['operator.key', 'secret.key'])
+    await createBackupFrom({ data }, ['operator.key', 'secret.key'])
   })
 
   describe('the folder of a backup', () => {
     test('may be empty, and is rejected otherwise', async () => {
       rmSync(folder, { recursive: true })
       mkdirSync(folder)
-      await backUpFrom({ data })
-      await expect(backUpFrom({ data })).rejects.toMatchObject({
+      await createBackupFrom({ data })
+      await expect(createBackupFrom({ data })).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('is not empty (backup.json, store.sqlite)'),
       })
@@ -451,7 +452,7 @@ forEngine('sqlite', (engine) => {
     test('is rejected if it is a file', async () => {
       rmSync(folder, { recursive: true })
       writeFileSync(folder, '')
-      await expect(backUpFrom({ data })).rejects.toMatchObject({
+      await expect(createBackupFrom({ data })).rejects.toMatchObject({
         code: 'conflict',
         message: `${folder} is not a folder.`,
       })
@@ -510,7 +511,7 @@ forEngine('sqlite', (engine) => {
       content.fill(0x5a, 8_192, 24_576)
       writeFileSync(join(data, 'gatehouse.sqlite'), content)
       rmSync(folder, { recursive: true })
-      await expect(backUpFrom({ data })).rejects.toMatchObject({
+      await expect(createBackupFrom({ data })).rejects.toMatchObject({
         message: expect.stringMatching(/malformed|damaged/),
       })
       expect(existsSync(folder)).toBe(false)

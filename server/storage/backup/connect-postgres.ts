@@ -11,7 +11,7 @@ const CONNECT = 10_000
 export interface PostgresConnection {
   readonly client: pg.Client
   /** Host and database, for messages. */
-  readonly place: string
+  readonly location: string
   /** Closes the connection immediately. An open transaction is rolled back. */
   close(): void
 }
@@ -22,7 +22,7 @@ export interface PostgresConnection {
  * @throws Failure `unavailable`
  */
 export async function connectPostgres(databaseUrl: string): Promise<PostgresConnection> {
-  const place = locationOf(databaseUrl)
+  const location = locationOf(databaseUrl)
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'gatehouse',
@@ -40,9 +40,13 @@ export async function connectPostgres(databaseUrl: string): Promise<PostgresConn
     await client.connect()
   } catch (error) {
     disconnect(client)
-    throw new Failure('unavailable', `PostgreSQL at ${place} cannot be used: ${reasonOf(error)}.`, {
-      cause: error,
-    })
+    throw new Failure(
+      'unavailable',
+      `PostgreSQL at ${location} cannot be used: ${reasonOf(error)}.`,
+      {
+        cause: error,
+      },
+    )
   }
-  return { client, place, close: () => disconnect(client) }
+  return { client, location, close: () => disconnect(client) }
 }

@@ -5,7 +5,7 @@ import type { StoreLocation } from '../open.ts'
 import { checkStore } from './check-store.ts'
 import {
   describeFile,
-  explained,
+  explainErrors,
   openFolder,
   summarizeNames,
   syncFile,
@@ -37,9 +37,9 @@ export interface BackupRequest {
  * @throws Failure `conflict` if the folder is not empty; `not-found` if there is no store;
  * `unavailable` if reading or writing fails. A failed backup leaves no files behind.
  */
-export function backUp(request: BackupRequest): Promise<Manifest> {
+export function createBackup(request: BackupRequest): Promise<Manifest> {
   const { folder } = request
-  return explained('The backup could not be made', async () => {
+  return explainErrors('The backup could not be made', async () => {
     const { entries, isNew } = openFolder(folder)
     if (entries.length > 0) {
       throw new Failure(

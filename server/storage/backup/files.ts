@@ -69,7 +69,7 @@ export const summarizeNames = (names: readonly string[]): string =>
  *
  * @param failed beginning of the message, such as `The backup could not be written`.
  */
-export async function explained<T>(failed: string, work: () => Promise<T>): Promise<T> {
+export async function explainErrors<T>(failed: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

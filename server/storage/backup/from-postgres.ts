@@ -10,10 +10,10 @@ import { migrate } from '../migrate.ts'
 import { openSqlite } from '../sqlite/open-sqlite.ts'
 import { connectPostgres } from './connect-postgres.ts'
 import {
+  columnList,
   lastMigration,
-  listOf,
   migrationsUpTo,
-  quoted,
+  quoteIdentifier,
   type Row,
   readRows,
   TableDigest,
@@ -30,10 +30,10 @@ import {
  * differs from the original.
  */
 export async function copyFromPostgres(databaseUrl: string, target: string): Promise<void> {
-  const { client, place, close } = await connectPostgres(databaseUrl)
+  const { client, location, close } = await connectPostgres(databaseUrl)
   try {
     await client.query('begin isolation level repeatable read read only')
-    const migration = lastMigration(await migrationsIn(client), `PostgreSQL at ${place}`)
+    const migration = lastMigration(await migrationsIn(client), `PostgreSQL at ${location}`)
     await createStore(target, migration)
     const digests = new Map<TableShape, string>()
     const db = new DatabaseSync(target, { enableForeignKeyConstraints: false })
@@ -77,15 +77,21 @@ async function copyTable(client: pg.Client, db: DatabaseSync, table: TableShape)
   const digest = new TableDigest()
   db.exec('begin')
   // Migrations insert rows, too.
-  db.exec(`delete from ${quoted(name)}`)
+  db.exec(`delete from ${quoteIdentifier(name)}`)
   if (!TRANSIENT_TABLES.includes(name)) {
     const places = columns.map(() => '?').join(', ')
-    const insert = db.prepare(`insert into ${quoted(name)} (${listOf(columns)}) values (${places})`)
-    await streamRows(client, `select ${listOf(columns)} from ${quoted(name)}`, (row) => {
-      insert.run(...row)
-      digest.add(row)
-    })
-    const { rows } = await client.query(`select count(*) as count from ${quoted(name)}`)
+    const insert = db.prepare(
+      `insert into ${quoteIdentifier(name)} (${columnList(columns)}) values (${places})`,
+    )
+    await streamRows(
+      client,
+      `select ${columnList(columns)} from ${quoteIdentifier(name)}`,
+      (row) => {
+        insert.run(...row)
+        digest.add(row)
+      },
+    )
+    const { rows } = await client.query(`select count(*) as count from ${quoteIdentifier(name)}`)
     if (rows[0]?.count !== digest.rows) {
       throw new Failure('unavailable', `Not all rows of ${name} were read.`)
     }

@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../../failure.ts'
 import { DATABASE_FILE, requireDatabase, sizeOf } from '../data-folder.ts'
-import { lastMigration, migrationsOf, quoted, TRANSIENT_TABLES, tablesOf } from './tables.ts'
+import {
+  lastMigration,
+  migrationsOf,
+  quoteIdentifier,
+  TRANSIENT_TABLES,
+  tablesOf,
+} from './tables.ts'
 
 const APPLYING = `select 1 from jobs where state = 'applying'`
 
@@ -57,7 +63,7 @@ export function copyFromSqlite(data: string, target: string): void {
     // Stores of older versions have no such jobs, and lack columns that APPLY_JOBS reads.
     if (copy.prepare(APPLYING).get() !== undefined) copy.exec(APPLY_JOBS)
     for (const { name } of tablesOf(copy)) {
-      if (TRANSIENT_TABLES.includes(name)) copy.exec(`delete from ${quoted(name)}`)
+      if (TRANSIENT_TABLES.includes(name)) copy.exec(`delete from ${quoteIdentifier(name)}`)
     }
   } finally {
     copy.close()

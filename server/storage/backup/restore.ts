@@ -5,7 +5,7 @@ import { KEY_FILES } from '../data-folder.ts'
 import type { StoreLocation } from '../open.ts'
 import { adjustRestored } from './after-restore.ts'
 import { checkStore } from './check-store.ts'
-import { describeFile, explained } from './files.ts'
+import { describeFile, explainErrors } from './files.ts'
 import { type Manifest, readManifest, STORE_FILE } from './manifest.ts'
 import { lastMigration } from './tables.ts'
 import { restoreToPostgres } from './to-postgres.ts'
@@ -27,7 +27,7 @@ export interface RestoreRequest {
  * damaged; `conflict` if a node uses the target, or the target is not empty; `unavailable`.
  */
 export function restore({ location, folder, record }: RestoreRequest): Promise<Manifest> {
-  return explained('The backup could not be restored', async () => {
+  return explainErrors('The backup could not be restored', async () => {
     const manifest = await checkBackup(folder)
     const adjust = async (trx: Change) => {
       await adjustRestored(trx, Date.now())

@@ -51,17 +51,18 @@ export function tablesOf(db: DatabaseSync): TableShape[] {
 }
 
 /** Quotes the name of a table or column, for both engines. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Returns a quoted list of columns, for both engines. */
-export const listOf = (columns: readonly string[]): string => columns.map(quoted).join(', ')
+export const columnList = (columns: readonly string[]): string =>
+  columns.map(quoteIdentifier).join(', ')
 
 /** Values of a row, in the order of the columns. */
 export type Row = readonly SQLInputValue[]
 
 /** Reads the rows of a table one at a time. */
 export function* readRows(db: DatabaseSync, { name, columns }: TableShape): Generator<Row> {
-  const select = db.prepare(`select ${listOf(columns)} from ${quoted(name)}`)
+  const select = db.prepare(`select ${columnList(columns)} from ${quoteIdentifier(name)}`)
   select.setReturnArrays(true)
   for (const row of select.iterate()) yield row as unknown as Row
 }
@@ -74,7 +75,7 @@ export const countRows = (
   Object.fromEntries(
     tables.map(({ name }) => [
       name,
-      Number(db.prepare(`select count(*) as count from ${quoted(name)}`).get()?.count),
+      Number(db.prepare(`select count(*) as count from ${quoteIdentifier(name)}`).get()?.count),
     ]),
   )
 
@@ -94,8 +95,8 @@ export function migrationsOf(db: DatabaseSync): string[] {
  * @throws Failure `not-found` if it has run none, `conflict` if a newer Gatehouse has changed it.
  */
 export function lastMigration(names: readonly string[], place: string): string {
-  const known = Object.keys(allMigrations('sqlite'))
-  const unknown = names.find((name) => !known.includes(name))
+  const migrations = Object.keys(allMigrations('sqlite'))
+  const unknown = names.find((name) => !migrations.includes(name))
   if (unknown !== undefined) {
     throw new Failure(
       'conflict',

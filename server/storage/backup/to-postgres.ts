@@ -9,7 +9,14 @@ import type { Tables } from '../tables.ts'
 import { connectPostgres } from './connect-postgres.ts'
 import { summarizeNames } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
-import { listOf, migrationsUpTo, quoted, readRows, type TableShape, tablesOf } from './tables.ts'
+import {
+  columnList,
+  migrationsUpTo,
+  quoteIdentifier,
+  readRows,
+  type TableShape,
+  tablesOf,
+} from './tables.ts'
 
 /** Maximum number of rows per INSERT, which keeps it well below 65,535 parameters. */
 const ROWS = 500
@@ -29,7 +36,7 @@ export async function restoreToPostgres(
   databaseUrl: string,
   adjust: (trx: Change) => Promise<void>,
 ): Promise<void> {
-  const { client, place, close } = await connectPostgres(databaseUrl)
+  const { client, location, close } = await connectPostgres(databaseUrl)
   const backup = new DatabaseSync(join(folder, STORE_FILE), { readOnly: true })
   const pool = {
     options: client,
@@ -39,12 +46,12 @@ export async function restoreToPostgres(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
     await db.transaction().execute(async (trx) => {
-      await requireNoTables(trx, place)
+      await requireNoTables(trx, location)
       await migrate(trx, migrationsUpTo('postgres', manifest.migration))
       const tables = tablesOf(backup)
       // Migrations insert rows, too. Deleting in reverse order respects foreign keys.
       for (const { name } of tables.toReversed()) {
-        await run(trx, `delete from ${quoted(name)}`)
+        await run(trx, `delete from ${quoteIdentifier(name)}`)
       }
       for (const table of tables) await copyTable(trx, backup, table, manifest)
       await migrate(trx, allMigrations('postgres'))
@@ -88,7 +95,7 @@ async function copyTable(
       const places = columns.map((_, column) => `$${row * columns.length + column + 1}`)
       return `(${places.join(', ')})`
     })
-    const into = `insert into ${quoted(name)} (${listOf(columns)})`
+    const into = `insert into ${quoteIdentifier(name)} (${columnList(columns)})`
     await run(trx, `${into} values ${rows.join(', ')}`, values)
     values = []
     size = 0
@@ -101,7 +108,7 @@ async function copyTable(
     if (size >= BATCH || values.length >= ROWS * columns.length) await flush()
   }
   await flush()
-  const [counted] = await run(trx, `select count(*) as count from ${quoted(name)}`)
+  const [counted] = await run(trx, `select count(*) as count from ${quoteIdentifier(name)}`)
   if (counted?.count !== manifest.tables[name]) {
     throw new Failure('unavailable', `Not all rows of ${name} were restored.`)
   }

@@ -14,7 +14,7 @@ import type { Change } from '../changes/transactions.ts'
 import { DATABASE_FILE, KEY_FILES, LOCK_FILE, RESTORE_FOLDER, sizeOf } from '../data-folder.ts'
 import { openStore } from '../open.ts'
 import { lockDataFolder } from '../sqlite/files.ts'
-import { copyKey } from './back-up.ts'
+import { copyKey } from './create-backup.ts'
 import { describeFile, openFolder, summarizeNames, syncFile, syncFolder } from './files.ts'
 import { type Manifest, STORE_FILE } from './manifest.ts'
 

@@ -1,8 +1,11 @@
-/** Work that is done in the background, once at a time. */
+/** Background work, of which one run is in progress at a time. */
 export interface BackgroundLoop {
-  /** Runs the work; again if a run is in progress, since it may have missed the latest. */
+  /**
+   * Starts a run. During a run, schedules another one, because the first may miss the latest
+   * change.
+   */
   wake(): void
-  /** Lets no further run begin, and waits for the one in progress. */
+  /** Prevents further runs, and waits for the run in progress. */
   stop(): Promise<void>
 }
 

@@ -174,8 +174,8 @@ export class CollectionWrites {
   }
 
   #entry(key: string): Entry {
-    const known = this.#entries.get(key)
-    if (known !== undefined) return known
+    const existing = this.#entries.get(key)
+    if (existing !== undefined) return existing
     const entry: Entry = {
       writers: 0,
       turns: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RATE_LIMIT_KEYS } from '../../rate-limit.ts'
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 import { forEachEngine } from '../test-support/each-engine.testing.ts'
 import { createFailureLimit, FAILURES, failureKey, PERIOD, STORE_BATCH } from './failure-limit.ts'
 
@@ -42,6 +42,19 @@ forEachEngine((engine) => {
     limit.count('a')
     await limit.store()
     expect(await rows(store)).toEqual([{ key: 'a', count: 1, expires_at: 2 * PERIOD }])
+  })
+
+  it('begins a new period if the clock was set back, also after a restart', async () => {
+    const store = await engine.open()
+    const limit = limitOf(store, { now: 10 * PERIOD })
+    countAll(limit, 'a')
+    await limit.store()
+    for (const each of [limit, limitOf(store)]) {
+      each.clock.now = 0
+      each.count('a')
+      await each.store()
+    }
+    expect(await rows(store)).toEqual([{ key: 'a', count: 2, expires_at: PERIOD }])
   })
 
   it('stores counted failures in batches, and no rejected ones', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { createRateLimit, tooManyRequests } from '../../rate-limit.ts'
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 
 /** Number of failed attempts that are allowed per key in one period. */
 export const FAILURES = 20
@@ -144,10 +144,15 @@ export function createFailureLimit(
   }
 }
 
-/** Adds new failures to the stored ones, or starts a new period if the stored one has ended. */
-const addUp = (at: number) => ({
-  count: sql<number>`case when failures.expires_at <= ${at} then 0 else failures.count end
-    + excluded.count`,
-  expires_at: sql<number>`case when failures.expires_at <= ${at} then excluded.expires_at
-    else failures.expires_at end`,
-})
+/**
+ * Adds new failures to the stored ones, or starts a new period if the stored one has ended or is
+ * from before the clock was set back.
+ */
+function addUp(at: number) {
+  const isCurrent = sql`failures.expires_at > ${at} and failures.expires_at <= ${at + 2 * PERIOD}`
+  return {
+    count: sql<number>`case when ${isCurrent} then failures.count else 0 end + excluded.count`,
+    expires_at: sql<number>`case when ${isCurrent} then failures.expires_at
+      else excluded.expires_at end`,
+  }
+}

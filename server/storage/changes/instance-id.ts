@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 
 /**
  * Returns the id of this installation: eight hexadecimal digits. It is generated once per store,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 import { forEachEngine } from '../test-support/each-engine.testing.ts'
 import { nextRevision } from './next-revision.ts'
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Dialect, Kysely, Transaction } from 'kysely'
+import type { DatabaseConnection, Dialect, Kysely, Transaction } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { rememberConnection } from './round-trips.ts'
 
 /**
  * Queries outside of transactions. Only {@link RunTransaction} and {@link RunChange} open
@@ -41,6 +42,7 @@ export type RunChange = <T>(work: (trx: Change) => Promise<T>) => Promise<T>
 /** State of the transaction whose code is running. */
 interface Running {
   state: 'begins' | 'open' | 'ended'
+  connection?: DatabaseConnection
 }
 
 /** Runs transactions, and rejects queries from inside a transaction that do not use it. */
@@ -55,8 +57,10 @@ export class Transactions {
         const driver = dialect.createDriver()
         const acquire = driver.acquireConnection.bind(driver)
         driver.acquireConnection = async (options) => {
-          this.#enter()
-          return acquire(options)
+          const running = this.#enter()
+          const connection = await acquire(options)
+          if (running !== undefined) running.connection = connection
+          return connection
         }
         return driver
       },
@@ -76,7 +80,12 @@ export class Transactions {
     this.requireOutside()
     const running: Running = { state: 'begins' }
     try {
-      return await this.#running.run(running, () => db.transaction().execute(work))
+      return await this.#running.run(running, () =>
+        db.transaction().execute((trx) => {
+          rememberConnection(trx, running.connection)
+          return work(trx)
+        }),
+      )
     } finally {
       // Code that the work started and did not await, such as a background loop, is outside now.
       running.state = 'ended'
@@ -85,10 +94,13 @@ export class Transactions {
 
   /**
    * Allows the first acquired connection, which is the transaction's own, and rejects later ones.
+   * Returns the transaction that the connection is for.
    */
-  #enter(): void {
+  #enter(): Running | undefined {
     this.requireOutside()
     const running = this.#running.getStore()
-    if (running?.state === 'begins') running.state = 'open'
+    if (running?.state !== 'begins') return undefined
+    running.state = 'open'
+    return running
   }
 }

@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest'
 import { nextRevision } from '../changes/next-revision.ts'
-import { openStore, type Store } from '../open.ts'
+import { openStore } from '../open.ts'
+import type { Store } from '../store.ts'
 import { makeDatabase } from '../test-support/each-engine.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
 import { MAX_ROUND_TRIP } from './probe.ts'

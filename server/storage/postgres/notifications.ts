@@ -70,6 +70,8 @@ export function listenForNotifications(
       connectionString,
       application_name: 'gatehouse notices',
       query_timeout: RESPONSE_TIMEOUT,
+      // Queries may overlap: the revision is read again while an earlier response is outstanding.
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     })
@@ -134,14 +136,14 @@ export function listenForNotifications(
     start: connect,
     async acquireLock(name) {
       if (heldLocks.has(name)) return true
-      const asked = client
-      if (asked === undefined) throw unavailableError()
+      const connection = client
+      if (connection === undefined) throw unavailableError()
       const row = await runQuery<{ held: boolean }>(
-        asked,
+        connection,
         'select pg_try_advisory_lock(hashtext($1), hashtext($2)) as held',
         [CHANNEL, name],
       )
-      if (row?.held !== true || asked !== client) return false
+      if (row?.held !== true || connection !== client) return false
       heldLocks.add(name)
       return true
     },

@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, expect, inject, test, vi } from 'vitest'
 import { nextRevision } from '../changes/next-revision.ts'
-import { openStore, type Store } from '../open.ts'
+import { openStore } from '../open.ts'
+import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
 
 const WAIT = { timeout: 10_000, interval: 20 }
@@ -108,6 +109,14 @@ forEngine('postgres', (engine) => {
     await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(false), WAIT)
     await other.close()
     await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(true), WAIT)
+  })
+
+  test('reads the revision while earlier reads are unanswered, without a warning of the driver', async () => {
+    const warn = vi.spyOn(process, 'emitWarning')
+    const reads = Array.from({ length: 4 }, () => store.readRevision?.())
+    expect(await Promise.all(reads)).toEqual([0, 0, 0, 0])
+    expect(warn).not.toHaveBeenCalled()
+    warn.mockRestore()
   })
 
   test('does not reuse a connection on which a query ran out of time', async () => {

@@ -1,4 +1,3 @@
-import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { Failure, systemCode } from '../../failure.ts'
 import { ConnectionLimits } from '../availability/connection-limits.ts'
@@ -8,8 +7,10 @@ import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../changes/in-flight.ts'
 import type { Engine, NotificationTopic } from '../engine.ts'
 import { Lookups } from './batch/lookups.ts'
+import { RoundTripPace } from './batch/pace.ts'
 import { RowChanges } from './batch/row-changes.ts'
-import { guardPool } from './guarded-pool.ts'
+import { createPostgresDialect } from './dialect.ts'
+import { type GuardedPool, guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool } from './pool.ts'
 import { isRejectedByServer } from './postgres-error.ts'
@@ -84,11 +85,12 @@ export async function openPostgres(
     limits,
     onFailure: (failure) => writeFailed(failure),
   })
-  const lookups = new Lookups(guarded.execute)
-  const rowChanges = new RowChanges(guarded.execute)
+  const pace = new RoundTripPace()
+  const lookups = new Lookups(guarded, pace)
+  const rowChanges = new RowChanges(guarded.execute, pace)
   return {
     name: 'postgres',
-    dialect: new PostgresDialect({ pool: guarded }),
+    dialect: createPostgresDialect(guarded),
     prepareLookup: lookups.prepare,
     prepareChange: rowChanges.prepare,
     openSnapshot: () => openPostgresSnapshot(guarded),
@@ -140,11 +142,11 @@ export async function openPostgres(
 }
 
 /** Reads the revision over a connection of the pool. */
-async function readRevision(pool: PostgresPool): Promise<number> {
-  const client = await pool.connect()
+async function readRevision(pool: GuardedPool): Promise<number> {
+  const client = pool.connect()
   try {
-    const { rows } = await client.query<{ value: number }>(REVISION_QUERY, [])
-    return Number(rows[0]?.value)
+    const [result] = await client.query({ text: REVISION_QUERY, values: [] })
+    return Number(result?.rows[0]?.value)
   } finally {
     client.release()
   }

@@ -93,9 +93,9 @@ async function readConnectionInfo(client: pg.ClientBase): Promise<void> {
   const query = client.query<{ pid: number; run_start: string | null }>(
     'select pg_backend_pid() as pid, stats_reset::text as run_start from pg_stat_bgwriter',
   )
-  const answer = await withTimeout(CONNECT_TIMEOUT, query, undefined)
+  const response = await withTimeout(CONNECT_TIMEOUT, query, undefined)
   // The pool closes rejected connections gracefully, which would wait for the server.
-  if (answer === undefined) destroyConnection(client)
+  if (response === undefined) destroyConnection(client)
   const [row] = (await query).rows
   const { processID } = client as unknown as { processID: number | null }
   connectionInfo.set(client, {

@@ -28,7 +28,7 @@ export async function probePostgres(
   processes: readonly number[],
 ): Promise<ProbeResult> {
   const client = createClient(connectionString)
-  const nothing: ProbeResult = { answers: false, reason: NO_ANSWER }
+  const nothing: ProbeResult = { available: false, reason: NO_ANSWER }
   try {
     return await withPacketTimeout(client, queryProcesses(client, processes), nothing)
   } finally {
@@ -121,7 +121,7 @@ async function queryProcesses(
       [processes],
     )
     const roundTrip = Math.min(MAX_ROUND_TRIP, performance.now() - begun)
-    return { answers: true, idle: new Set(rows.map(({ pid }) => pid)), roundTrip }
+    return { available: true, idle: new Set(rows.map(({ pid }) => pid)), roundTrip }
   } catch (error) {
     return toProbeResult(error)
   }
@@ -133,8 +133,8 @@ async function queryProcesses(
  */
 function toProbeResult(error: unknown): ProbeResult {
   const comesOrGoes = /^(57P|08)/.test(systemCode(error) ?? '')
-  if (error instanceof pg.DatabaseError && !comesOrGoes) return { answers: true, idle: new Set() }
-  return { answers: false, reason: reasonOf(error) }
+  if (error instanceof pg.DatabaseError && !comesOrGoes) return { available: true, idle: new Set() }
+  return { available: false, reason: reasonOf(error) }
 }
 
 /**

@@ -25,7 +25,7 @@ test('rejects if no response arrives in time', async () => {
   await expect(slow).rejects.toThrow('Query read timeout')
 })
 
-test('lets results be collected with the young generation', async () => {
+test('keeps results out of the old generation of the heap', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as NonNullable<typeof gc>
   const text = "select n, repeat('x', 100) as text from generate_series(1, 1000) as n"

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Message } from './message.ts'
 
 /** How long a query waits for a response, ms. */
 export const QUERY_TIMEOUT = 40_000
@@ -17,14 +18,14 @@ interface Waiting {
  */
 export const request = (
   client: pg.ClientBase,
-  config: pg.QueryConfig & { readonly rowMode?: 'array' },
+  config: Message | (pg.QueryConfig & { readonly rowMode?: 'array' }),
   timeout: number = QUERY_TIMEOUT,
 ): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const waiting: Waiting = { fail: reject }
     // Not a closure, which would refer to the result.
     const timer = setTimeout(expire, timeout, waiting)
-    client.query(config, (error: Error | null, result: unknown) => {
+    client.query(config as pg.QueryConfig, (error: Error | null, result: unknown) => {
       clearTimeout(timer)
       waiting.fail = undefined
       if (error) reject(error)

@@ -1,5 +1,6 @@
-import type { PostgresPool } from 'kysely'
+import type { CompiledQuery } from 'kysely'
 import type { EngineSnapshot } from '../engine.ts'
+import type { GuardedPool } from './guarded-pool.ts'
 
 /**
  * How long PostgreSQL waits for the next query of a snapshot, ms. The snapshot of a node that is
@@ -9,28 +10,30 @@ import type { EngineSnapshot } from '../engine.ts'
 const IDLE = 120_000
 
 /**
- * Opens a read-only transaction with a snapshot on a connection of its own.
+ * Opens a read-only transaction with a snapshot on a separate connection.
  *
  * @throws Failure `unavailable`
  */
-export async function openPostgresSnapshot(pool: PostgresPool): Promise<EngineSnapshot> {
-  const client = await pool.connect()
+export async function openPostgresSnapshot(pool: GuardedPool): Promise<EngineSnapshot> {
+  const client = pool.connect()
+  const hold = (text: string) => client.hold({ text, values: [] })
+  hold('begin isolation level repeatable read read only')
+  hold(`set local idle_in_transaction_session_timeout = ${IDLE}`)
   try {
-    await client.query('begin isolation level repeatable read read only', [])
-    await client.query(`set local idle_in_transaction_session_timeout = ${IDLE}`, [])
     // The snapshot is taken by the first query.
-    await client.query('select 1', [])
+    await client.query({ text: 'select 1', values: [] })
   } catch (error) {
     client.release()
     throw error
   }
   return {
-    async execute({ sql, parameters }) {
-      return client.query(sql, parameters)
+    async execute<R>({ sql: text, parameters }: CompiledQuery<R>) {
+      const [result] = await client.query({ text, values: parameters })
+      return { rows: result?.rows as R[] }
     },
     async close() {
       try {
-        await client.query('rollback', [])
+        await client.rollback()
       } finally {
         client.release()
       }

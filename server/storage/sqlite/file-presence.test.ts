@@ -24,7 +24,7 @@ afterEach(() => {
 })
 
 const expectCalls = (expected: readonly unknown[]) =>
-  vi.waitFor(() => expect(calls).toEqual(expected), { timeout: 5_000, interval: 5 })
+  vi.waitFor(() => expect(calls).toEqual(expected), { timeout: 30_000, interval: 5 })
 
 test('reports a file that was moved, and its return', async () => {
   renameSync(path, `${path}.away`)

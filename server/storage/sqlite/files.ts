@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Failure, systemCode } from '../../failure.ts'
@@ -14,13 +14,29 @@ import { LOCK_FILE } from '../data-folder.ts'
  */
 export function createFile(data: string, name: string): string {
   mkdirSync(data, { recursive: true, mode: 0o700 })
+  // SQLite also creates and deletes files.
+  accessSync(data, constants.W_OK)
   const path = join(data, name)
   try {
     writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error
+    requireAccess(path)
   }
   return path
+}
+
+/**
+ * Checks that this process may read and write a file, if it exists. SQLite would open it read-only.
+ *
+ * @throws the system's error.
+ */
+export function requireAccess(path: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
 }
 
 /**

@@ -180,7 +180,7 @@ forEngine('sqlite', (engine) => {
       transaction((trx) => sql`insert into child values (1)`.execute(trx)),
       transaction(async (trx) => {
         await trx.insertInto('databases').values({ name: 'b', created_at: 0 }).execute()
-        throw new Failure('conflict', 'may rest on what was never stored')
+        throw new Failure('conflict', 'depends on an uncommitted row')
       }),
       insert('c'),
     ])

@@ -11,7 +11,7 @@ import { DATABASE_FILE, LOCK_FILE, requireDatabase } from '../data-folder.ts'
 import type { Engine } from '../engine.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
-import { createFile, lockDataFolder } from './files.ts'
+import { createFile, lockDataFolder, requireAccess } from './files.ts'
 import { StableQueryCompiler } from './query-compiler.ts'
 import { openSqliteSnapshot } from './snapshot.ts'
 
@@ -56,6 +56,7 @@ export async function openSqlite(
     requireDatabase(data)
     if (role === 'node') opened.unshift(lockDataFolder(data))
     const path = createFile(data, DATABASE_FILE)
+    for (const file of [`${path}-wal`, `${path}-shm`]) requireAccess(file)
     const writer = new DatabaseSync(path, { timeout: busyTimeout.writing })
     opened.unshift(() => writer.close())
     await enableWal(writer)
@@ -161,7 +162,7 @@ function engineOf({
     outage: () => outage,
     changedOutside() {
       if (!writer.isOpen) return false
-      // Requests that read need this version anyway. Without any commit there is no other to check.
+      // Reads of this turn need this version anyway. It is unchanged if nothing was committed.
       const committed = driver.version()
       if (committed === checked) return false
       checked = committed
@@ -213,8 +214,15 @@ function explain(error: unknown, data: string): unknown {
   const unavailable = (message: string) => new Failure('unavailable', message, { cause: error })
   switch (systemCode(error)) {
     case 'EACCES':
-    case 'EPERM':
+    case 'EPERM': {
+      const { path } = error as NodeJS.ErrnoException
+      if (path !== undefined && path !== data) {
+        return unavailable(
+          `The file ${path} cannot be read and written: permission denied. Start the node as its owner.`,
+        )
+      }
       return unavailable(`The data folder ${data} is not writable: permission denied.`)
+    }
     case 'EROFS':
       return unavailable(`The data folder ${data} is on a read-only file system.`)
     case 'ENOSPC':

@@ -37,7 +37,7 @@ test('freezes cached rows', () => {
   expect(() => Object.assign(kept.rows[0] as object, { body: 'changed' })).toThrow(TypeError)
 })
 
-test('caches no long result, and is cleared when full', () => {
+test('does not cache a large result, and is cleared when full', () => {
   const remembered = new QueryCache()
   remembered.get(1, 'select', [''])
   remembered.set('select', ['long'], answer('x'.repeat(33_000)))

@@ -36,9 +36,9 @@ export class QueryCache {
    */
   get(version: unknown, sql: string, parameters: TextParameters): QueryResult<unknown> | undefined {
     if (version !== this.#version) this.#clear(version)
-    let answers = this.#results.get(sql)
-    for (const parameter of parameters) answers = (answers as Results | undefined)?.get(parameter)
-    return answers as QueryResult<unknown> | undefined
+    let results = this.#results.get(sql)
+    for (const parameter of parameters) results = (results as Results | undefined)?.get(parameter)
+    return results as QueryResult<unknown> | undefined
   }
 
   /** Caches a result for the version last passed to {@link get}, and freezes its rows. */
@@ -46,23 +46,23 @@ export class QueryCache {
     sql: string,
     parameters: TextParameters,
     answer: QueryResult<unknown>,
-    most: number = MAX_BYTES.one,
+    maxBytes: number = MAX_BYTES.one,
   ): void {
     if (this.#version === undefined) return
     const size = ENTRY_OVERHEAD + parameters.join().length + answer.rows.reduce<number>(sizeOf, 0)
-    if (size > most) return
+    if (size > maxBytes) return
     if (this.#size + size > MAX_BYTES.all) this.#clear(this.#version)
     this.#size += size
     for (const row of answer.rows) Object.freeze(row)
-    let answers = this.#results
+    let results = this.#results
     let step = sql
     for (const parameter of parameters) {
-      const next = (answers.get(step) as Results | undefined) ?? new Map()
-      answers.set(step, next)
-      answers = next
+      const next = (results.get(step) as Results | undefined) ?? new Map()
+      results.set(step, next)
+      results = next
       step = parameter
     }
-    answers.set(step, answer)
+    results.set(step, answer)
   }
 
   #clear(version: unknown): void {
@@ -80,7 +80,7 @@ export type TextParameters = readonly string[]
 export const areTextParameters = (parameters: readonly unknown[]): parameters is TextParameters =>
   parameters.every((parameter) => typeof parameter === 'string')
 
-/** Returns parameters of any type as one text, which no other parameters have. */
+/** Returns a text that identifies parameters of any type. */
 export const textOf = (parameters: readonly unknown[]): string =>
   parameters.map((parameter) => printed(parameter)).join()
 

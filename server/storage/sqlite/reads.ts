@@ -33,8 +33,8 @@ export class SqliteReads {
   cached<R>(query: CompiledQuery<R>): QueryResult<R> {
     const { sql, parameters } = query
     if (!areTextParameters(parameters)) return this.#cachedRow(query)
-    const known = this.#cache.get(this.version(), sql, parameters)
-    if (known !== undefined) return known as QueryResult<R>
+    const cached = this.#cache.get(this.version(), sql, parameters)
+    if (cached !== undefined) return cached as QueryResult<R>
     const found = this.execute<R>(query)
     this.#cache.set(sql, parameters, found)
     return found
@@ -44,8 +44,8 @@ export class SqliteReads {
   #cachedRow<R>(query: CompiledQuery<R>): QueryResult<R> {
     const { sql, parameters } = query
     const key = [textOf(parameters)]
-    const known = this.#cache.get(this.version(), sql, key)
-    if (known !== undefined) return known as QueryResult<R>
+    const cached = this.#cache.get(this.version(), sql, key)
+    if (cached !== undefined) return cached as QueryResult<R>
     const found = this.execute<R>(query)
     if (found.rows.length === 1) this.#cache.set(sql, key, found, MAX_ROW_BYTES)
     return found

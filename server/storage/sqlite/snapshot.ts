@@ -6,13 +6,13 @@ import type { EngineSnapshot } from '../engine.ts'
 import { SqliteStatements } from './statements.ts'
 
 /**
- * How much the write-ahead log may grow while a snapshot is open, bytes. SQLite cannot reuse the log
- * as long as a snapshot reads from it.
+ * How much the write-ahead log may grow while a snapshot is open, bytes. SQLite cannot reuse the
+ * log as long as a snapshot reads from it.
  */
 export const SNAPSHOT_LOG_BYTES = 1024 * 1024 * 1024
 
 /**
- * Opens a read transaction on a connection of its own. Writers are not blocked.
+ * Opens a read transaction on a separate connection. Writers are not blocked.
  *
  * @throws Failure `unavailable` if the file cannot be read. Queries throw `busy` once the log has
  * grown by more than `logBytes`.
@@ -30,10 +30,10 @@ export function openSqliteSnapshot(path: string, logBytes = SNAPSHOT_LOG_BYTES):
       throw error
     }
     const statements = new SqliteStatements(db)
-    const most = logSize() + logBytes
+    const maxLogSize = logSize() + logBytes
     return {
       execute(query) {
-        if (logSize() > most) throw tooManyChanges()
+        if (logSize() > maxLogSize) throw tooManyChanges()
         try {
           return statements.execute(query)
         } catch (error) {
@@ -51,4 +51,7 @@ export function openSqliteSnapshot(path: string, logBytes = SNAPSHOT_LOG_BYTES):
 }
 
 const tooManyChanges = () =>
-  new Failure('busy', 'Too much was written while this was read. Try again at a quieter time.')
+  new Failure(
+    'busy',
+    'Too many changes were made during this read. Try again when there are fewer changes.',
+  )

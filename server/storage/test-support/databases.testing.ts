@@ -1,4 +1,4 @@
-import type { Store } from '../open.ts'
+import type { Store } from '../store.ts'
 
 /** Inserts databases whose ids are their names. */
 export async function storeDatabases({ db }: Store, ...names: readonly string[]): Promise<void> {

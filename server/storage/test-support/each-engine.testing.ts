@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, inject, vi } from 'vitest'
 import type { EngineName } from '../engine.ts'
-import { openStore, type Store, type StoreLocation } from '../open.ts'
+import { openStore, type StoreLocation } from '../open.ts'
+import type { Store } from '../store.ts'
 import { TEMPLATE } from './postgres-server.testing.ts'
 
 /** The engine under test. Each test has its own empty store, which is not yet opened. */
@@ -19,7 +20,7 @@ export interface TestEngine {
 }
 
 /** Location of a test store, and its cleanup. */
-export interface Place {
+export interface TestLocation {
   readonly location: StoreLocation
   remove(): Promise<void>
 }
@@ -50,7 +51,7 @@ export type EngineSuite = (engine: TestEngine) => void
 /** Like {@link forEachEngine}, for one engine. */
 export function forEngine(name: EngineName, suite: EngineSuite, options?: DatabaseOptions): void {
   describe(name, () => {
-    let database: Place
+    let database: TestLocation
     let opened: Store[] = []
 
     beforeEach(async () => {
@@ -76,7 +77,7 @@ export function forEngine(name: EngineName, suite: EngineSuite, options?: Databa
   })
 }
 
-function makeFolder(): Place {
+function makeFolder(): TestLocation {
   const data = mkdtempSync(join(tmpdir(), 'gatehouse-store-'))
   return { location: { data }, remove: async () => rmSync(data, { recursive: true, force: true }) }
 }
@@ -92,7 +93,7 @@ export interface DatabaseOptions {
  */
 export async function makeDatabase({
   empty = false,
-}: DatabaseOptions = {}): Promise<Place & { readonly databaseUrl: string }> {
+}: DatabaseOptions = {}): Promise<TestLocation & { readonly databaseUrl: string }> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const databaseUrl = new URL(inject('postgresUrl'))
   databaseUrl.pathname = name
@@ -110,7 +111,7 @@ const CLOSING = 1_000
 
 /** Drops a database, whose connections are closed or being closed. */
 async function dropDatabase(name: string): Promise<void> {
-  // A client reports an error if the server ends its connection while it closes it.
+  // A client reports an error if the server terminates a connection that it is closing.
   const connections = `select 1 from pg_stat_activity where datname = '${name}'`
   await vi
     .waitUntil(async () => (await command(connections)).rowCount === 0, {

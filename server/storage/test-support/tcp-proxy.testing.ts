@@ -6,6 +6,10 @@ export interface TcpProxy {
   readonly port: number
   /** Number of open connections. */
   readonly connections: number
+  /** Number of round trips: times that a client started to send, at first or after a response. */
+  readonly roundTrips: number
+  /** Number of round trips one after the other: those that overlap count as one. */
+  readonly sequentialRoundTrips: number
   /** Closes every connection. */
   cut(): void
   /** Drops all packets from now on without closing connections. Still accepts new connections. */
@@ -47,18 +51,27 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let roundTrip = 0
   let trap: Trap | undefined
   let queriesLeft = Infinity
+  let roundTrips = 0
+  let sequentialRoundTrips = 0
+  let unanswered = 0
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1')
     const pair = [client, upstream] as const
     pairs.add(pair)
     let lost = swallowing
+    let isAnswered = true
     let losing: Trap | undefined
-    const later = (ms: number, write: () => void) => (ms === 0 ? write() : setTimeout(write, ms))
+    const [toServer, toClient] = [createDelay(), createDelay()]
     const cut = () => {
       for (const socket of pair) socket.destroy()
       pairs.delete(pair)
     }
     client.on('data', (bytes) => {
+      if (isAnswered) {
+        roundTrips++
+        if (unanswered++ === 0) sequentialRoundTrips++
+      }
+      isAnswered = false
       lost ||= swallowing
       if (lost) return
       if (trap !== undefined && bytes.includes(trap.bytes)) {
@@ -70,21 +83,27 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         }
       }
       if (isQuery(bytes) && --queriesLeft === 0) return upstream.write(bytes, () => proxy.cut())
-      later(roundTrip / 2, () => upstream.write(bytes))
+      toServer(roundTrip / 2, () => upstream.write(bytes))
     })
+    const answered = () => {
+      if (!isAnswered) unanswered--
+      isAnswered = true
+    }
     upstream.on('data', (bytes) => {
+      answered()
       lost ||= swallowing
       if (losing !== undefined) {
         losing.sprung()
         if (losing.kind === 'cut') return cut()
         lost = true
       }
-      if (!lost) later(roundTrip / 2, () => client.write(bytes))
+      if (!lost) toClient(roundTrip / 2, () => client.write(bytes))
     })
     for (const socket of pair) {
       socket.on('error', () => {})
       // A dead connection does not forward the close, like an unreachable peer.
       socket.on('close', () => (lost ? undefined : cut()))
+      socket.on('close', answered)
     }
   })
   server.listen(0, '127.0.0.1')
@@ -97,6 +116,12 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     port: (server.address() as AddressInfo).port,
     get connections() {
       return pairs.size
+    },
+    get roundTrips() {
+      return roundTrips
+    },
+    get sequentialRoundTrips() {
+      return sequentialRoundTrips
     },
     cut() {
       for (const pair of [...pairs]) for (const socket of pair) socket.destroy()
@@ -124,6 +149,19 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
   }
   return proxy
+}
+
+/** Returns a function that delays writes, and keeps their order when the delay changes. */
+function createDelay() {
+  const waiting: (() => void)[] = []
+  return (ms: number, write: () => void): void => {
+    if (ms === 0 && waiting.length === 0) {
+      write()
+      return
+    }
+    waiting.push(write)
+    setTimeout(() => waiting.shift()?.(), ms)
+  }
 }
 
 /** Returns whether a message is Query or Parse of PostgreSQL's protocol. */

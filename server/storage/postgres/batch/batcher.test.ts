@@ -2,10 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
 const LIMITS: BatchLimits = {
-  spacing: 0,
-  items: 3,
+  rows: 3,
   bytes: 100,
-  inFlight: 1,
   waiting: 6,
   waitingBytes: 500,
   wait: 10_000,
@@ -14,10 +12,15 @@ const LIMITS: BatchLimits = {
 class Wrong extends Error {}
 
 /** Creates a batcher that doubles numbers; `run` is called with each batch. */
-function doubling(run: (batch: readonly number[]) => unknown = () => {}, limits = LIMITS) {
+function doubling(
+  run: (batch: readonly number[]) => unknown = () => {},
+  { inFlight = 1, spacing = 0 } = {},
+) {
   const batches: (readonly number[])[] = []
+  const durations: number[] = []
   const batcher = new Batcher<number, number>(
-    limits,
+    LIMITS,
+    { inFlight, spacing, measured: (duration) => durations.push(duration) },
     async (items) => {
       batches.push(items)
       await run(items)
@@ -25,7 +28,7 @@ function doubling(run: (batch: readonly number[]) => unknown = () => {}, limits 
     },
     (error) => error instanceof Wrong,
   )
-  return { batcher, batches, add: (item: number, bytes = 1) => batcher.add(item, bytes) }
+  return { batcher, batches, durations, add: (item: number, bytes = 1) => batcher.add(item, bytes) }
 }
 
 describe('Batcher', () => {
@@ -47,7 +50,7 @@ describe('Batcher', () => {
 
   it('runs as many batches at once as allowed', async () => {
     const gate = Promise.withResolvers<void>()
-    const { batches, add } = doubling(() => gate.promise, { ...LIMITS, inFlight: 2 })
+    const { batches, add } = doubling(() => gate.promise, { inFlight: 2 })
     const all = [1, 2, 3, 4, 5, 6].map((item) => add(item))
     await expect.poll(() => batches.length).toBe(2)
     gate.resolve()
@@ -57,7 +60,7 @@ describe('Batcher', () => {
   it('begins a batch beside another only if that takes long, or if it is full', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
     const gate = Promise.withResolvers<void>()
-    const { batches, add } = doubling(() => gate.promise, { ...LIMITS, inFlight: 4, spacing: 5 })
+    const { batches, durations, add } = doubling(() => gate.promise, { inFlight: 4, spacing: 5 })
     const inTurn = async (...items: number[]) => {
       const all = items.map((item) => add(item))
       await new Promise((resolve) => setImmediate(resolve))
@@ -70,8 +73,10 @@ describe('Batcher', () => {
     expect(batches).toEqual([[1], [2]])
     const last = await inTurn(3, 4, 5)
     expect(batches).toEqual([[1], [2], [3, 4, 5]])
+    vi.advanceTimersByTime(1)
     gate.resolve()
     await Promise.all(last)
+    expect(durations).toEqual([6, 1, 1])
   })
 
   it('limits the items of a batch, and their size', async () => {
@@ -87,6 +92,13 @@ describe('Batcher', () => {
     })
     const results = await Promise.allSettled([1, 2, 3].map((item) => add(item)))
     expect(results).toMatchObject([{ value: 2 }, { reason: new Wrong() }, { value: 6 }])
+  })
+
+  it('limits the rows of a batch', async () => {
+    const { batcher, batches } = doubling()
+    const all = [2, 1, 1, 4, 3].map((rows, at) => batcher.add(at, 1, rows))
+    await Promise.all(all)
+    expect(batches).toEqual([[0, 1], [2], [3], [4]])
   })
 
   it('rejects all items if an error is not caused by one', async () => {

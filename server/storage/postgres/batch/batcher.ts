@@ -1,17 +1,11 @@
 import { Failure } from '../../../failure.ts'
+import type { Pace } from './pace.ts'
 
 export interface BatchLimits {
-  /** Maximum number of items in a batch. */
-  readonly items: number
+  /** Maximum number of rows that a batch changes or returns. */
+  readonly rows: number
   /** Maximum size of a batch, bytes; a larger item is a batch of its own. */
   readonly bytes: number
-  /** Maximum number of batches in flight. */
-  readonly inFlight: number
-  /**
-   * Minimum time between the beginnings of two batches that are in flight together, ms. While
-   * PostgreSQL answers sooner, one batch is in flight and the others become larger.
-   */
-  readonly spacing: number
   /** Maximum number of waiting items. Further ones are rejected immediately. */
   readonly waiting: number
   /** Maximum size of the waiting items, bytes. */
@@ -25,6 +19,7 @@ export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonl
 
 interface Entry<Item, Result> {
   readonly item: Item
+  readonly rows: number
   readonly bytes: number
   readonly since: number
   readonly resolve: (result: Result) => void
@@ -32,14 +27,17 @@ interface Entry<Item, Result> {
 }
 
 /**
- * Collects the items of a turn of the event loop and runs them together. While as many batches are
- * in flight as allowed, the next ones collect.
+ * Collects the items of a turn of the event loop and runs them together. While the maximum number
+ * of batches is in flight, further items wait for the next batch.
  */
 export class Batcher<Item, Result> {
   readonly #run: RunBatch<Item, Result>
-  readonly #isolates: (error: unknown) => boolean
+  readonly #mayBeRowError: (error: unknown) => boolean
   readonly #limits: BatchLimits
+  readonly #pace: Pace
+  readonly #schedule: (begin: () => void) => void
   #waiting: Entry<Item, Result>[] = []
+  #waitingRows = 0
   #waitingBytes = 0
   #inFlight = 0
   #isScheduled = false
@@ -48,17 +46,22 @@ export class Batcher<Item, Result> {
   #closed: PromiseWithResolvers<void> | undefined
 
   /**
-   * @param isolates returns whether an error of a batch may be caused by one of its items. Such a
-   * batch is divided until the error concerns a single item.
+   * @param mayBeRowError returns whether an error of a batch may be caused by one of its items.
+   * Such a batch is divided until the error concerns a single item.
+   * @param schedule runs a function at the end of the turn of the event loop.
    */
   constructor(
     limits: BatchLimits,
+    pace: Pace,
     run: RunBatch<Item, Result>,
-    isolates: (error: unknown) => boolean,
+    mayBeRowError: (error: unknown) => boolean,
+    schedule: (begin: () => void) => void = setImmediate,
   ) {
     this.#limits = limits
+    this.#pace = pace
+    this.#schedule = schedule
     this.#run = run
-    this.#isolates = isolates
+    this.#mayBeRowError = mayBeRowError
   }
 
   /** Number of items whose batch has not begun. */
@@ -70,10 +73,12 @@ export class Batcher<Item, Result> {
    * Runs an item with others.
    *
    * @param bytes size of the item.
+   * @param rows maximum number of rows that it changes or returns. An item with more rows than the
+   * limit of a batch runs alone.
    * @throws Failure `unavailable` if too many items wait, if this one has waited too long, or after
    * {@link close}.
    */
-  add(item: Item, bytes: number): Promise<Result> {
+  add(item: Item, bytes: number, rows = 1): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== undefined) {
         return reject(new Failure('unavailable', 'The database is closed.'))
@@ -82,12 +87,13 @@ export class Batcher<Item, Result> {
       if (this.#waiting.length >= waiting || this.#waitingBytes + bytes > waitingBytes) {
         return reject(overloaded())
       }
+      this.#waitingRows += rows
       this.#waitingBytes += bytes
-      this.#waiting.push({ item, bytes, since: performance.now(), resolve, reject })
+      this.#waiting.push({ item, rows, bytes, since: performance.now(), resolve, reject })
       if (this.#isScheduled || this.#timer !== undefined) return
-      if (this.#inFlight >= this.#limits.inFlight) return
+      if (this.#inFlight >= this.#pace.inFlight) return
       this.#isScheduled = true
-      setImmediate(() => {
+      this.#schedule(() => {
         this.#isScheduled = false
         this.#begin()
       })
@@ -104,9 +110,9 @@ export class Batcher<Item, Result> {
   #begin(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    while (this.#waiting.length > 0 && this.#inFlight < this.#limits.inFlight) {
+    while (this.#waiting.length > 0 && this.#inFlight < this.#pace.inFlight) {
       const now = performance.now()
-      const early = this.#begun + this.#limits.spacing - now
+      const early = this.#begun + this.#pace.spacing - now
       if (this.#inFlight > 0 && early > 0 && !this.#isFull()) {
         this.#timer = setTimeout(() => this.#begin(), early)
         break
@@ -124,28 +130,30 @@ export class Batcher<Item, Result> {
   }
 
   #isFull(): boolean {
-    const { items, bytes } = this.#limits
-    return this.#waiting.length >= items || this.#waitingBytes >= bytes
+    const { rows, bytes } = this.#limits
+    return this.#waitingRows >= rows || this.#waitingBytes >= bytes
   }
 
   /** Takes the items of the next batch, and rejects those that have waited too long. */
   #next(): Entry<Item, Result>[] {
-    const { items, bytes, wait } = this.#limits
+    const { rows, bytes, wait } = this.#limits
     const oldest = performance.now() - wait
     const batch: Entry<Item, Result>[] = []
     let taken = 0
+    let filled = 0
     let size = 0
     for (const entry of this.#waiting) {
       const isLate = entry.since < oldest
-      if (!isLate && batch.length > 0 && (batch.length === items || size + entry.bytes > bytes)) {
-        break
-      }
+      const fits = filled + entry.rows <= rows && size + entry.bytes <= bytes
+      if (!isLate && batch.length > 0 && !fits) break
       taken++
+      this.#waitingRows -= entry.rows
       this.#waitingBytes -= entry.bytes
       if (isLate) {
         entry.reject(overloaded())
         continue
       }
+      filled += entry.rows
       size += entry.bytes
       batch.push(entry)
     }
@@ -156,10 +164,12 @@ export class Batcher<Item, Result> {
   /** Runs a batch and settles its items. Never throws. */
   async #settle(batch: readonly Entry<Item, Result>[]): Promise<void> {
     try {
+      const begun = performance.now()
       const results = await this.#run(batch.map(({ item }) => item))
+      this.#pace.measured(performance.now() - begun)
       for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)
     } catch (error) {
-      if (batch.length === 1 || !this.#isolates(error)) {
+      if (batch.length === 1 || !this.#mayBeRowError(error)) {
         for (const { reject } of batch) reject(error)
         return
       }

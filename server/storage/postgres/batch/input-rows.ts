@@ -4,10 +4,9 @@ import { encodeTextArray } from './text-array.ts'
  * Returns a table of the rows of a batch, for the `from` of a statement. Its columns are texts, and
  * its parameters are arrays; see {@link inputValues}.
  *
- * PostgreSQL assumes that the arrays have ten elements, and that a limit which it does not know
- * keeps a tenth of them. It therefore plans for one row, which it finds through indexes. Without
- * the limit, the plan that it keeps could scan a table that was small when the statement was
- * prepared.
+ * PostgreSQL estimates ten elements per array, and that a limit of unknown value returns a tenth of
+ * them. It therefore plans for one row and uses indexes. Without the limit, its cached plan could
+ * scan a table that was small when the statement was prepared.
  *
  * @param position adds the number of the row, from 1, as `at`.
  * @param setting set for the transaction.

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStore, type Store } from '../../open.ts'
+import { openStore } from '../../open.ts'
+import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
-import type { Statement } from '../guarded-pool.ts'
-import { LOOKUPS, Lookups } from './lookups.ts'
+import type { Statement } from '../guarded-client.ts'
+import type { Execute } from '../guarded-pool.ts'
+import { Lookups } from './lookups.ts'
 import { encodeTextArray } from './text-array.ts'
 
 let database: Awaited<ReturnType<typeof makeDatabase>>
@@ -20,10 +22,11 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: database.databaseUrl })
   await client.connect()
   statements = []
-  lookups = new Lookups((statement) => {
+  const execute: Execute = (statement) => {
     statements.push(statement)
     return client.query({ ...statement, values: [...statement.values], rowMode: 'array' })
-  })
+  }
+  lookups = new Lookups({ execute, executeAll: (all) => Promise.all(all.map(execute)) })
 })
 afterAll(async () => {
   await client.end()
@@ -73,7 +76,7 @@ test('a lookup that PostgreSQL rejects does not fail the others', async () => {
   expect(bad).toMatchObject({ reason: { code: '22021' } })
 })
 
-test('the plan that PostgreSQL keeps reads the index, however small the table was', async () => {
+test('the cached plan of PostgreSQL uses the index, however small the table was', async () => {
   await client.query('discard all')
   await client.query('truncate documents')
   const lookUp = lookups.prepare(tagOf())
@@ -98,7 +101,8 @@ test('the plan that PostgreSQL keeps reads the index, however small the table wa
 })
 
 test('a database that is closed rejects lookups', async () => {
-  const closing = new Lookups(async () => ({ fields: [], rows: [] }) as never, LOOKUPS)
+  const empty = { fields: [], rows: [] } as never
+  const closing = new Lookups({ execute: async () => empty, executeAll: async () => [empty] })
   const lookUp = closing.prepare(tagOf())
   const last = lookUp('_system', 'articles', 'a')
   expect(closing.waiting).toBe(1)

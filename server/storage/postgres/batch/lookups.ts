@@ -1,17 +1,17 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import type { Engine } from '../../engine.ts'
-import type { Execute } from '../guarded-pool.ts'
+import type { Execute, GuardedPool } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
-import { isolates } from './isolates.ts'
+import { type Pace, RoundTripPace } from './pace.ts'
+import { mayBeRowError } from './row-error.ts'
+import { createSharedExecute } from './shared-message.ts'
 
 /** Limits of the lookups of one prepared query. */
-export const LOOKUPS: BatchLimits = {
-  items: 128,
+const LIMITS: BatchLimits = {
+  rows: 128,
   bytes: 256 * 1024,
-  inFlight: 4,
-  spacing: 2,
   waiting: 10_000,
   waitingBytes: 16 * 1024 * 1024,
   wait: CONNECTION_WAIT.statement,
@@ -20,12 +20,18 @@ export const LOOKUPS: BatchLimits = {
 /** Lookups of a store (`Store.prepareLookup`), batched by query. */
 export class Lookups {
   readonly #execute: Execute
-  readonly #limits: BatchLimits
+  readonly #executeShared: Execute
+  readonly #pace: Pace
+  readonly #atEnd = createTurnEnd()
   readonly #batchers: Pick<Batcher<unknown, unknown>, 'waiting' | 'close'>[] = []
 
-  constructor(execute: Execute, limits: BatchLimits = LOOKUPS) {
+  constructor(
+    { execute, executeAll }: Pick<GuardedPool, 'execute' | 'executeAll'>,
+    pace: Pace = new RoundTripPace(),
+  ) {
     this.#execute = execute
-    this.#limits = limits
+    this.#executeShared = createSharedExecute(executeAll)
+    this.#pace = pace
   }
 
   /** Number of lookups whose statement was not sent yet. */
@@ -33,13 +39,17 @@ export class Lookups {
     return this.#batchers.reduce((sum, { waiting }) => sum + waiting, 0)
   }
 
-  readonly prepare: NonNullable<Engine['prepareLookup']> = (query, items = this.#limits.items) => {
-    const batcher = createBatcher(this.#execute, query, { ...this.#limits, items })
+  readonly prepare: NonNullable<Engine['prepareLookup']> = (query, bounds) => {
+    // Lookups of more than one row would delay the others of their message.
+    const execute = bounds === undefined ? this.#executeShared : this.#execute
+    const { rows = LIMITS.rows, rowsOf } = bounds ?? {}
+    const limits = { ...LIMITS, rows }
+    const batcher = createBatcher(execute, query, limits, this.#pace, this.#atEnd)
     this.#batchers.push(batcher)
     return (...parameters) => {
       let bytes = 0
       for (const parameter of parameters) bytes += parameter.length
-      return batcher.add(parameters, bytes)
+      return batcher.add(parameters, bytes, rowsOf?.(...parameters))
     }
   }
 
@@ -53,10 +63,13 @@ function createBatcher<R>(
   execute: Execute,
   { sql, parameters: { length } }: CompiledQuery<R>,
   limits: BatchLimits,
+  pace: Pace,
+  schedule: (begin: () => void) => void,
 ): Batcher<readonly string[], QueryResult<R>> {
   const statement = { name: statementName('lookup'), text: lookupOf(sql, length) }
   return new Batcher(
     limits,
+    pace,
     async (items) => {
       // Requests often have the same token, and read the same document.
       const positions = new Map<string, number>()
@@ -75,7 +88,8 @@ function createBatcher<R>(
       for (const row of rows) results[(row[0] as number) - 1]?.rows.push(toRow(names, row))
       return positionsOf.map((at) => results[at] as QueryResult<R>)
     },
-    isolates,
+    mayBeRowError,
+    schedule,
   )
 }
 
@@ -92,4 +106,17 @@ function toRow<R>(names: readonly string[], values: readonly unknown[]): R {
   const row: Record<string, unknown> = {}
   for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at + 1]
   return row as R
+}
+
+/** Returns a function that runs callbacks together at the end of the turn of the event loop. */
+function createTurnEnd(): (callback: () => void) => void {
+  let callbacks: (() => void)[] = []
+  const run = () => {
+    const all = callbacks
+    callbacks = []
+    for (const callback of all) callback()
+  }
+  return (callback) => {
+    if (callbacks.push(callback) === 1) setImmediate(run)
+  }
 }

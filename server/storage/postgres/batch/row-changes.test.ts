@@ -1,10 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openStore, type Store } from '../../open.ts'
+import { openStore } from '../../open.ts'
+import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
-import type { Statement } from '../guarded-pool.ts'
+import type { Statement } from '../guarded-client.ts'
 import { postgresError } from '../postgres-error.ts'
-import { CHANGES, RowChanges } from './row-changes.ts'
+import { RowChanges } from './row-changes.ts'
 
 const KEY = ['database', 'collection', 'id']
 const insertion = {
@@ -103,7 +104,7 @@ test('a row that a long transaction has locked does not delay the others, and is
   await other.end()
 })
 
-test('the plans that PostgreSQL keeps read indexes, however small the table was', async () => {
+test('the cached plans of PostgreSQL use indexes, however small the table was', async () => {
   const remove = changes.prepare(deletion)
   for (let run = 0; run < 6; run++) {
     await Promise.all(
@@ -120,7 +121,7 @@ test('the plans that PostgreSQL keeps read indexes, however small the table was'
 })
 
 test('a database that is closed rejects changes', async () => {
-  const closing = new RowChanges(async () => ({ rows: [['x']] }) as never, CHANGES)
+  const closing = new RowChanges(async () => ({ rows: [['x']] }) as never)
   const insert = insertInto(closing.prepare(insertion))
   const last = insert('a', 'x')
   expect(closing.waiting).toBe(1)

@@ -4,14 +4,13 @@ import type { ChangeRow, RowStatement } from '../../engine.ts'
 import type { Execute } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
-import { isolates } from './isolates.ts'
+import { type Pace, RoundTripPace } from './pace.ts'
+import { mayBeRowError } from './row-error.ts'
 
 /** Limits of the changes of one prepared statement. */
-export const CHANGES: BatchLimits = {
-  items: 128,
+const LIMITS: BatchLimits = {
+  rows: 128,
   bytes: 1024 * 1024,
-  inFlight: 4,
-  spacing: 2,
   waiting: 10_000,
   waitingBytes: 64 * 1024 * 1024,
   wait: CONNECTION_WAIT.statement,
@@ -23,18 +22,18 @@ export const CHANGES: BatchLimits = {
  */
 const LOCK_WAIT = 100
 
-/** SQLSTATE of a statement that waited too long for a lock. */
-const LOCK_NOT_AVAILABLE = '55P03'
+/** SQLSTATEs of a lock that was not available in time, and of a row that a unique index excludes. */
+const NOT_MADE = new Set(['55P03', '23505'])
 
 /** Batches the changes of single rows, by statement. */
 export class RowChanges {
   readonly #execute: Execute
-  readonly #limits: BatchLimits
+  readonly #pace: Pace
   readonly #batchers: Batcher<readonly string[], boolean>[] = []
 
-  constructor(execute: Execute, limits: BatchLimits = CHANGES) {
+  constructor(execute: Execute, pace: Pace = new RoundTripPace()) {
     this.#execute = execute
-    this.#limits = limits
+    this.#pace = pace
   }
 
   /** Number of changes whose statement was not sent yet. */
@@ -44,28 +43,30 @@ export class RowChanges {
 
   /**
    * Prepares a statement. The changes of a turn of the event loop are one statement and one commit.
-   * A change that has to wait for the lock of a longer transaction is not made.
+   * A change that has to wait for the lock of a longer transaction, or that a unique index excludes,
+   * is not made.
    */
   readonly prepare = ({ name, columns, key, sql }: RowStatement): ChangeRow => {
     const setting = ['lock_timeout', String(LOCK_WAIT)] as const
     const statement = { name: statementName(name), text: sql(inputRows(columns, { setting })) }
     const keyAt = columns.indexOf(key)
     const batcher = new Batcher<readonly string[], boolean>(
-      this.#limits,
+      LIMITS,
+      this.#pace,
       async (items) => {
         // In one order, so that concurrent statements cannot wait for each other.
         const values = inputValues(columns.length, items.toSorted(compareRows))
         try {
           const { rows } = await this.#execute({ ...statement, values })
           const changed = new Set(rows.map(([changedKey]) => changedKey))
-          // Of equal changes, one was made.
+          // Of several equal changes, the first counts as made.
           return items.map((item) => changed.delete(item[keyAt]))
         } catch (error) {
-          if (items.length === 1 && stateOf(error) === LOCK_NOT_AVAILABLE) return [false]
+          if (items.length === 1 && NOT_MADE.has(stateOf(error) ?? '')) return [false]
           throw error
         }
       },
-      isolates,
+      mayBeRowError,
     )
     this.#batchers.push(batcher)
     return (...values) => {

@@ -9,7 +9,7 @@ const ofServer = /^(53|57|25)/
  * Returns whether PostgreSQL may have rejected a statement because of one of its rows: a text that
  * it cannot store, a damaged row, a unique index, or a lock that another transaction holds.
  */
-export function isolates(error: unknown): boolean {
+export function mayBeRowError(error: unknown): boolean {
   const cause = error instanceof Failure ? error.cause : error
   return (
     cause instanceof pg.DatabaseError &&

@@ -1,0 +1,50 @@
+/** How many batches are in flight together. */
+export interface Pace {
+  /** Maximum number of batches in flight. */
+  readonly inFlight: number
+  /**
+   * Minimum delay before another batch starts while one is in flight, ms. If PostgreSQL responds
+   * sooner, one batch at a time is in flight, and batches become larger.
+   */
+  readonly spacing: number
+  /** Takes the duration of a batch into account, ms. */
+  measured(duration: number): void
+}
+
+/** With PostgreSQL nearby: more batches in flight would be smaller and cost more. */
+const NEARBY = { inFlight: 4, spacing: 2 } as const
+
+/** Round trip from which PostgreSQL is distant, ms. */
+const DISTANT = 4
+
+/** With a distant PostgreSQL: the batches begin at equal intervals of a round trip. */
+const DISTANT_IN_FLIGHT = 8
+const MIN_SPACING = 1
+
+/** Number of durations from which the round trip is estimated. */
+const RECENT = 32
+
+/**
+ * Adapts to the round trip to PostgreSQL. Its estimate is the shortest of the recent durations,
+ * because an average would also contain the time that batches wait for a busy processor.
+ */
+export class RoundTripPace implements Pace {
+  readonly #recent: number[] = []
+  #at = 0
+  #roundTrip = 0
+
+  get inFlight(): number {
+    return this.#roundTrip < DISTANT ? NEARBY.inFlight : DISTANT_IN_FLIGHT
+  }
+
+  get spacing(): number {
+    if (this.#roundTrip < DISTANT) return NEARBY.spacing
+    return Math.max(MIN_SPACING, this.#roundTrip / DISTANT_IN_FLIGHT)
+  }
+
+  measured(duration: number): void {
+    this.#recent[this.#at] = duration
+    this.#at = (this.#at + 1) % RECENT
+    this.#roundTrip = Math.min(...this.#recent)
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  type CompiledQuery,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import type pg from 'pg'
+import type { TransactionConnection } from '../changes/round-trips.ts'
+import type { GuardedPool, PooledClient } from './guarded-pool.ts'
+
+/**
+ * Returns Kysely's dialect for a pool. Its transactions begin with their first statement and commit
+ * with their last ones, in the same round trips.
+ */
+export const createPostgresDialect = (pool: GuardedPool): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new PostgresDriver(pool),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+})
+
+class PostgresDriver implements Driver {
+  readonly #pool: GuardedPool
+
+  constructor(pool: GuardedPool) {
+    this.#pool = pool
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    return new PostgresConnection(this.#pool.connect())
+  }
+
+  async beginTransaction({ client }: PostgresConnection): Promise<void> {
+    client.begin()
+  }
+
+  async commitTransaction({ client }: PostgresConnection): Promise<void> {
+    await client.commit()
+  }
+
+  async rollbackTransaction({ client }: PostgresConnection): Promise<void> {
+    await client.rollback()
+  }
+
+  async releaseConnection({ client }: PostgresConnection): Promise<void> {
+    client.release()
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class PostgresConnection implements TransactionConnection {
+  readonly client: PooledClient
+
+  constructor(client: PooledClient) {
+    this.client = client
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const [result] = await this.client.query(statementOf(query))
+    return resultOf(result)
+  }
+
+  async executeAll(queries: readonly CompiledQuery[]): Promise<readonly QueryResult<unknown>[]> {
+    const results = await this.client.query(...queries.map(statementOf))
+    return results.map(resultOf)
+  }
+
+  hold(query: CompiledQuery): void {
+    this.client.hold(statementOf(query))
+  }
+
+  // biome-ignore lint/correctness/useYield: it only throws
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('streams are not supported; read in pages')
+  }
+}
+
+const statementOf = ({ sql: text, parameters: values }: CompiledQuery) => ({ text, values })
+
+/** Commands that report the number of rows that they changed. */
+const CHANGES: ReadonlySet<string | undefined> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
+
+function resultOf<R>(result: pg.QueryResult | undefined): QueryResult<R> {
+  const { command, rowCount, rows = [] } = result ?? {}
+  if (!CHANGES.has(command)) return { rows }
+  return { rows, numAffectedRows: BigInt(rowCount ?? 0) }
+}

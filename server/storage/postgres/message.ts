@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net'
+import pg from 'pg'
+
+/** A statement with its parameters. */
+export interface MessageStatement {
+  /** Prepares the statement under this name, which is unique for its text. Its rows are arrays. */
+  readonly name?: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Collects the rows of a statement. */
+interface Result extends pg.QueryResult {
+  addFields(fields: unknown): void
+  parseRow(fields: unknown): pg.QueryResultRow
+  addRow(row: pg.QueryResultRow): void
+  addCommandComplete(message: unknown): void
+}
+
+/** What `pg` offers to implementations of `Submittable`, but does not declare. */
+const { Result, utils } = pg as unknown as {
+  readonly Result: new (rowMode: string, types: object) => Result
+  readonly utils: { prepareValue(value: unknown): Buffer | string | null }
+}
+
+interface Connection {
+  readonly stream: Pick<Socket, 'cork' | 'uncork'>
+  /** The texts of the prepared statements, by name. */
+  readonly parsedStatements: Readonly<Record<string, string>>
+  parse(statement: { readonly name: string | undefined; readonly text: string }): void
+  bind(parameters: {
+    readonly statement: string | undefined
+    readonly values: readonly (Buffer | string | null)[]
+  }): void
+  describe(portal: { readonly type: 'P' }): void
+  execute(): void
+  sync(): void
+  sendCopyFail(reason: string): void
+}
+
+/**
+ * Statements that run in order, in one round trip. One `Sync` follows them, so PostgreSQL skips
+ * those after an error: a `commit` at the end has no effect if a statement before it fails.
+ *
+ * The methods are called by `client.query`. Its callback receives the results in order.
+ */
+export class Message implements pg.Submittable {
+  /** Set by `client.query`. */
+  callback: ((error: unknown, results?: readonly pg.QueryResult[]) => void) | undefined
+  readonly #statements: readonly MessageStatement[]
+  readonly #results: readonly Result[]
+  /** Index of the statement whose response is being received. */
+  #at = 0
+  #error: unknown
+
+  /** @param types the type parsers of the client. */
+  constructor(statements: readonly MessageStatement[], types: object) {
+    this.#statements = statements
+    this.#results = statements.map(
+      ({ name }) => new Result(name === undefined ? '' : 'array', types),
+    )
+  }
+
+  /** Name of the statement whose response is being received; `pg` then registers its text. */
+  get name(): string | undefined {
+    return this.#statements[this.#at]?.name
+  }
+
+  get text(): string | undefined {
+    return this.#statements[this.#at]?.text
+  }
+
+  /** Sends the statements. Returns an error if the parameters are invalid; nothing is sent then. */
+  submit(to: unknown): unknown {
+    const connection = to as Connection
+    let prepared: (Omit<MessageStatement, 'values'> & {
+      readonly values: (Buffer | string | null)[]
+    })[]
+    try {
+      prepared = this.#statements.map(({ values, ...statement }) => ({
+        ...statement,
+        values: values.map(utils.prepareValue),
+      }))
+    } catch (error) {
+      return error
+    }
+    connection.stream.cork()
+    for (const { name, text, values } of prepared) {
+      const isPrepared = name !== undefined && name in connection.parsedStatements
+      if (!isPrepared) connection.parse({ name, text })
+      connection.bind({ statement: name, values })
+      connection.describe({ type: 'P' })
+      connection.execute()
+    }
+    connection.sync()
+    connection.stream.uncork()
+    return null
+  }
+
+  handleRowDescription({ fields }: { readonly fields: unknown }): void {
+    this.#result.addFields(fields)
+  }
+
+  handleDataRow({ fields }: { readonly fields: unknown }): void {
+    try {
+      this.#result.addRow(this.#result.parseRow(fields))
+    } catch (error) {
+      this.#error ??= error
+    }
+  }
+
+  handleCommandComplete(message: unknown): void {
+    this.#result.addCommandComplete(message)
+    this.#at++
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#error === undefined) this.callback?.(null, this.#results)
+    else this.callback?.(this.#error)
+  }
+
+  handleError(error: unknown): void {
+    this.callback?.(error)
+  }
+
+  handleEmptyQuery(): void {
+    this.#at++
+  }
+
+  handleCopyInResponse(connection: unknown): void {
+    const { sendCopyFail } = connection as Connection
+    sendCopyFail.call(connection, 'not supported')
+  }
+
+  handleCopyData(): void {}
+
+  handlePortalSuspended(): void {}
+
+  get #result(): Result {
+    return this.#results[this.#at] as Result
+  }
+}
