@@ -44,7 +44,7 @@ const page = {
   content: {
     ...DOCUMENTS,
     'application/x-ndjson': {
-      schema: { type: 'string', description: 'Every document that matches, one a line.' },
+      schema: { type: 'string', description: 'Every document that matches, one per line.' },
     },
     'text/csv': {
       schema: { type: 'string', description: 'Every document that matches (RFC 4180).' },
@@ -65,7 +65,7 @@ export const NO_CONTENT = {
   description: 'The change was made; for Prefer: return=minimal.',
   headers: { 'Preference-Applied': header('return=minimal') },
 }
-const JOB_STARTED = started(
+export const JOB_STARTED = started(
   'The job has started.',
   json({
     type: 'object',
@@ -339,6 +339,7 @@ export const documentComponents: Components = {
     ),
     IndexConflict: error('The index has another definition, or there are too many.'),
     PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
+    Misdirected: error('A session cookie was sent to a host name of another server.'),
     TooLarge: error('The body is larger than allowed.'),
     UnsupportedMediaType: error('The body has an unsupported type or coding.', {
       'Accept-Encoding': header('gzip, if the coding is unsupported.'),
@@ -440,7 +441,7 @@ export const documentComponents: Components = {
       name: 'Prefer',
       in: 'header',
       description:
-        'respond-async runs a job; return=minimal leaves the body out (RFC 7240); count=exact ' +
+        'respond-async runs a job; return=minimal omits the body (RFC 7240); count=exact ' +
         'counts all documents that match.',
       schema: { type: 'string' },
     },

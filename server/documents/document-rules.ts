@@ -9,6 +9,7 @@ import { type Json, parseStrictly } from './json/strict-json.ts'
 import { createMatcher, type Filter } from './query/filter.ts'
 import { releaseEntries, reserveEntries } from './repository/reserved-entries.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
+import type { DatabaseImporter } from './transfer/database-importer.ts'
 
 /**
  * Returns the rules of documents for jobs (`jobs/job.ts`).
@@ -16,14 +17,14 @@ import type { CurrentSchemaOf } from './schemas/schemas.ts'
  * @param now returns ms since 1970.
  * @param schemaOf returns the schema that validates documents before they are stored; by default
  * there is none.
- * @param importPart by default it fails.
+ * @param imports import parts for jobs; by default they fail.
  */
 export const createDocumentRules = (
   now: () => number,
   schemaOf: CurrentSchemaOf = async () => ({ tag: null }),
-  importPart: ImportPart = () => Promise.reject(new Error('an import')),
+  imports: ImportRules = NO_IMPORTS,
 ) => ({
-  importPart,
+  ...imports,
 
   /**
    * Returns a function that merges a patch into a body and validates the result. Its failures name
@@ -34,11 +35,11 @@ export const createDocumentRules = (
     const { validate } = await schemaOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {
-        const made = toDocument(mergePatch(JSON.parse(body) as Json, patch), id, now)
-        await validate?.([made], false)
-        return made.body
+        const document = toDocument(mergePatch(JSON.parse(body) as Json, patch), id, now)
+        await validate?.([document], false)
+        return document.body
       } catch (error) {
-        throw naming(id, error)
+        throw withDocumentId(id, error)
       }
     }
   },
@@ -54,7 +55,7 @@ export const createDocumentRules = (
         await validate?.(documents, false)
       } catch (error) {
         const [first, second] = documents
-        if (first !== undefined && second === undefined) throw naming(first.id, error)
+        if (first !== undefined && second === undefined) throw withDocumentId(first.id, error)
         // One by one, to name the document that fails.
         for (const each of documents) await check([each])
         throw error
@@ -76,13 +77,25 @@ export const createDocumentRules = (
   releaseEntries,
 })
 
+interface ImportRules {
+  readonly importPart: ImportPart
+  readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
+}
+
+const rejected = () => Promise.reject(new Error('an import'))
+
+const NO_IMPORTS: ImportRules = {
+  importPart: rejected,
+  databaseImporter: { part: rejected, recordEnd: rejected },
+}
+
 interface Checked {
   readonly id: string
   readonly body: string
 }
 
 /** Prefixes the error's message with the document's id if the caller's request caused the error. */
-function naming(id: string, error: unknown): unknown {
+function withDocumentId(id: string, error: unknown): unknown {
   if (!(error instanceof Failure) || error.kind.status >= 500) return error
   const { code, message, details } = error
   return new Failure(code, `${JSON.stringify(id.slice(0, 64))}: ${message}`, details)

@@ -29,7 +29,7 @@ export function toDocument(
   if (known !== undefined && given !== undefined && given !== known) {
     throw new Failure(
       'invalid',
-      `The id in the document differs from the id in the path, ${quoted(known)}.`,
+      `The id in the document differs from the id in the path, ${quoteId(known)}.`,
       { field: '/id' },
     )
   }
@@ -44,7 +44,7 @@ export function requireDocumentId(value: Json): asserts value is string {
   if (isId(value)) return
   throw new Failure(
     'invalid',
-    `An id is a text of 1 to ${ID_LENGTH} characters that a URL can hold.`,
+    `An id is a string of 1 to ${ID_LENGTH} characters that can be part of a URL.`,
     { field: '/id' },
   )
 }
@@ -60,6 +60,6 @@ function isId(value: Json): value is string {
 }
 
 /** Quotes the first 64 characters of a text, for messages. */
-export const quoted = (text: string) => JSON.stringify(text.slice(0, 64))
+export const quoteId = (text: string) => JSON.stringify(text.slice(0, 64))
 
 const tooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')

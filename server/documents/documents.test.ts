@@ -5,24 +5,29 @@ import { createDocuments } from './documents.ts'
 import { createBodyOf } from './json/create-body.ts'
 import { idsOn } from './query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query/query.ts'
-import type { ScanBounds } from './query/read-page.ts'
+import type { ScanBounds } from './query/scan/read-page.ts'
 import { createDocumentRepository } from './repository/repository.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 
 const WHERE = { database: 'a', collection: 'b' }
 
+/** All documents fit. */
+const wholeCollection = async () => ({ last: undefined, bytes: 0 })
+
 /** Returns the numbers of documents requested from the repository for a page. */
 async function askedFor(filter: [string, string][], limit: number): Promise<number[]> {
   const asked: number[] = []
-  const repository: Pick<DocumentRepository, 'list' | 'until'> = {
-    until: async () => ({ last: undefined, bytes: 0 }),
+  const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: () => [] }
+  const repository: Pick<DocumentRepository, 'list' | 'scan' | 'until'> = {
+    scan: wholeCollection,
+    until: wholeCollection,
     async list(_where, _after, most) {
       asked.push(most)
       return []
     },
   }
   const documents = createDocuments(
-    repository as DocumentRepository,
+    { ...repository, indexes } as DocumentRepository,
     () => 0,
     () => undefined,
   )
@@ -45,8 +50,8 @@ function sparse() {
     return { id, tag: '', body: JSON.stringify({ id, last: n === 2_499 }) }
   })
   const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
-  const repository: Pick<DocumentRepository, 'list' | 'until'> = {
-    until: async () => ({ last: undefined, bytes: 0 }),
+  const repository: Pick<DocumentRepository, 'list' | 'scan'> = {
+    scan: wholeCollection,
     async list(_where, after = '', most) {
       reads++
       return bodies.filter(({ id }) => id > after).slice(0, most)
@@ -151,12 +156,12 @@ forEachEngine((engine) => {
     expect(Object.keys(JSON.parse(body)).sort()).toEqual(['id', ...keys].sort())
 
     const seen = { ...any, match: [tag] }
-    const answers = await Promise.allSettled(
+    const responses = await Promise.allSettled(
       keys.map((key) => documents.replace(ref, `{"${key}":2}`, seen)),
     )
-    const made = answers.filter((each) => each.status === 'fulfilled').map(({ value }) => value)
+    const made = responses.filter((each) => each.status === 'fulfilled').map(({ value }) => value)
     expect(made).toEqual([await documents.read(ref, any)])
-    for (const each of answers.filter(({ status }) => status === 'rejected')) {
+    for (const each of responses.filter(({ status }) => status === 'rejected')) {
       expect(each).toMatchObject({ reason: { code: 'precondition-failed' } })
     }
   })

@@ -4,25 +4,26 @@ import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
-import { type MadeDocument, quoted, requireDocumentId, toDocument } from './document.ts'
+import { type MadeDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
-import { parseCursor, printCursor } from './query/cursor.ts'
+import { cursorContext, parseCursor, printCursor } from './query/cursor.ts'
 import { createFindPage, type FindBounds } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
-import { createReadInIdOrder, type Page, type ReadInIdOrder } from './query/read-page.ts'
-import { ScanLimit } from './query/scan-limit.ts'
+import { createReadInIdOrder, type ReadInIdOrder } from './query/scan/read-in-id-order.ts'
+import type { Page } from './query/scan/read-page.ts'
+import { ScanLimit } from './query/scan/scan-limit.ts'
 import {
   type CreatedMany,
   createMany,
-  exists,
+  existsFailure,
   type LargeArrays,
-  naming,
+  withDocumentIds,
 } from './repository/create-many.ts'
 import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
-import type { CheckDocuments } from './schemas/schemas.ts'
+import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
 
 /** Options of {@link Documents.find}. */
 export interface FindOptions extends FindBounds {
@@ -34,6 +35,12 @@ export interface FindOptions extends FindBounds {
 export interface FoundPage extends Page {
   /** The parameter that leads to the next page; undefined on the last page. */
   readonly nextParameter: readonly [name: 'after' | 'cursor', value: string] | undefined
+}
+
+/** Reads for a change of a document that have begun. */
+export interface ChangeAhead {
+  readonly stored: Promise<StoredDocument | undefined>
+  readonly schema: Promise<CurrentSchema>
 }
 
 /** Documents (docs/http-api.md, "Documents"). Unmet conditions fail with 412. */
@@ -49,6 +56,8 @@ export interface Documents {
    * @throws Failure `not-found`, `precondition-failed`
    */
   read(ref: DocumentRef, conditions: Conditions): StoredDocument | Promise<StoredDocument>
+  /** Returns the stored document, for {@link ChangeAhead}. */
+  stored(ref: DocumentRef): Promise<StoredDocument | undefined>
   /**
    * Returns the page for the query of a URL, or a promise of it.
    *
@@ -61,10 +70,19 @@ export interface Documents {
   ): FoundPage | Promise<FoundPage>
   /** Returns documents that match, in id order after an id, without the limits of {@link find}. */
   readonly page: ReadInIdOrder
-  /** Creates one document. @throws Failure `bad-json`, `invalid`, `conflict`, `too-large` */
-  create(where: CollectionRef, text: string): Promise<StoredDocument>
+  /**
+   * Creates one document.
+   *
+   * @param schema the schema of the collection, if its reading has begun.
+   * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`
+   */
+  create(
+    where: CollectionRef,
+    text: string,
+    schema?: Promise<CurrentSchema>,
+  ): Promise<StoredDocument>
   /** Creates a document with a given id. @throws Failure as {@link create}; `precondition-failed` if it exists */
-  createAt(ref: DocumentRef, text: string): Promise<StoredDocument>
+  createAt(ref: DocumentRef, text: string, schema?: Promise<CurrentSchema>): Promise<StoredDocument>
   /** Creates the documents of an array, all or none; see `create-many.ts`. */
   createMany(
     where: CollectionRef,
@@ -72,11 +90,25 @@ export interface Documents {
     later: boolean,
   ): Promise<CreatedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
-  replace(ref: DocumentRef, text: string, conditions: Conditions): Promise<StoredDocument>
+  replace(
+    ref: DocumentRef,
+    text: string,
+    conditions: Conditions,
+    ahead?: ChangeAhead,
+  ): Promise<StoredDocument>
   /** Applies a merge patch (RFC 7396). @throws Failure as {@link replace} */
-  patch(ref: DocumentRef, text: string, conditions: Conditions): Promise<StoredDocument>
+  patch(
+    ref: DocumentRef,
+    text: string,
+    conditions: Conditions,
+    ahead?: ChangeAhead,
+  ): Promise<StoredDocument>
   /** Returns the deleted document. @throws Failure `not-found`, `precondition-failed` */
-  delete(ref: DocumentRef, conditions: Conditions): Promise<StoredDocument>
+  delete(
+    ref: DocumentRef,
+    conditions: Conditions,
+    ahead?: Pick<ChangeAhead, 'stored'>,
+  ): Promise<StoredDocument>
 }
 
 /**
@@ -111,6 +143,12 @@ export function createDocuments(
     return found
   }
 
+  /** Validates a document; returns undefined if there is nothing to wait for. */
+  const validate = (where: CollectionRef, made: MadeDocument, schema?: Promise<CurrentSchema>) =>
+    schema === undefined
+      ? check(where, [made], false)
+      : schema.then((current) => current.validate?.([made], false))
+
   /**
    * Updates a document, and retries if it has changed since it was read. Checks in this order:
    * existence (404), validity (422), the requested state (412).
@@ -122,17 +160,18 @@ export function createDocuments(
     ref: DocumentRef,
     conditions: Conditions,
     next: (found: StoredDocument | undefined) => MadeDocument,
+    ahead?: ChangeAhead,
   ): Promise<StoredDocument> {
-    for (;;) {
-      const found = await repository.read(ref)
+    for (let begun = ahead; ; begun = undefined) {
+      const found = await (begun?.stored ?? repository.read(ref))
       if (found === undefined && conditions.match === undefined) throw notFound(ref)
-      const made = next(found)
-      const checking = check(ref, [made], false)
+      const document = next(found)
+      const checking = validate(ref, document, begun?.schema)
       if (checking !== undefined) await checking
       if (found === undefined) throw preconditionFailed()
       if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag))
         throw preconditionFailed()
-      const { body } = made
+      const { body } = document
       const tag = await repository.update(ref, found.tag, body)
       if (tag !== undefined) return { id: ref.id, tag, body }
     }
@@ -142,10 +181,11 @@ export function createDocuments(
   async function insert(
     where: CollectionRef,
     made: MadeDocument,
+    schema?: Promise<CurrentSchema>,
   ): Promise<StoredDocument | undefined> {
-    const checking = check(where, [made], false)
+    const checking = validate(where, made, schema)
     if (checking !== undefined) await checking
-    const result = await repository.insert(where, [made]).catch(naming([made]))
+    const result = await repository.insert(where, [made]).catch(withDocumentIds([made]))
     if ('exists' in result) return undefined
     const [tag] = result.tags
     invariant(tag, 'a stored document has a tag')
@@ -162,15 +202,16 @@ export function createDocuments(
         ? reading.then((found) => required(found, ref, conditions))
         : required(reading, ref, conditions)
     },
+    stored: async (ref) => repository.read(ref),
     page: createReadInIdOrder({ repository, nextTurn }),
     find(where, query, options) {
       const { filter, matches, sort, fields, limit, after, cursor } = query
-      const scope = { where, filter, sort }
+      const context = cursorContext(where, filter, sort)
       const idPosition = after === undefined ? undefined : { values: [], id: after }
-      const from = cursor === undefined ? idPosition : parseCursor(vault, scope, cursor)
+      const from = cursor === undefined ? idPosition : parseCursor(vault, context, cursor)
       const { count } = options
-      const asked = { matches, sort, fields, limit, from, count }
-      const finding = findPage(where, asked, filter, options)
+      const bounds = { matches, sort, fields, limit, from, count }
+      const finding = findPage(where, bounds, filter, options)
       return finding instanceof Promise ? finding.then(foundPage) : foundPage(finding)
 
       function foundPage(page: Page): FoundPage {
@@ -178,39 +219,43 @@ export function createDocuments(
       }
       function parameterOf(next: Position | undefined): FoundPage['nextParameter'] {
         if (next === undefined) return undefined
-        return sort.length === 0 ? ['after', next.id] : ['cursor', printCursor(vault, scope, next)]
+        return sort.length === 0
+          ? ['after', next.id]
+          : ['cursor', printCursor(vault, context, next)]
       }
     },
-    async create(where, text) {
-      const made = toDocument(parseStrictly(text), undefined, now)
-      const created = await insert(where, made)
-      if (created === undefined) throw exists(made.id)
+    async create(where, text, schema) {
+      const document = toDocument(parseStrictly(text), undefined, now)
+      const created = await insert(where, document, schema)
+      if (created === undefined) throw existsFailure(document.id)
       return created
     },
-    async createAt(ref, text) {
+    async createAt(ref, text, schema) {
       requireDocumentId(ref.id)
-      const created = await insert(ref, toDocument(parseStrictly(text), ref.id, now))
+      const created = await insert(ref, toDocument(parseStrictly(text), ref.id, now), schema)
       if (created === undefined) throw preconditionFailed()
       return created
     },
     createMany: (where, parts, later) =>
       createMany({ repository, now, check, large, nextTurn }, where, parts, later),
-    replace(ref, text, conditions) {
-      const made = toDocument(parseStrictly(text), ref.id, now)
-      return change(ref, conditions, () => made)
+    replace(ref, text, conditions, ahead) {
+      const document = toDocument(parseStrictly(text), ref.id, now)
+      return change(ref, conditions, () => document, ahead)
     },
-    patch(ref, text, conditions) {
+    patch(ref, text, conditions, ahead) {
       const patch = parseStrictly(text)
-      return change(ref, conditions, (found) => {
+      const next = (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()
         const merged = mergePatch(JSON.parse(found.body) as Json, patch)
         return toDocument(merged, ref.id, now)
-      })
+      }
+      return change(ref, conditions, next, ahead)
     },
-    async delete(ref, conditions) {
-      for (;;) {
-        const found = required(await repository.read(ref), ref, conditions)
+    async delete(ref, conditions, ahead) {
+      for (let begun = ahead; ; begun = undefined) {
+        const stored = await (begun?.stored ?? repository.read(ref))
+        const found = required(stored, ref, conditions)
         if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
         if (await repository.delete(ref, found.tag)) return found
       }
@@ -219,7 +264,7 @@ export function createDocuments(
 }
 
 const notFound = ({ collection, id }: DocumentRef) =>
-  new Failure('not-found', `There is no document ${quoted(id)} in ${collection}.`)
+  new Failure('not-found', `There is no document ${quoteId(id)} in ${collection}.`)
 
 const preconditionFailed = () =>
   new Failure(

@@ -40,19 +40,19 @@ forEachEngineNode((start) => {
   const by = (method: string, path: string, body?: unknown, headers = {}) =>
     as('operator', method, path, body, headers)
   const created = async (body: object): Promise<TestResponse> => {
-    const answer = await by('POST', '/articles', body)
-    expect(answer.status).toBe(201)
-    return answer
+    const response = await by('POST', '/articles', body)
+    expect(response.status).toBe(201)
+    return response
   }
 
   describe('Endpoints', () => {
     it('POST /articles creates: 201, the object with its id, and Location', async () => {
-      const answer = await created({ title: 'One' })
-      const { id, ...rest } = answer.json
+      const response = await created({ title: 'One' })
+      const { id, ...rest } = response.json
       expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
       expect(rest).toEqual({ title: 'One' })
-      expect(answer.headers.location).toBe(`/_db/blog/articles/${id}`)
-      expect(answer.headers['content-type']).toBe('application/json; version=1')
+      expect(response.headers.location).toBe(`/_db/blog/articles/${id}`)
+      expect(response.headers['content-type']).toBe('application/json; version=1')
       expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'One' })
     })
 
@@ -70,26 +70,26 @@ forEachEngineNode((start) => {
 
     it('PUT /articles/<id> replaces: 200 with the object; 404 if absent', async () => {
       const { id } = (await created({ title: 'One', old: true })).json
-      const answer = await by('PUT', `/articles/${id}`, { title: 'Two' })
-      expect(answer.status).toBe(200)
-      expect(answer.json).toEqual({ id, title: 'Two' })
+      const response = await by('PUT', `/articles/${id}`, { title: 'Two' })
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual({ id, title: 'Two' })
       expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'Two' })
       expect((await by('PUT', '/articles/absent', { title: 'x' })).status).toBe(404)
     })
 
     it('PATCH /articles/<id> merges: 200 with the object; 404 if absent', async () => {
       const { id } = (await created({ title: 'One', tags: { a: 1, b: 2 } })).json
-      const answer = await by('PATCH', `/articles/${id}`, { tags: { a: null, c: 3 } })
-      expect(answer.status).toBe(200)
-      expect(answer.json).toEqual({ id, title: 'One', tags: { b: 2, c: 3 } })
+      const response = await by('PATCH', `/articles/${id}`, { tags: { a: null, c: 3 } })
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual({ id, title: 'One', tags: { b: 2, c: 3 } })
       expect((await by('PATCH', '/articles/absent', {})).status).toBe(404)
     })
 
     it('DELETE /articles/<id> deletes: 200 with the object, or 204 with return=minimal', async () => {
       const one = (await created({ title: 'One' })).json
-      const answer = await by('DELETE', `/articles/${one.id}`)
-      expect(answer.status).toBe(200)
-      expect(answer.json).toEqual(one)
+      const response = await by('DELETE', `/articles/${one.id}`)
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual(one)
       expect((await by('GET', `/articles/${one.id}`)).status).toBe(404)
       expect((await by('DELETE', `/articles/${one.id}`)).status).toBe(404)
 
@@ -103,9 +103,9 @@ forEachEngineNode((start) => {
 
     it('GET /articles lists: 200, an array in the order of the ids, by code point', async () => {
       for (const id of ['b', 'a', 'Z', 'ä', '😀', 'a1']) await by('POST', '/sorted', { id })
-      const answer = await by('GET', '/sorted')
-      expect(answer.status).toBe(200)
-      expect(answer.json.map((each: { id: string }) => each.id)).toEqual([
+      const response = await by('GET', '/sorted')
+      expect(response.status).toBe(200)
+      expect(response.json.map((each: { id: string }) => each.id)).toEqual([
         'Z',
         'a',
         'a1',
@@ -117,9 +117,9 @@ forEachEngineNode((start) => {
     })
 
     it('POST /articles creates an array: all or none', async () => {
-      const answer = await by('POST', '/bulk', [{ id: '1' }, { id: '2' }, { n: 3 }])
-      expect(answer.status).toBe(201)
-      expect(answer.json).toHaveLength(3)
+      const response = await by('POST', '/bulk', [{ id: '1' }, { id: '2' }, { n: 3 }])
+      expect(response.status).toBe(201)
+      expect(response.json).toHaveLength(3)
       expect((await by('POST', '/bulk', [{ id: '4' }, { id: '2' }])).status).toBe(409)
       expect((await by('POST', '/bulk', [{ id: '5' }, { id: '5' }])).status).toBe(409)
       expect((await by('POST', '/bulk', [{ id: '6' }, 7])).status).toBe(422)
@@ -178,9 +178,9 @@ forEachEngineNode((start) => {
 
     it('PATCH /articles merges into every matching document: 200', async () => {
       await by('POST', '/patched', some)
-      const answer = await by('PATCH', '/patched?author=ada', { on: true, author: null })
-      expect([answer.status, answer.json]).toEqual([200, { changed: 2 }])
-      expect(answer.headers['content-type']).toBe('application/json; version=1')
+      const response = await by('PATCH', '/patched?author=ada', { on: true, author: null })
+      expect([response.status, response.json]).toEqual([200, { changed: 2 }])
+      expect(response.headers['content-type']).toBe('application/json; version=1')
       expect((await by('GET', '/patched')).json).toEqual([
         { id: '1', on: true },
         { id: '2', author: 'bob' },
@@ -192,8 +192,8 @@ forEachEngineNode((start) => {
     it.each(['{"id":"x"}', '{"id":null}', '[]', '"text"'])(
       'PATCH /articles rejects the patch %s: 422',
       async (patch) => {
-        const answer = await by('PATCH', '/articles', patch)
-        expect([answer.status, answer.json.id]).toEqual([422, 'invalid'])
+        const response = await by('PATCH', '/articles', patch)
+        expect([response.status, response.json.id]).toEqual([422, 'invalid'])
         const header = { Prefer: 'respond-async' }
         expect((await by('PATCH', '/articles', patch, header)).status).toBe(422)
       },
@@ -201,8 +201,8 @@ forEachEngineNode((start) => {
 
     it('DELETE /articles deletes every matching document: 200', async () => {
       await by('POST', '/deleted', some)
-      const answer = await by('DELETE', '/deleted?author=ada')
-      expect([answer.status, answer.json]).toEqual([200, { deleted: 2 }])
+      const response = await by('DELETE', '/deleted?author=ada')
+      expect([response.status, response.json]).toEqual([200, { deleted: 2 }])
       expect((await by('GET', '/deleted')).json).toEqual([{ id: '2', author: 'bob' }])
       expect((await by('DELETE', '/deleted')).json).toEqual({ deleted: 1 })
     })
@@ -213,8 +213,8 @@ forEachEngineNode((start) => {
         for (const headers of [{}, { Prefer: 'respond-async' }]) {
           for (const method of ['PATCH', 'DELETE']) {
             const patch = method === 'PATCH' ? { on: true } : undefined
-            const answer = await by(method, `/paged?${query}`, patch, headers)
-            expect([answer.status, answer.json.id]).toEqual([400, 'bad_request'])
+            const response = await by(method, `/paged?${query}`, patch, headers)
+            expect([response.status, response.json.id]).toEqual([400, 'bad_request'])
           }
         }
       }
@@ -225,9 +225,9 @@ forEachEngineNode((start) => {
       await by('POST', '/minimal', some)
       const prefer = { Prefer: 'return=minimal' }
       for (const [method, body] of [['PATCH', { read: true }], ['DELETE']] as const) {
-        const answer = await by(method, '/minimal', body, prefer)
-        expect([answer.status, answer.text]).toEqual([204, ''])
-        expect(answer.headers['preference-applied']).toBe('return=minimal')
+        const response = await by(method, '/minimal', body, prefer)
+        expect([response.status, response.text]).toEqual([204, ''])
+        expect(response.headers['preference-applied']).toBe('return=minimal')
       }
       expect((await by('GET', '/minimal')).json).toEqual([])
     })
@@ -241,8 +241,8 @@ forEachEngineNode((start) => {
         { 'If-None-Match': '*' },
       ]) {
         for (const method of ['PATCH', 'DELETE']) {
-          const answer = await by(method, '/stated', method === 'PATCH' ? {} : undefined, headers)
-          expect([answer.status, answer.json.id]).toEqual([412, 'precondition_failed'])
+          const response = await by(method, '/stated', method === 'PATCH' ? {} : undefined, headers)
+          expect([response.status, response.json.id]).toEqual([412, 'precondition_failed'])
         }
       }
       expect((await by('GET', '/stated')).headers.etag).toBe(etag)
@@ -254,26 +254,26 @@ forEachEngineNode((start) => {
     const later = { Prefer: 'respond-async, wait=10' }
     const some = Array.from({ length: 150 }, (_, n) => ({ id: `d${100 + n}`, n: n % 2 }))
     const begun = async (method: string, path: string, body?: unknown): Promise<string> => {
-      const answer = await by(method, path, body, later)
-      expect(answer.status).toBe(202)
-      expect(answer.headers['preference-applied']).toBe('respond-async')
-      expect(answer.headers.location).toMatch(/^\/_db\/blog\/_job\/[A-Za-z0-9_-]{22}$/)
-      return String(answer.headers.location).replace('/_db/blog', '')
+      const response = await by(method, path, body, later)
+      expect(response.status).toBe(202)
+      expect(response.headers['preference-applied']).toBe('respond-async')
+      expect(response.headers.location).toMatch(/^\/_db\/blog\/_job\/[A-Za-z0-9_-]{22}$/)
+      return String(response.headers.location).replace('/_db/blog', '')
     }
     const ended = async (job: string): Promise<TestResponse> => {
-      let answer = await by('GET', job)
+      let response = await by('GET', job)
       await vi.waitUntil(
         async () => {
-          if (answer.status === 206) {
-            expect(answer.json.state).toBe('running')
-            answer = await by('GET', job)
+          if (response.status === 206) {
+            expect(response.json.state).toBe('running')
+            response = await by('GET', job)
           }
-          return answer.status !== 206
+          return response.status !== 206
         },
         { timeout: 20_000, interval: 20 },
       )
-      expect(answer.status).toBe(200)
-      return answer
+      expect(response.status).toBe(200)
+      return response
     }
 
     it('POST, PATCH and DELETE return 202 with the job, which returns 200 at the end', async () => {
@@ -311,11 +311,11 @@ forEachEngineNode((start) => {
       const seen: unknown[] = []
       await ended(String(first.headers.location).replace('/_db/blog', ''))
       while (path !== undefined) {
-        const answer: TestResponse = await by('GET', path.replace('/_db/blog', ''))
-        expect(answer.json).toMatchObject({ kind: 'list', state: 'done', found: 75 })
-        sizes.push(answer.json.documents.length)
-        seen.push(...answer.json.documents)
-        path = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
+        const response: TestResponse = await by('GET', path.replace('/_db/blog', ''))
+        expect(response.json).toMatchObject({ kind: 'list', state: 'done', found: 75 })
+        sizes.push(response.json.documents.length)
+        seen.push(...response.json.documents)
+        path = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1]
       }
       expect(sizes).toEqual([40, 35])
       for (const limit of ['0', '1001', 'x']) {
@@ -366,8 +366,8 @@ forEachEngineNode((start) => {
 
     it('ends with 200 and the failure that a synchronous request would get', async () => {
       await by('POST', '/failing', { id: 'd120' })
-      const answer = await ended(await begun('POST', '/failing', some))
-      expect(answer.json).toMatchObject({
+      const response = await ended(await begun('POST', '/failing', some))
+      expect(response.json).toMatchObject({
         state: 'failed',
         failure: { id: 'conflict', message: 'A document with the id "d120" exists already.' },
       })
@@ -407,8 +407,8 @@ forEachEngineNode((start) => {
     })
 
     it('does not apply to a single object', async () => {
-      const answer = await by('POST', '/single', { id: 'one' }, later)
-      expect([answer.status, answer.headers['preference-applied']]).toEqual([201, undefined])
+      const response = await by('POST', '/single', { id: 'one' }, later)
+      expect([response.status, response.headers['preference-applied']]).toEqual([201, undefined])
     })
 
     it('is not started by HEAD or by another preference', async () => {
@@ -439,10 +439,10 @@ forEachEngineNode((start) => {
       let path: string | undefined = '/pages?limit=10'
       const sizes: number[] = []
       while (path !== undefined) {
-        const answer: TestResponse = await by('GET', path)
-        sizes.push(answer.json.length)
-        seen.push(...answer.json.map((each: { n: number }) => each.n))
-        path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
+        const response: TestResponse = await by('GET', path)
+        sizes.push(response.json.length)
+        seen.push(...response.json.map((each: { n: number }) => each.n))
+        path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1]
       }
       expect(sizes).toEqual([10, 10, 5])
       expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => n))
@@ -454,9 +454,9 @@ forEachEngineNode((start) => {
     })
 
     it.each(['0', '1001', 'x', '-1', ''])('returns 400 for limit=%s', async (limit) => {
-      const answer = await by('GET', `/pages?limit=${limit}`)
-      expect(answer.status).toBe(400)
-      expect(answer.json).toMatchObject({ id: 'bad_request', field: 'limit' })
+      const response = await by('GET', `/pages?limit=${limit}`)
+      expect(response.status).toBe(400)
+      expect(response.json).toMatchObject({ id: 'bad_request', field: 'limit' })
     })
 
     it('ends a page before 16 MiB, and links to the next', async () => {
@@ -473,9 +473,9 @@ forEachEngineNode((start) => {
         const sizes: number[] = []
         let path: string | undefined = `/large?${query}`
         while (path !== undefined) {
-          const answer: TestResponse = await by('GET', path)
-          sizes.push(answer.json.length)
-          path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1]
+          const response: TestResponse = await by('GET', path)
+          sizes.push(response.json.length)
+          path = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1]
         }
         return sizes
       }
@@ -545,9 +545,9 @@ forEachEngineNode((start) => {
     ])('%s', async (query, expected) => {
       const made = await by('POST', '/people', people)
       expect([201, 409]).toContain(made.status)
-      const answer = await by('GET', `/people?${query}`)
-      expect([answer.status, ids(answer)]).toEqual([200, expected])
-      expect(answer.headers['query-plan']).toBe(`scan; scanned=4; returned=${expected.length}`)
+      const response = await by('GET', `/people?${query}`)
+      expect([response.status, ids(response)]).toEqual([200, expected])
+      expect(response.headers['query-plan']).toBe(`scan; scanned=4; returned=${expected.length}`)
     })
 
     it('page by a cursor that belongs to the query', async () => {
@@ -561,15 +561,15 @@ forEachEngineNode((start) => {
         [link.replace(/(?<=cursor=.{20})./, otherCharacter), /does not belong to this query/],
         [`${link}&after=1`, /order of ids only/],
       ] as const) {
-        const answer = await by('GET', other)
-        expect([answer.status, answer.json.id]).toEqual([400, 'bad_request'])
-        expect(answer.json.message).toMatch(message)
+        const response = await by('GET', other)
+        expect([response.status, response.json.id]).toEqual([400, 'bad_request'])
+        expect(response.json.message).toMatch(message)
       }
     })
 
     it('return selected fields in their nesting', async () => {
-      const answer = await by('GET', '/people?fields=of.town,born&sort=id&limit=2')
-      expect(answer.json).toEqual([
+      const response = await by('GET', '/people?fields=of.town,born&sort=id&limit=2')
+      expect(response.json).toEqual([
         { id: '1', born: 1815, of: { town: 'London' } },
         { id: '2', born: 1960, of: { town: 'Ulm' } },
       ])
@@ -632,8 +632,8 @@ forEachEngineNode((start) => {
 
     it('rejects ids that no document can have', async () => {
       for (const id of ['x'.repeat(257), '%00']) {
-        const answer = await by('PUT', `/put/${id}`, {}, absent)
-        expect(answer.status).toBe(422)
+        const response = await by('PUT', `/put/${id}`, {}, absent)
+        expect(response.status).toBe(422)
       }
       expect(ids(await by('GET', '/put'))).toEqual(['a b'])
     })
@@ -714,9 +714,9 @@ forEachEngineNode((start) => {
       const link = async (n: number) => {
         const { headers, json } = await by('GET', '/chain/c')
         const body = { by: [...json.by, n] }
-        const answer = await by('PUT', '/chain/c', body, { 'If-Match': String(headers.etag) })
-        expect([200, 412]).toContain(answer.status)
-        if (answer.status === 200) accepted++
+        const response = await by('PUT', '/chain/c', body, { 'If-Match': String(headers.etag) })
+        expect([200, 412]).toContain(response.status)
+        if (response.status === 200) accepted++
       }
       for (let n = 0; n < 1000; n += 50) {
         await Promise.all(Array.from({ length: 50 }, (_, at) => link(n + at)))
@@ -739,9 +739,9 @@ forEachEngineNode((start) => {
         'application/json; version=7, application/json; version=1',
         '*/*',
       ]) {
-        const answer = await accept(value)
-        expect(answer.status).toBe(200)
-        expect(answer.headers['content-type']).toBe('application/json; version=1')
+        const response = await accept(value)
+        expect(response.status).toBe(200)
+        expect(response.headers['content-type']).toBe('application/json; version=1')
       }
       const unknown = await accept('application/json; version=7')
       expect(unknown.status).toBe(406)
@@ -767,8 +767,8 @@ forEachEngineNode((start) => {
         ['PUT', '/_schema/unversioned', false],
       ] as const) {
         for (const prefer of [{}, { Prefer: 'respond-async' }]) {
-          const answer = await by(method, path, body, { ...accept, ...prefer })
-          expect([method, path, answer.status]).toEqual([method, path, 406])
+          const response = await by(method, path, body, { ...accept, ...prefer })
+          expect([method, path, response.status]).toEqual([method, path, 406])
         }
       }
       expect((await by('GET', '/unversioned')).json).toEqual([stored])
@@ -798,23 +798,23 @@ forEachEngineNode((start) => {
         ['PATCH', '/articles/1'],
         ['DELETE', '/articles/1'],
       ] as const) {
-        const answer = await sendRequest(node.port, method, `/_db/blog${path}`)
-        expect(answer.status).toBe(401)
-        expect(answer.headers['content-type']).toBe('application/json')
-        expect(answer.headers['www-authenticate']).toBe('Bearer, Basic realm="Gatehouse"')
-        expect(answer.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
+        const response = await sendRequest(node.port, method, `/_db/blog${path}`)
+        expect(response.status).toBe(401)
+        expect(response.headers['content-type']).toBe('application/json')
+        expect(response.headers['www-authenticate']).toBe('Bearer, Basic realm="Gatehouse"')
+        expect(response.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
       }
     })
 
     it.each([
       ['Fetch Metadata', { 'Sec-Fetch-Site': 'cross-site' }],
-      ['Fetch Metadata of the mode', { 'Sec-Fetch-Mode': 'cors' }],
+      ['Sec-Fetch-Mode alone', { 'Sec-Fetch-Mode': 'cors' }],
       ['an Origin', { Origin: 'https://evil.example' }],
       ['a cookie', { Cookie: 'a=b' }],
-      ['the name of a browser', { 'User-Agent': 'Mozilla/5.0' }],
+      ['the user agent of a browser', { 'User-Agent': 'Mozilla/5.0' }],
     ])('offers no Basic challenge to a client that sends %s', async (_what, headers) => {
-      const answer = await sendRequest(node.port, 'GET', '/_db/blog/articles', { headers })
-      expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+      const response = await sendRequest(node.port, 'GET', '/_db/blog/articles', { headers })
+      expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer'])
     })
 
     it('returns 403 without the role or the scope', async () => {
@@ -832,27 +832,30 @@ forEachEngineNode((start) => {
 
   describe('Errors', () => {
     it.each([
-      ['no JSON', '{"a":', 400, 'bad_request', undefined],
-      ['no object', '"text"', 422, 'invalid', ''],
-      ['a key twice', '{"a":1,"a":2}', 422, 'invalid', '/a'],
-      ['a number that would change', '{"n":12345678901234567890}', 422, 'invalid', '/n'],
-      ['an id that is no text', '{"id":5}', 422, 'invalid', '/id'],
+      ['invalid JSON', '{"a":', 400, 'bad_request', undefined],
+      ['a string', '"text"', 422, 'invalid', ''],
+      ['a duplicate key', '{"a":1,"a":2}', 422, 'invalid', '/a'],
+      ['a number that does not round-trip', '{"n":12345678901234567890}', 422, 'invalid', '/n'],
+      ['an id that is not a string', '{"id":5}', 422, 'invalid', '/id'],
       ['an empty id', '{"id":""}', 422, 'invalid', '/id'],
-      ['an id that is a step in a path', '{"id":".."}', 422, 'invalid', '/id'],
+      ['an id that is a dot segment', '{"id":".."}', 422, 'invalid', '/id'],
       ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid', '/id'],
       ['an id with U+0000', '{"id":"a\\u0000"}', 422, 'invalid', '/id'],
-      ['an id with half a character', '{"id":"\\ud800"}', 422, 'invalid', '/id'],
-      ['too much', JSON.stringify({ text: 'x'.repeat(2 ** 20) }), 413, 'too_large', undefined],
-      ['an array with an id twice', '[{"id":"a"},{"id":"a"}]', 409, 'conflict', '/1/id'],
-    ])(
-      'handles a body that is %s according to the conventions',
-      async (_what, body, status, id, field) => {
-        const answer = await by('POST', '/refused', body)
-        expect([answer.status, answer.json.id, answer.json.field]).toEqual([status, id, field])
-        expect(answer.headers['content-type']).toBe('application/json')
-        expect((await by('GET', '/refused')).json).toEqual([])
-      },
-    )
+      ['an id with half a surrogate pair', '{"id":"\\ud800"}', 422, 'invalid', '/id'],
+      [
+        'more than 1 MiB',
+        JSON.stringify({ text: 'x'.repeat(2 ** 20) }),
+        413,
+        'too_large',
+        undefined,
+      ],
+      ['a duplicate id in an array', '[{"id":"a"},{"id":"a"}]', 409, 'conflict', '/1/id'],
+    ])('responds as documented to a body with %s', async (_what, body, status, id, field) => {
+      const response = await by('POST', '/refused', body)
+      expect([response.status, response.json.id, response.json.field]).toEqual([status, id, field])
+      expect(response.headers['content-type']).toBe('application/json')
+      expect((await by('GET', '/refused')).json).toEqual([])
+    })
 
     it('rejects an id other than that of the path, other content types and invalid UTF-8', async () => {
       const { id } = (await created({})).json
@@ -882,9 +885,9 @@ forEachEngineNode((start) => {
         const [name] = query.split('=')
         for (const method of ['GET', 'PATCH', 'DELETE']) {
           const body = method === 'PATCH' ? {} : undefined
-          const answer = await by(method, `/articles?${query}`, body)
-          expect(answer.status).toBe(400)
-          expect(answer.json).toMatchObject({
+          const response = await by(method, `/articles?${query}`, body)
+          expect(response.status).toBe(400)
+          expect(response.json).toMatchObject({
             id: 'bad_request',
             field: name,
             message: expect.stringContaining(`There is no parameter "${name}".`),
@@ -995,8 +998,8 @@ forEachEngineNode((start) => {
         ['PUT', '/ordered/absent', 'no JSON', {}, 400],
         ['PUT', '/ordered/absent', [], {}, 422],
       ] as const) {
-        const answer = await by(method, path, body, headers)
-        expect([method, path, body, headers, answer.status]).toEqual([
+        const response = await by(method, path, body, headers)
+        expect([method, path, body, headers, response.status]).toEqual([
           method,
           path,
           body,
@@ -1016,9 +1019,9 @@ forEachEngineNode((start) => {
         ['PUT', `/checked/${id}`, { n: false }, ['', '/n']],
         ['PATCH', `/checked/${id}`, { title: null }, ['']],
       ] as const) {
-        const answer = await by(method, path, body)
-        expect([answer.status, answer.json]).toEqual([422, violated(...pointers)])
-        expect(answer.headers['content-type']).toBe('application/json')
+        const response = await by(method, path, body)
+        expect([response.status, response.json]).toEqual([422, violated(...pointers)])
+        expect(response.headers['content-type']).toBe('application/json')
       }
       expect((await by('GET', '/checked')).json).toEqual([{ id, title: 'One' }])
       expect((await by('POST', '/checked', [{ title: 'a', n: 1 }])).status).toBe(201)
@@ -1105,8 +1108,11 @@ forEachEngineNode((start) => {
   describe('Documents', () => {
     it.each([
       ['any Unicode', { 'ключ "\\/\b\u0000': '💾\ud83d\ude00\u2028 \u0007' }],
-      ['half characters', JSON.parse('{"a":"\\ud800","\\udc00":1}')],
-      ['keys of JavaScript', JSON.parse('{"__proto__":{"a":1},"constructor":1,"toString":2}')],
+      ['half surrogate pairs', JSON.parse('{"a":"\\ud800","\\udc00":1}')],
+      [
+        'properties of JavaScript objects',
+        JSON.parse('{"__proto__":{"a":1},"constructor":1,"toString":2}'),
+      ],
       ['large and small numbers', { a: 9007199254740991, b: 1.7976931348623157e308, c: 5e-324 }],
       ['deep nesting', { a: nestedArrays(DEPTH - 1) }],
       ['nearly a MiB', { text: 'x'.repeat(2 ** 20 - 100) }],

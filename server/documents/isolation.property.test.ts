@@ -446,25 +446,26 @@ forEachEngineNode((start) => {
     const admission = admitted(requested)
     const own = 'database' in admission ? admission.database : undefined
     const tag = tagOf(requested, own)
-    const answer = await send(requested, own?.mark ?? 'refused#0', tag)
-    const marks = `${answer.text} ${JSON.stringify(answer.headers)}`.match(/\w+(?:#|%23)\d+/g) ?? []
+    const response = await send(requested, own?.mark ?? 'refused#0', tag)
+    const marks =
+      `${response.text} ${JSON.stringify(response.headers)}`.match(/\w+(?:#|%23)\d+/g) ?? []
     // A link to the next page repeats the filter, which may name another mark.
     const repeated = filterOf(requested).map(([, value]) => encodeURIComponent(value))
     expect(marks.filter((each) => each !== own?.mark && !repeated.includes(each))).toEqual([])
     const { status, json, job, done } =
       own === undefined ? refusal(admission) : expected(requested, own, tag)
-    expect([requested.verb, answer.status]).toEqual([requested.verb, status])
-    if (json !== undefined) expect(answer.json).toEqual(json)
-    if (job !== undefined) await expectJob(requested, answer, job)
-    if (own === undefined) expect(answer.text).not.toMatch(/"(?:in|n)":/)
-    done?.(answer)
+    expect([requested.verb, response.status]).toEqual([requested.verb, status])
+    if (json !== undefined) expect(response.json).toEqual(json)
+    if (job !== undefined) await expectJob(requested, response, job)
+    if (own === undefined) expect(response.text).not.toMatch(/"(?:in|n)":/)
+    done?.(response)
     if (
       (status === 200 || status === 206) &&
       READS.slice(2).includes(requested.verb) &&
       own !== undefined
     ) {
       const { more } = pageOf(requested, collectionOf(own, requested.collection))
-      expect(answer.headers.link !== undefined).toBe(more)
+      expect(response.headers.link !== undefined).toBe(more)
     }
     seen.set(`${status}`, (seen.get(`${status}`) ?? 0) + 1)
   }

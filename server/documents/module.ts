@@ -4,35 +4,32 @@ import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { JobsModule } from '../jobs/module.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
-import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
 import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
 import type { Importer } from './import/importer.ts'
-import type { IndexesModule } from './indexes/module.ts'
-import type { ScanLimit } from './query/scan-limit.ts'
+import type { ScanLimit } from './query/scan/scan-limit.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { documentRoutes } from './routes.ts'
 import type { SchemasModule } from './schemas/module.ts'
-import { createDatabaseImporter } from './transfer/database-importer.ts'
+import type { DatabaseImporter } from './transfer/database-importer.ts'
 import { transferRoutes } from './transfer/transfer-routes.ts'
 
 export interface DocumentsDeps {
   readonly store: Store
   readonly repository: DocumentRepository
   readonly importer: Importer
-  readonly schemas: Pick<SchemasModule, 'check' | 'purge' | 'put'>
-  readonly indexes: Pick<IndexesModule, 'put'>
+  readonly databaseImporter: DatabaseImporter
+  readonly schemas: Pick<SchemasModule, 'check' | 'current' | 'purge'>
   readonly jobs: Pick<JobsModule, 'begin' | 'beginImport' | 'create' | 'run'>
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
   readonly vault: Vault
-  readonly record: Recorder
   readonly scans: ScanLimit
   readonly logError: ErrorLog
 }
@@ -75,26 +72,27 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   })
   const exports = {
     exporter: createExporter(store),
-    onExportError: logError('an export was cut off'),
+    onExportError: logError('an export was aborted'),
   }
-  const { indexes, record } = deps
-  const databaseImporter = createDatabaseImporter({
-    ...{ store, record, repository, importer, schemas, indexes },
-  })
+  const { beginImport } = jobs
   return {
     routes: documentRoutes({
       ...{
         documents,
         importer,
-        beginImport: jobs.beginImport,
-        whole: jobs,
+        beginImport,
+        wholeCollections: jobs,
         requireRole,
         reserve,
+        currentSchema: schemas.current,
         idOf,
       },
       ...exports,
     }),
-    transferRoutes: transferRoutes({ ...exports, databaseImporter, requireRole, idOf }),
+    transferRoutes: transferRoutes({
+      ...exports,
+      ...{ databaseImporter: deps.databaseImporter, beginImport, requireRole, idOf },
+    }),
     collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
     sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),
     /** Purges dropped databases, on one of the nodes. */

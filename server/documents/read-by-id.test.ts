@@ -16,9 +16,9 @@ let session: string
 beforeAll(async () => {
   node = await startForTest({ trustedProxies: ['127.0.0.1'] }, log)
   const must = async (method: string, path: string, body?: unknown) => {
-    const answer = await node.request(method, path, body)
-    if (answer.status >= 300) throw new Error(answer.text)
-    return answer
+    const response = await node.request(method, path, body)
+    if (response.status >= 300) throw new Error(response.text)
+    return response
   }
   for (const name of ['blog', 'shop']) await must('POST', '/_api/database', { name })
   tags = {}

@@ -5,10 +5,12 @@ import {
   COLLECTION_PARAMETER,
   DOCUMENT_BYTES,
   isCollectionName,
+  PAGE,
 } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv, RequestView } from '../http/env.ts'
+import { createReadAhead, type ReadAhead } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { requireJsonType } from '../http/input/json-body.ts'
 import { partsBody } from '../http/input/parts-body.ts'
@@ -30,12 +32,12 @@ import type { BeginImport } from '../jobs/import-job.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { arrayResponse } from './array-response.ts'
 import {
-  accepted,
+  acceptedResponse,
   type WholeCollections,
   wholeCollectionRoutes,
 } from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
-import type { Documents, FoundPage } from './documents.ts'
+import type { ChangeAhead, Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import {
   type ExportCollectionDeps,
@@ -46,21 +48,30 @@ import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
-import { type Page, stateOf } from './query/read-page.ts'
+import { type Page, stateOf } from './query/scan/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
+import type { CurrentSchemaOf } from './schemas/schemas.ts'
 
 export interface DocumentRoutesDeps extends ExportCollectionDeps {
   readonly documents: Documents
   readonly importer: Pick<Importer, 'run'>
   readonly beginImport: BeginImport
-  readonly whole: WholeCollections
+  readonly wholeCollections: WholeCollections
   readonly requireRole: RequireRole
   readonly reserve: Reserve
+  readonly currentSchema: CurrentSchemaOf
   /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
 }
 
 const PATH = `/${COLLECTION_PARAMETER}` as const
+
+/** A page whose reading began before the caller was known. A long query waits for `permit`. */
+interface PageAhead {
+  readonly query: DocumentQuery
+  readonly found: Promise<FoundPage>
+  readonly permit: () => void
+}
 
 /** The query string of a listing: its parameters, and filters. */
 type ListInput = { in: { query: Record<string, string | string[]> } }
@@ -73,9 +84,10 @@ export function documentRoutes({
   documents,
   importer,
   beginImport,
-  whole,
+  wholeCollections,
   requireRole,
   reserve,
+  currentSchema,
   idOf,
   ...exports
 }: DocumentRoutesDeps) {
@@ -97,7 +109,7 @@ export function documentRoutes({
     const { filter, after, limit } = query
     const bounds = { batches: 1, reserve: (bytes: number) => reserve(c, bytes) }
     const page = await documents.page(where, filter, after, limit, bounds)
-    const { id } = await whole.begin(where, 'list', { filter })
+    const { id } = await wholeCollections.begin(where, 'list', { filter })
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, {
       ETag: `"${tagOf(page)}"`,
@@ -109,63 +121,98 @@ export function documentRoutes({
       ...jobHeaders(c, id),
     })
   }
-  /** Reads that began before the caller was known. */
-  const ahead = new WeakMap<Context, ReturnType<Documents['read']>>()
-  const readAhead = (c: Context<AppEnv>) => {
-    try {
-      const reading = documents.read(refOf(c), conditionsOf(c))
-      // The handler awaits it, unless the caller has no permission.
-      if (reading instanceof Promise) reading.catch(() => {})
-      ahead.set(c, reading)
-    } catch {
-      // The handler fails with the same error, after the checks of the caller.
-    }
+  const find = (
+    c: Context<AppEnv>,
+    where: CollectionRef,
+    query: DocumentQuery,
+    permission?: Promise<void>,
+  ) =>
+    documents.find(where, query, {
+      count: prefersCount(c),
+      reserve: (bytes) => permission?.then(() => reserve(c, bytes)) ?? reserve(c, bytes),
+      signal: () => c.req.raw.signal,
+      permission,
+    })
+  const documentAhead = createReadAhead((c) => documents.read(refOf(c), conditionsOf(c)))
+  const pageAhead = createReadAhead((c): PageAhead | undefined => {
+    const parameters = searchParameters(c)
+    if (prefersAsync(c) || exportFormatOf(c, parameters) !== undefined) return undefined
+    const query = parseDocumentQuery(parameters)
+    if (query.limit > PAGE.default) return undefined
+    const { promise, resolve: permit } = Promise.withResolvers<void>()
+    const found = Promise.resolve(find(c, collectionOf(c), query, promise))
+    // The handler awaits it, unless the caller has no permission.
+    found.catch(() => {})
+    return { query, found, permit }
+  })
+  const schemaAhead = createReadAhead((c) => currentSchema(collectionOf(c)))
+  const changeAhead = createReadAhead((c): ChangeAhead => {
+    const ref = refOf(c)
+    const ahead = { stored: documents.stored(ref), schema: currentSchema(ref) }
+    for (const reading of Object.values(ahead)) reading.catch(() => {})
+    return ahead
+  })
+  const storedAhead = createReadAhead((c) => documents.stored(refOf(c)))
+  /** Returns what was read ahead, unless it could change while the body arrives. */
+  const unlessSlow = <T>(c: Context<AppEnv>, { take }: ReadAhead<T>): T | undefined => {
+    const reading = take(c)
+    return c.env.incoming?.complete === true ? reading : undefined
   }
+  const toReadDocument = requireRole('viewer', { readAhead: documentAhead.begin })
+  const toReadPage = requireRole('viewer', { readAhead: pageAhead.begin })
+  const toCreate = requireRole('operator', { readAhead: schemaAhead.begin })
+  const toChange = requireRole('operator', { readAhead: changeAhead.begin })
+  const toDelete = requireRole('operator', { readAhead: storedAhead.begin })
   const imports = importHandler({ importer, beginImport, collectionOf, contentType })
   return new Hono<AppEnv>()
-    .get(`${PATH}/:id`, described(document.get, requireRole('viewer', { readAhead })), (c) => {
+    .get(`${PATH}/:id`, described(document.get, toReadDocument), (c) => {
       const type = contentType(c)
       const conditions = conditionsOf(c)
       const respond = (found: StoredDocument) =>
         matchesNone(conditions, found.tag)
           ? documentResponse(found, 200, type)
           : c.body(null, 304, { ETag: `"${found.tag}"` })
-      const found = ahead.get(c) ?? documents.read(refOf(c), conditions)
+      const found = documentAhead.take(c) ?? documents.read(refOf(c), conditions)
       return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
-    .put(`${PATH}/:id`, described(document.put, requireRole('operator')), async (c) => {
+    .put(`${PATH}/:id`, described(document.put, toChange), async (c) => {
       const type = contentType(c)
+      const ahead = unlessSlow(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
       const conditions = conditionsOf(c)
       if (conditions.noneMatch === '*' && conditions.match === undefined) {
-        const created = await documents.createAt(refOf(c), text)
+        const created = await documents.createAt(refOf(c), text, ahead?.schema)
         return documentResponse(created, 201, type, { Location: requestedPath(c) })
       }
-      return documentResponse(await documents.replace(refOf(c), text, conditions), 200, type)
+      const replaced = await documents.replace(refOf(c), text, conditions, ahead)
+      return documentResponse(replaced, 200, type)
     })
-    .patch(`${PATH}/:id`, described(document.patch, requireRole('operator')), async (c) => {
+    .patch(`${PATH}/:id`, described(document.patch, toChange), async (c) => {
       const type = contentType(c)
+      const ahead = unlessSlow(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
-      return documentResponse(await documents.patch(refOf(c), text, conditionsOf(c)), 200, type)
+      const patched = await documents.patch(refOf(c), text, conditionsOf(c), ahead)
+      return documentResponse(patched, 200, type)
     })
-    .delete(`${PATH}/:id`, described(document.delete, requireRole('operator')), async (c) => {
+    .delete(`${PATH}/:id`, described(document.delete, toDelete), async (c) => {
       const type = contentType(c)
-      const deleted = await documents.delete(refOf(c), conditionsOf(c))
+      const stored = storedAhead.take(c)
+      const deleted = await documents.delete(refOf(c), conditionsOf(c), stored && { stored })
       if (!prefersMinimal(c)) return documentResponse(deleted, 200, type)
       return c.body(null, 204, MINIMAL)
     })
-    .get(PATH, described<ListInput>(collection.get, requireRole('viewer')), (c) => {
+    .get(PATH, described<ListInput>(collection.get, toReadPage), (c) => {
       const type = contentType(c)
       const where = collectionOf(c)
       const parameters = searchParameters(c)
       const format = exportFormatOf(c, parameters)
       if (format !== undefined) return exportCollection(c, where, format, exports)
-      const query = parseDocumentQuery(parameters)
+      const ahead = pageAhead.take(c)
+      const query = ahead?.query ?? parseDocumentQuery(parameters)
       // A job lists whole documents in the order of their ids.
       if (prefersAsync(c) && query.sort.length === 0 && query.fields === undefined) {
         return beginListing(c, where, query)
       }
-      const count = prefersCount(c)
       const respond = (page: FoundPage): Response => {
         const tag = tagOf(page)
         const plan = pageHeaders(query, page)
@@ -177,30 +224,34 @@ export function documentRoutes({
         const [body, length] = partsBody(page.json)
         return new Response(body, { status: 200, headers: { ...headers, ...length } })
       }
-      const found = documents.find(where, query, {
-        count,
-        reserve: (bytes) => reserve(c, bytes),
-        signal: () => c.req.raw.signal,
-      })
+      ahead?.permit()
+      const found = ahead?.found ?? find(c, where, query)
       return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
-    .post(PATH, described(collection.post, requireRole('operator')), imports, async (c) => {
+    .post(PATH, described(collection.post, toCreate), imports, async (c) => {
       const type = contentType(c)
+      const schema = unlessSlow(c, schemaAhead)
       const where = collectionOf(c)
       const body = await readDocuments(c)
-      const later = prefersAsync(c)
       if ('parts' in body) {
-        const created = await documents.createMany(where, body.parts, later)
-        if ('job' in created) return accepted(c, { id: created.job })
+        const created = await documents.createMany(where, body.parts, prefersAsync(c))
+        if ('job' in created) return acceptedResponse(c, { id: created.job })
         const states = created.documents.map(({ id, tag }) => stateOf(id, tag)).join('\n')
-        const headers = { ETag: `"${tagOf({ states })}"`, 'Content-Type': type }
-        return arrayResponse(created, headers)
+        return arrayResponse(created, { ETag: `"${tagOf({ states })}"`, 'Content-Type': type })
       }
-      const made = await documents.create(where, body.text)
-      const location = `${requestedPath(c)}/${encodeURIComponent(made.id)}`
-      return documentResponse(made, 201, type, { Location: location })
+      const created = await documents.create(where, body.text, schema)
+      const Location = `${requestedPath(c)}/${encodeURIComponent(created.id)}`
+      return documentResponse(created, 201, type, { Location })
     })
-    .route('/', wholeCollectionRoutes(PATH, { whole, requireRole, collectionOf, contentType }))
+    .route(
+      '/',
+      wholeCollectionRoutes(PATH, {
+        collections: wholeCollections,
+        requireRole,
+        collectionOf,
+        contentType,
+      }),
+    )
 }
 
 /** A body up to this size is read whole before it is parsed, bytes. */

@@ -28,17 +28,17 @@ forEachEngineNode((start) => {
 
   describe('GET /_api/collection', () => {
     it('lists the collections that hold documents, by name', async () => {
-      const answer = await list('blog')
-      expect(answer.status).toBe(200)
+      const response = await list('blog')
+      expect(response.status).toBe(200)
       const measured = expect.stringMatching(/^\d{4}-.*Z$/)
-      expect(answer.json).toEqual([
+      expect(response.json).toEqual([
         { name: 'articles', documents: 1, bytes: 10, measured },
         { name: 'notes', documents: 1, bytes: 10, measured },
       ])
       expect((await list('_system')).json).toEqual([])
     })
 
-    it('leaves out a collection whose last document was deleted', async () => {
+    it('omits a collection whose last document was deleted', async () => {
       await node.request('POST', '/_db/shop/drafts', { id: 'a' })
       await node.request('DELETE', '/_db/shop/drafts/a')
       expect((await list('shop')).json).toMatchObject([{ name: 'orders' }])

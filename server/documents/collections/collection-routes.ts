@@ -36,7 +36,7 @@ export const collectionRoutes = ({
     describe({
       summary: 'List the collections of a database',
       query: collectionQuery,
-      answers: { 200: collectionList },
+      responses: { 200: collectionList },
       failures: {
         400: 'the parameter database is missing',
         403: 'the scope of the token does not include the database',
@@ -61,11 +61,11 @@ export const collectionRoutes = ({
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])
       const size = sized.get(id)
       const measured = timeOf(size)
-      const known = new Map(size?.collections.map((each) => [each.name, each]))
+      const sizeByName = new Map(size?.collections.map((each) => [each.name, each]))
       return sendList(
         c,
         collections.values().map((name) => {
-          const found = known.get(name)
+          const found = sizeByName.get(name)
           const { documents = null, bytes = null } = found ?? {}
           // The size of a collection created since the last count is unknown.
           return { name, documents, bytes, measured: found === undefined ? null : measured }
@@ -81,7 +81,7 @@ export const collectionRoutes = ({
 export const sizeRoutes = ({ sizes, requireRole, idOf, list, sendList }: SizeRoutesDeps) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'Get the sizes of the databases', answers: { 200: sizeList } }),
+    describe({ summary: 'Get the sizes of the databases', responses: { 200: sizeList } }),
     requireRole('viewer'),
     async (c) => {
       const scope = c.get('principal')?.databases ?? null

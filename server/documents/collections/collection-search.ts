@@ -1,13 +1,13 @@
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import type { Filter } from '../query/filter.ts'
 import { compareCodePoints } from '../query/order.ts'
-import { type CheckScan, requireConnected, type ScanLimit } from '../query/scan-limit.ts'
+import { type CheckScan, requireConnected, type ScanLimit } from '../query/scan/scan-limit.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
 const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
@@ -82,14 +82,14 @@ export function createCollectionSearch(
   }
 }
 
-/** Adds to the failure of a change that exceeded its time limit that nothing was changed. */
+/** Adds to the error of a change that exceeded its time limit: nothing was changed. */
 function stopped(error: Failure): Failure {
   const { code, details, headers } = error
   if (code !== 'query-too-expensive') return error
   return new Failure(
     code,
     'The change was stopped, because it takes too long to find its documents. Nothing was changed. ' +
-      'Ask for a job with Prefer: respond-async.',
+      'Request a job with the header Prefer: respond-async.',
     { ...details, headers },
   )
 }

@@ -19,7 +19,7 @@ export interface DatabaseSize {
 export interface Sizes {
   /**
    * Returns the known sizes by the databases' ids; databases that were never measured are missing.
-   * Outdated sizes are measured again, which the call waits for up to {@link MAX_WAIT}.
+   * Outdated sizes are measured again; the call waits for that at most {@link MAX_WAIT}.
    */
   of(databases: readonly string[]): Promise<ReadonlyMap<string, DatabaseSize>>
   /** Stops after the current step. */
@@ -27,8 +27,8 @@ export interface Sizes {
 }
 
 /**
- * How long a size stays valid, ms. A slow measurement stays valid for {@link REFRESH_FACTOR} times its
- * duration.
+ * How long a size stays valid, ms. A slow measurement stays valid for {@link REFRESH_FACTOR} times
+ * its duration.
  */
 export const MIN_REFRESH_INTERVAL = 1_000
 
@@ -53,15 +53,15 @@ export interface SizesDeps {
   readonly onError: (error: unknown) => void
 }
 
-interface KnownSize extends DatabaseSize {
+interface CachedSize extends DatabaseSize {
   /** Time until which the size is valid, ms since 1970. */
   readonly until: number
 }
 
 /** Returns the sizes of databases, measured on demand. */
 export function createSizes({ repository, now, pause, onError }: SizesDeps): Sizes {
-  const known = new Map<string, KnownSize>()
-  const wanted = new Set<string>()
+  const cache = new Map<string, CachedSize>()
+  const requested = new Set<string>()
   let running: Promise<void> | undefined
   let stopped = false
 
@@ -83,10 +83,10 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
       if (parts.reduce((sum, { documents }) => sum + documents, 0) < MEASURE_BATCH) {
         const measured = now()
         const until = measured + Math.max(MIN_REFRESH_INTERVAL, REFRESH_FACTOR * (measured - begun))
-        const [oldest] = known.keys()
-        if (oldest !== undefined && known.size >= MAX_CACHED) known.delete(oldest)
-        known.delete(database)
-        known.set(database, { measured, until, collections: [...sizes.values()] })
+        const [oldest] = cache.keys()
+        if (oldest !== undefined && cache.size >= MAX_CACHED) cache.delete(oldest)
+        cache.delete(database)
+        cache.set(database, { measured, until, collections: [...sizes.values()] })
         return
       }
       await pause()
@@ -94,10 +94,10 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
   }
 
   async function run(): Promise<void> {
-    for (const database of wanted) {
+    for (const database of requested) {
       if (stopped) return
       await measure(database).catch(onError)
-      wanted.delete(database)
+      requested.delete(database)
       await pause()
     }
   }
@@ -106,9 +106,9 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
     async of(databases) {
       const at = now()
       for (const each of databases) {
-        if ((known.get(each)?.until ?? 0) <= at) wanted.add(each)
+        if ((cache.get(each)?.until ?? 0) <= at) requested.add(each)
       }
-      if (databases.some((each) => wanted.has(each)) && !stopped) {
+      if (databases.some((each) => requested.has(each)) && !stopped) {
         running ??= run().finally(() => {
           running = undefined
         })
@@ -116,7 +116,7 @@ export function createSizes({ repository, now, pause, onError }: SizesDeps): Siz
       }
       return new Map(
         databases.flatMap((each) => {
-          const size = known.get(each)
+          const size = cache.get(each)
           return size === undefined ? [] : [[each, size]]
         }),
       )

@@ -38,7 +38,7 @@ export interface WholeCollections {
 }
 
 export interface WholeCollectionDeps {
-  readonly whole: WholeCollections
+  readonly collections: WholeCollections
   readonly requireRole: RequireRole
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
   /** Returns the content type of a response, in the version that the request accepts. */
@@ -53,7 +53,7 @@ export const wholeCollectionRoutes = <Path extends string>(
   path: Path,
   deps: WholeCollectionDeps,
 ) => {
-  const { whole, requireRole, collectionOf, contentType } = deps
+  const { collections, requireRole, collectionOf, contentType } = deps
   return new Hono<AppEnv>()
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
@@ -62,8 +62,9 @@ export const wholeCollectionRoutes = <Path extends string>(
       requirePatch(patch)
       requireNoConditions(c)
       const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams), patch }
-      if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'patch', request))
-      const changed = await whole.run(where, 'patch', request, c.req.raw.signal)
+      if (prefersAsync(c))
+        return acceptedResponse(c, await collections.begin(where, 'patch', request))
+      const changed = await collections.run(where, 'patch', request, c.req.raw.signal)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
     .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
@@ -71,14 +72,15 @@ export const wholeCollectionRoutes = <Path extends string>(
       const where = collectionOf(c)
       const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams) }
       requireNoConditions(c)
-      if (prefersAsync(c)) return accepted(c, await whole.begin(where, 'delete', request))
-      const deleted = await whole.run(where, 'delete', request, c.req.raw.signal)
+      if (prefersAsync(c))
+        return acceptedResponse(c, await collections.begin(where, 'delete', request))
+      const deleted = await collections.run(where, 'delete', request, c.req.raw.signal)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })
 }
 
 /** Returns the 202 of a job, with its location. */
-export const accepted = (c: Context<AppEnv>, { id }: { readonly id: string }) =>
+export const acceptedResponse = (c: Context<AppEnv>, { id }: { readonly id: string }) =>
   c.json({ id, state: 'running' as const }, 202, jobHeaders(c, id))
 
 /** Rejects conditions on tags with 412. The tag of a page does not cover the whole collection. */

@@ -46,11 +46,11 @@ export interface CsvFormat {
  * @param isRaw whether cells that a spreadsheet would evaluate stay unchanged.
  */
 export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): CsvFormat {
-  const textOf = isRaw ? quoted : (text: string) => quoted(escapeFormula(text))
+  const textOf = isRaw ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
   const cellOf = (value: Json | undefined): string => {
     if (value === undefined) return ''
     if (typeof value === 'string') return textOf(value)
-    return typeof value === 'object' ? quoted(JSON.stringify(value)) : String(value)
+    return typeof value === 'object' ? quoteCell(JSON.stringify(value)) : String(value)
   }
   return {
     header: `${columns.map((path) => textOf(printFieldPath(path))).join(',')}\r\n`,
@@ -64,7 +64,8 @@ const EVALUATED = /^'*[=+\-@\t\r]/
 /** Returns a text that a spreadsheet does not evaluate. Its import removes the quote. */
 const escapeFormula = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
 
-const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoteCell = (text: string) =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 const tooManyColumns = () =>
   new Failure(

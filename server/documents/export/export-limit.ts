@@ -2,10 +2,10 @@ import { Failure } from '../../failure.ts'
 import { Semaphore } from '../../storage/changes/semaphore.ts'
 
 /**
- * Limits of exports: how many run at once on a node, and for how long they wait for their turn and
+ * Limits of exports: how many run at once on a node, how many wait, and for how long they wait and
  * run, ms. A running export holds a snapshot of the store.
  */
-export const EXPORTS = { running: 2, wait: 5_000, duration: 30 * 60_000 } as const
+export const EXPORTS = { running: 2, waiting: 100, wait: 5_000, duration: 30 * 60_000 } as const
 
 /** The turn of an export. */
 export interface ExportTurn extends Disposable {
@@ -37,11 +37,14 @@ export class ExportLimit {
    * @throws Failure `busy` with `Retry-After`
    */
   async enter(client: AbortSignal): Promise<ExportTurn> {
-    const { wait, duration } = this.#limits
+    const { running, waiting, wait, duration } = this.#limits
     try {
-      await this.#slots.enter(() => AbortSignal.any([client, AbortSignal.timeout(wait)]))
+      await this.#slots.enter(() => {
+        if (this.#slots.waiting >= waiting) throw tooMany(running)
+        return AbortSignal.any([client, AbortSignal.timeout(wait)])
+      })
     } catch {
-      throw tooMany(this.#limits.running)
+      throw tooMany(running)
     }
     const deadline = performance.now() + duration
     return {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
 import { createStoredDocuments } from '../repository/stored-documents.ts'
 import { EXPORTS } from './export-limit.ts'

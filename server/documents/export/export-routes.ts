@@ -29,8 +29,8 @@ export function exportFormatOf(
   c: Context<AppEnv>,
   parameters: URLSearchParams,
 ): ExportFormat | undefined {
-  const given = parseExportFormat(parameters)
-  if (given !== undefined) return given
+  const format = parseExportFormat(parameters)
+  if (format !== undefined) return format
   const accepted = acceptedType(requestHeader(c, 'accept'))
   if (accepted === 'application/json') return undefined
   return accepted === 'text/csv' ? 'csv' : 'ndjson'

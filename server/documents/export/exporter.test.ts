@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { planQuery } from '../indexes/plan.ts'
 import type { ExportFormat } from '../query/query.ts'
 import { parseExportQuery } from '../query/query.ts'
+import { reserveEntries } from '../repository/reserved-entries.ts'
 import { createStoredDocuments } from '../repository/stored-documents.ts'
 import { EXPORTS, ExportLimit } from './export-limit.ts'
 import { createExporter, type Exporter } from './exporter.ts'
@@ -57,7 +58,7 @@ async function textOf(...parameters: Parameters<typeof beginWith>): Promise<stri
 }
 
 forEachEngine((engine) => {
-  test('contains the documents of one moment', async () => {
+  test('contains the documents of one point in time', async () => {
     const store = await engine.open()
     await storeArticles(store, 3_000)
     const exporter = createExporter(store)
@@ -74,7 +75,7 @@ forEachEngine((engine) => {
   })
 
   test.each(['ndjson', 'csv'] as const)(
-    'a client that leaves stops an export as %s',
+    'a client that disconnects stops an export as %s',
     async (format) => {
       const { store, counted } = countQueries(await engine.open())
       await storeArticles(store, 6_000)
@@ -95,7 +96,23 @@ forEachEngine((engine) => {
     },
   )
 
-  test('sorts by an index, also beyond the number of documents that it sorts itself', async () => {
+  if (engine.name === 'sqlite') {
+    test('finds a document once, by its own values, while a job reserves others', async () => {
+      const store = await engine.open()
+      await storeArticles(store, 2)
+      const stored = openIndexesOf(store)
+      await stored.put(where, 'by-n', ['n'], true)
+      await stored.build()
+      const next = { id: '00001', body: '{"id":"00001","n":-1}' }
+      await store.transaction((trx) => reserveEntries(trx, where, [next]))
+      const exporter = createExporter(store)
+      for (const query of ['sort=n', 'n:gte=-1', 'n:gte=-1&sort=n']) {
+        expect(await textOf(exporter, query)).toBe('{"id":"00000","n":0}\n{"id":"00001","n":1}\n')
+      }
+    })
+  }
+
+  test('sorts by an index, even more documents than it sorts in memory', async () => {
     const store = await engine.open()
     await storeArticles(store, 1_200)
     const stored = openIndexesOf(store)
@@ -171,6 +188,15 @@ test('a node runs few exports at once, and rejects those that wait too long', as
   const next = await waiting
   next.check()
   expect(limit.running).toBe(EXPORTS.running)
+})
+
+test('few exports wait for their turn', async () => {
+  const limit = new ExportLimit({ ...EXPORTS, running: 1, waiting: 1 })
+  const turn = await limit.enter(forever)
+  const waiting = limit.enter(forever)
+  await expect(limit.enter(forever)).rejects.toMatchObject({ code: 'busy' })
+  turn[Symbol.dispose]()
+  await waiting
 })
 
 test('an export ends after its maximum duration', async () => {

@@ -1,6 +1,6 @@
 import { createTurns } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
 import type { ExportFormat, ExportQuery } from '../query/query.ts'

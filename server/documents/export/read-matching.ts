@@ -3,11 +3,16 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { adviseFields } from '../indexes/advise.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { EntryStream, mergeStreams } from '../indexes/read/entry-stream.ts'
-import { isOrderUnknown, portionsOf } from '../indexes/read/read-by-index.ts'
+import {
+  isEntryOf,
+  isOrderUnknown,
+  mayBeReserved,
+  portionsOf,
+} from '../indexes/read/read-by-index.ts'
 import type { Json } from '../json/strict-json.ts'
 import { type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import { createSlices } from '../query/read-page.ts'
+import { createSlices } from '../query/scan/read-page.ts'
 import type { Batches, MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { collectPositions, readPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
 
@@ -84,7 +89,7 @@ async function* readAll(
 ): Batches {
   const { indexes } = deps.reader
   for (const each of plan.streams) {
-    yield* readStreams(deps, where, query, [
+    yield* readStreams(deps, where, query, plan, [
       new EntryStream(indexes, where, plan.index, each, false),
     ])
   }
@@ -108,7 +113,7 @@ async function* readOrdered(
     (each) => new EntryStream(indexes, where, plan.index, each, plan.isReversed),
   )
   let after: Position | undefined
-  for await (const found of readStreams(deps, where, query, streams)) {
+  for await (const found of readStreams(deps, where, query, plan, streams)) {
     const known = found.findIndex(({ parsed }) => isOrderUnknown(plan, parsed ?? null))
     const some = known === -1 ? found : found.slice(0, known)
     const last = some.at(-1)
@@ -126,6 +131,7 @@ async function* readStreams(
   { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
   { matches }: ExportQuery,
+  { index }: IndexPlan,
   streams: readonly EntryStream[],
 ): Batches {
   const slice = createSlices(nextTurn)
@@ -139,12 +145,14 @@ async function* readStreams(
       const ids = large.map(({ id }) => id)
       const documents = ids.length === 0 ? undefined : await reader.indexes.documents(where, ids)
       const found: MatchingDocument[] = []
-      for (const { id, document } of portion.entries) {
+      for (const entry of portion.entries) {
+        const { id, document } = entry
         const turn = slice()
         if (turn !== undefined) await turn
         const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue
         const parsed = JSON.parse(body) as Json
+        if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
         const matched = matches?.(parsed) ?? true
         if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
       }
@@ -159,7 +167,7 @@ function tooManyToSort({ filter, sort }: ExportQuery, max: number): Failure {
   return new Failure(
     'query-too-expensive',
     `More than ${max.toLocaleString('en')} documents would have to be sorted. ` +
-      `Leave sort out, or create an index on ${fields?.join(', ')}.`,
+      `Omit sort, or create an index on ${fields?.join(', ')}.`,
     { field: 'sort', ...(fields && { fields }) },
   )
 }

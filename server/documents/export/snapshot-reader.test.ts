@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
 
 it('closes its snapshot if the first query fails', async () => {

@@ -3,7 +3,7 @@ import { portionsOf } from '../indexes/read/read-by-index.ts'
 import type { Json } from '../json/strict-json.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import { createSlices } from '../query/read-page.ts'
+import { createSlices } from '../query/scan/read-page.ts'
 import type { Batches, ReadMatchingDeps } from './matching-document.ts'
 import { mergeRuns } from './merge-runs.ts'
 

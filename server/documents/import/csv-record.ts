@@ -50,10 +50,10 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
 }
 
 /**
- * Parses the first record of a CSV file. Dots lead into objects.
+ * Parses the first record of a CSV file. A dot separates the names of nested fields.
  *
  * @throws Failure `invalid` for more than {@link COLUMNS} columns, and for a name that is empty,
- * repeated or inside of another one.
+ * repeated or nested in another one.
  */
 export function parseHeader(record: string): CsvHeader {
   const names = parseCells(record)
@@ -62,7 +62,7 @@ export function parseHeader(record: string): CsvHeader {
   }
   const paths = names.map((name) => pathOf(withoutGuard(name)))
   const taken = new Set<string>()
-  // Short paths first, so that a column is found before those inside of it.
+  // Short paths first, so that a column precedes those nested in it.
   for (const path of paths.toSorted((one, other) => one.length - other.length)) {
     for (let length = 1; length <= path.length; length++) {
       if (taken.has(jsonPointer(path.slice(0, length)))) throw badName(printFieldPath(path))
@@ -79,7 +79,7 @@ function pathOf(name: string): FieldPath {
 }
 
 /**
- * Returns the document of a CSV record as JSON. Empty cells are left out. A cell with the JSON text
+ * Returns the document of a CSV record as JSON. Empty cells are omitted. A cell with the JSON text
  * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
  *
  * @throws Failure `invalid` if the number of cells differs from the header.
@@ -139,6 +139,6 @@ const badQuote = () =>
 const badName = (name: string) =>
   new Failure(
     'invalid',
-    `The column ${printJson(name.slice(0, 64))} of the header is empty, repeated, inside of ` +
+    `The column ${printJson(name.slice(0, 64))} of the header is empty, repeated, nested in ` +
       'another column, or not the name of a field.',
   )

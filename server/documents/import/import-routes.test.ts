@@ -19,10 +19,10 @@ forEachEngineNode((start) => {
 
   it('imports CSV', async () => {
     const csv = 'id,title,author.name,year\n1,One,Ada,1843\n2,"Two, or more",,x\n3\n'
-    const answer = await send('/csv', 'text/csv; charset=utf-8', csv)
-    expect(answer).toMatchObject({ status: 200, json: { created: 2, failed: 1 } })
-    expect(answer.headers['content-type']).toBe('application/json; version=1')
-    expect(answer.json.errors).toEqual([
+    const response = await send('/csv', 'text/csv; charset=utf-8', csv)
+    expect(response).toMatchObject({ status: 200, json: { created: 2, failed: 1 } })
+    expect(response.headers['content-type']).toBe('application/json; version=1')
+    expect(response.json.errors).toEqual([
       { line: 4, pointer: '', message: 'The line has 1 cells, but the header has 4.' },
     ])
     expect(await all('/csv')).toEqual([
@@ -47,12 +47,12 @@ forEachEngineNode((start) => {
     expect(await all('/books')).toEqual([{ id: 'a', n: 2 }, { id: 'c' }])
   })
 
-  it('imports as a job, whose result says the same', async () => {
+  it('imports as a job with the same result', async () => {
     const body = '{"id":"a"}\n{"id":"a"}\n[\n\n{"id":"b"}\n'.concat('{"n":1}\n'.repeat(1_200))
     const headers = { 'Content-Type': 'application/x-ndjson', Prefer: 'respond-async' }
-    const answer = await node.request('POST', '/later?on-conflict=skip', body, { headers })
-    expect([answer.status, answer.json.state]).toEqual([202, 'running'])
-    const job = String(answer.headers.location)
+    const response = await node.request('POST', '/later?on-conflict=skip', body, { headers })
+    expect([response.status, response.json.state]).toEqual([202, 'running'])
+    const job = String(response.headers.location)
     await expect.poll(async () => (await node.request('GET', job)).status).toBe(200)
     expect((await node.request('GET', job)).json).toMatchObject({
       ...{ kind: 'import', state: 'done', done: 1_204, total: 1_204, found: 1_202 },
@@ -81,9 +81,9 @@ forEachEngineNode((start) => {
     ['/c', 'text/csvx', 415, 'Content-Type'],
     ['/c', 'text/csv', 422, undefined],
   ])('POST %s with %s gets %i', async (path, type, status, field) => {
-    const answer = await send(path, type, 'a,a\n')
-    expect(answer.status).toBe(status)
-    expect(answer.json.field).toBe(field)
+    const response = await send(path, type, 'a,a\n')
+    expect(response.status).toBe(status)
+    expect(response.json.field).toBe(field)
     expect(await all('/c')).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { accepted } from '../collections/whole-collection-routes.ts'
+import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { Importer } from './importer.ts'
 import { type ImportFormat, readRecords } from './read-records.ts'
 import { storedParts } from './stored-part.ts'
@@ -37,7 +37,7 @@ export const importHandler = (deps: ImportHandlerDeps) =>
     const onConflict = parseOnConflict(parameters)
     const records = readRecords(bodyChunks(c), format)
     if (prefersAsync(c)) {
-      return accepted(c, await beginImport(where, onConflict, storedParts(records)))
+      return acceptedResponse(c, await beginImport(where, { onConflict }, storedParts(records)))
     }
     const result = await importer.run(where, records, onConflict, c.req.raw.signal)
     return c.json(result, 200, headers)

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, test, vi } from 'vitest'
 import type { OnConflict } from '../../contract/import.ts'
 import { Failure } from '../../failure.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
@@ -142,7 +142,7 @@ forEachEngine((engine) => {
         errors: [
           { line: 1, pointer: '', message: 'The line is not JSON.' },
           { line: 2, pointer: '', message: 'A document must be a JSON object.' },
-          { line: 3, pointer: '/id', message: expect.stringContaining('An id is a text') },
+          { line: 3, pointer: '/id', message: expect.stringContaining('An id is a string') },
           { line: 4, pointer: '/a/b', message: 'The number -0 cannot be stored exactly.' },
           { line: 7, pointer: '', message: 'The line is not JSON.' },
         ],

@@ -5,9 +5,9 @@ import { createTurns } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type MadeDocument, toDocument } from '../document.ts'
 import { parseAndPrint } from '../json/strict-json.ts'
-import { exists } from '../repository/create-many.ts'
+import { existsFailure } from '../repository/create-many.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
-import type { WriteDocuments, Written } from '../repository/write-documents.ts'
+import type { WriteDocuments, WriteResult } from '../repository/write-documents.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import { ImportTally } from './import-tally.ts'
 import type { ImportRecord } from './read-records.ts'
@@ -101,22 +101,22 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       try {
         for await (const part of records) {
           await nextTurn()
-          const made = toDocuments(part, now, tally)
-          for (const { body } of made) size += body.length
-          batch.push(...made)
+          const documents = toDocuments(part, now, tally)
+          for (const { body } of documents) size += body.length
+          batch.push(...documents)
           if (batch.length + part.length > TRANSACTION || size > BATCH_SIZE) await end()
         }
         await end()
         return tally.result
       } catch (error) {
-        throw error instanceof Failure ? interrupted(error, tally.result) : error
+        throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
       }
     },
     async part(where, text, { onConflict, line, result, commit }) {
       const records = parseStoredPart(text)
       const rejected = new ImportTally()
-      const made = toDocuments(records, now, rejected)
-      const valid = await validate(check, where, made, rejected)
+      const documents = toDocuments(records, now, rejected)
+      const valid = await validate(check, where, documents, rejected)
       let rest = valid.filter((document) => document.line > line)
       let done = valid.length - rest.length
       const tally = new ImportTally(result ?? undefined)
@@ -149,14 +149,14 @@ function toDocuments(
   now: () => number,
   tally: ImportTally,
 ): ImportedDocument[] {
-  const made: ImportedDocument[] = []
+  const documents: ImportedDocument[] = []
   for (const record of part) {
     const { line } = record
     const document = 'failure' in record ? record.failure : parse(record.text, now)
     if (document instanceof Failure) tally.fail(line, document)
-    else made.push({ line, id: document.id, body: document.body })
+    else documents.push({ line, id: document.id, body: document.body })
   }
-  return made
+  return documents
 }
 
 function parse(text: string, now: () => number): MadeDocument | Failure {
@@ -175,7 +175,7 @@ const NOT_JSON = new Failure('bad-json', 'The line is not JSON.')
 function count(
   tally: ImportTally,
   documents: readonly ImportedDocument[],
-  written: readonly Written[],
+  written: readonly WriteResult[],
   onConflict: OnConflict,
 ): void {
   for (const [at, outcome] of written.entries()) {
@@ -184,12 +184,12 @@ function count(
     else if (outcome === 'replaced') tally.replaced++
     else if (outcome !== 'exists') tally.fail(line, outcome)
     else if (onConflict === 'skip') tally.skipped++
-    else tally.fail(line, exists(id))
+    else tally.fail(line, existsFailure(id))
   }
 }
 
 /** Returns the failure of an import that has stored some documents. */
-function interrupted(failure: Failure, { created, replaced }: ImportResult): Failure {
+export function interruptedFailure(failure: Failure, { created, replaced }: ImportResult): Failure {
   const { code, message, cause, headers, details } = failure
   const stored = (created + replaced).toLocaleString('en')
   const text = `${message} The import has ended; ${stored} documents are stored.`

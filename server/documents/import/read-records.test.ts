@@ -84,11 +84,7 @@ describe('CSV', () => {
         [3, '{"id":"2"}'],
       ],
     ],
-    [
-      'dots lead into objects',
-      'a.b,a.c.d,a\\.b\n1,2,3',
-      [[2, '{"a":{"b":1,"c":{"d":2}},"a.b":3}']],
-    ],
+    ['nested fields', 'a.b,a.c.d,a\\.b\n1,2,3', [[2, '{"a":{"b":1,"c":{"d":2}},"a.b":3}']]],
     ['__proto__', '__proto__.a,b\n1,2', [[2, '{"__proto__":{"a":1},"b":2}']]],
     ['quoted cells', '"a","b"\n"x,""y"" ","1"\n', [[2, '{"a":"x,\\"y\\" ","b":1}']]],
     [
@@ -135,7 +131,7 @@ describe('CSV', () => {
       ],
     ],
     [
-      'a quote inside of a cell',
+      'a quote inside a cell',
       'a,b\n5" disk,1\n"a"b,1\n1,2',
       [
         [2, BAD_QUOTE],
@@ -166,7 +162,7 @@ describe('CSV', () => {
   test.each([
     ['a name that is empty', 'a,,b'],
     ['a name twice', 'a,b,a'],
-    ['a name inside of another one', 'a.b.c,a.b'],
+    ['a name nested in another one', 'a.b.c,a.b'],
     ['a name that contains a path with an empty name', 'a..b'],
     ['an operator', 'a:eq'],
     ['a stray quote', 'a"b'],

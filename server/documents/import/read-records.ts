@@ -31,7 +31,7 @@ const CHUNK_BYTES = 64 * 1024
 
 /**
  * Reads the records of an import as its bytes arrive: lines with a JSON text each, or CSV with a
- * header. Blank lines are left out. An error in a record does not end the import.
+ * header. Blank lines are ignored. An error in a record does not end the import.
  *
  * @param chunks closed if they are not read to their end.
  * @param lineBytes maximum size of a line of NDJSON, by default that of a document.

@@ -121,27 +121,27 @@ export class CsvSplitter implements RecordSplitter {
   push(chunk: Uint8Array): RawRecord[] {
     const records: RawRecord[] = []
     let from = 0
-    let place = this.#place
+    let state = this.#place
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]
       if (byte === QUOTE) {
-        if (place === CELL_START || place === AFTER_QUOTE) place = QUOTED
-        else if (place === QUOTED) place = AFTER_QUOTE
+        if (state === CELL_START || state === AFTER_QUOTE) state = QUOTED
+        else if (state === QUOTED) state = AFTER_QUOTE
       } else if (byte === LINE_FEED) {
         this.#line++
-        if (place === QUOTED) continue
+        if (state === QUOTED) continue
         this.#held.add(chunk.subarray(from, at))
         records.push(this.#held.take(this.#firstLine))
         this.#firstLine = this.#line
         from = at + 1
-        place = CELL_START
+        state = CELL_START
       } else if (byte === COMMA) {
-        if (place !== QUOTED) place = CELL_START
-      } else if (place !== QUOTED && byte !== BYTE_ORDER_MARK[this.#seen + at]) {
-        place = PLAIN
+        if (state !== QUOTED) state = CELL_START
+      } else if (state !== QUOTED && byte !== BYTE_ORDER_MARK[this.#seen + at]) {
+        state = PLAIN
       }
     }
-    this.#place = place
+    this.#place = state
     this.#seen += chunk.length
     this.#held.add(chunk.subarray(from))
     return records

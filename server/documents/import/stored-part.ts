@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { ImportResult, OnConflict } from '../../contract/import.ts'
+import type { OnConflict } from '../../contract/import.ts'
+import type { JobResult } from '../../contract/job.ts'
 import { Failure, type FailureCode, type FailureDetails } from '../../failure.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { ImportRecord } from './read-records.ts'
@@ -14,7 +15,7 @@ export interface StoredPart {
 export interface PartProgress {
   /** Documents up to this line are stored; undefined if the whole part is imported. */
   readonly line: number | undefined
-  readonly result: ImportResult
+  readonly result: JobResult
   /** Number of records that are imported since the last commit. */
   readonly done: number
 }
@@ -24,7 +25,7 @@ export interface PartImport {
   readonly onConflict: OnConflict
   /** Documents up to this line are stored already. */
   readonly line: number
-  readonly result: ImportResult | null
+  readonly result: JobResult | null
   /** Stores the progress in the transaction that stores the documents. */
   readonly commit: (trx: Transaction<Tables>, progress: PartProgress) => Promise<void>
 }

@@ -54,10 +54,10 @@ function byDocument({ details: { violations = [] } }: Failure): Map<number, Viol
   for (const { pointer, message } of violations) {
     const [, index = ''] = /^\/([0-9]+)/.exec(pointer) ?? []
     if (index === '') continue
-    const own = { pointer: pointer.slice(index.length + 1), message }
+    const violation = { pointer: pointer.slice(index.length + 1), message }
     const others = found.get(Number(index))
-    if (others === undefined) found.set(Number(index), [own])
-    else others.push(own)
+    if (others === undefined) found.set(Number(index), [violation])
+    else others.push(violation)
   }
   return found
 }

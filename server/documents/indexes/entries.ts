@@ -22,7 +22,7 @@ export interface Entry {
   readonly key: Buffer
   readonly id: string
   /** Hash of the values in a unique index; null if the document is exempt. */
-  readonly sole: Buffer | null
+  readonly uniqueKey: Buffer | null
 }
 
 /** Two documents with the same values in a unique index. */
@@ -153,7 +153,7 @@ export function entriesOf(indexes: readonly IndexDefinition[], { id, body }: Ind
       key: keyOfValues(values, index.fields).bytes,
       id,
       // Keys of long strings, arrays and objects do not identify the values.
-      sole: isExempt
+      uniqueKey: isExempt
         ? null
         : createHash('sha256')
             .update(printJson(values as Json[]))
@@ -204,7 +204,8 @@ async function addEntries(
 }
 
 const compareEntries = (one: Entry, other: Entry): number =>
-  one.index.id - other.index.id || Buffer.compare(one.sole ?? one.key, other.sole ?? other.key)
+  one.index.id - other.index.id ||
+  Buffer.compare(one.uniqueKey ?? one.key, other.uniqueKey ?? other.key)
 
 async function removeEntries(
   trx: Transaction<Tables>,
@@ -229,11 +230,11 @@ async function removeEntries(
 /** Returns entries as a table with the name `entry`. The text of the statement does not change. */
 function rowsOf(engine: EngineName, entries: readonly Entry[]): RawBuilder<unknown> {
   const list = JSON.stringify(
-    entries.map(({ index, key, id, sole }) => [
+    entries.map(({ index, key, id, uniqueKey }) => [
       index.id,
       key.toString('hex'),
       id,
-      sole?.toString('hex') ?? null,
+      uniqueKey?.toString('hex') ?? null,
     ]),
   )
   return engine === 'sqlite'

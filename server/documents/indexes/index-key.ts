@@ -34,7 +34,9 @@ export interface IndexKey {
    * array or object.
    */
   readonly isLossy: boolean
-  /** Whether a string is truncated. Documents with the same truncated key are in no order. */
+  /**
+   * Whether a string is truncated. The order of documents with the same truncated key is unknown.
+   */
   readonly isTruncated: boolean
 }
 

@@ -7,7 +7,7 @@ import type { OnRecord } from '../../storage/changes/recorder.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
 
 /** A row of an index. */

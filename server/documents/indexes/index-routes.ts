@@ -7,6 +7,7 @@ import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
+import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -30,11 +31,11 @@ const BODY = 16 * 1024
 /** Returns the routes of `/_index/<collection>`, the indexes of a collection, in every database. */
 export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesDeps) {
   const whereOf = (c: Context<AppEnv>): CollectionRef => {
-    const collection = c.req.param('collection') ?? ''
+    const collection = pathParam(c, 'collection')
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }
-  const nameOf = (c: Context<AppEnv>) => c.req.param('name') ?? ''
+  const nameOf = (c: Context<AppEnv>) => pathParam(c, 'name')
   const targetOf = (c: Context<AppEnv>) =>
     [c.get('database'), c.req.param('collection'), c.req.param('name')].join('/')
   const recordOf = (c: Context<AppEnv>): OnIndexRecord => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createJobs, type Jobs } from '../../jobs/jobs.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRules } from '../document-rules.ts'
@@ -11,8 +11,7 @@ import { parseDocumentQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { openIndexesOf } from './build/build-indexes.testing.ts'
 import { buildStep } from './build/build-step.ts'
-import { toDefinition } from './definition.ts'
-import { keyOfValues, valuesOf } from './index-key.ts'
+import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const ANY = { match: undefined, noneMatch: undefined }
@@ -68,24 +67,7 @@ forEachEngine((engine) => {
       .poll(() => store.db.selectFrom('jobs').select('state').execute(), { timeout: 20_000 })
       .toEqual([])
 
-  /** Checks that every index has exactly the entries of the stored documents. */
-  async function expectConsistent(): Promise<void> {
-    const rows = await store.db.selectFrom('document_indexes').selectAll().execute()
-    const stored = await store.db.selectFrom('documents').select(['id', 'body']).execute()
-    for (const row of rows.map(toDefinition)) {
-      const expected = stored.map(({ id, body }) => {
-        const key = keyOfValues(valuesOf(JSON.parse(body), row.fields), row.fields)
-        return `${key.bytes.toString('hex')} ${id}`
-      })
-      const entries = await store.db
-        .selectFrom('index_entries')
-        .select(['key', 'id'])
-        .where('index_id', '=', row.id)
-        .execute()
-      const found = entries.map(({ key, id }) => `${Buffer.from(key).toString('hex')} ${id}`)
-      expect(found.sort()).toEqual(expected.sort())
-    }
-  }
+  const expectConsistent = () => expectEntriesOfDocuments(store)
 
   async function idsOf(query: string) {
     const page = await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
@@ -151,7 +133,7 @@ forEachEngine((engine) => {
       await expect(create({ a: 2 })).rejects.toMatchObject({ code: 'database-not-found' })
     })
 
-    it('follows large changes, and writes beside them', async () => {
+    it('follows large changes and concurrent writes', async () => {
       await indexes.put(where, 'by-author', ['author'])
       await indexes.build()
       await createArray(some(LARGE))
@@ -179,7 +161,7 @@ forEachEngine((engine) => {
       expect(errors).toEqual([])
     })
 
-    it('follows writes beside a build', async () => {
+    it('follows writes during a build', async () => {
       await createArray(some(900))
       await indexes.put(where, 'by-author', ['author'])
       const building = indexes.build()
@@ -212,7 +194,7 @@ forEachEngine((engine) => {
   })
 
   describe('builds', () => {
-    it('are continued by another loop where one has stopped', async () => {
+    it('are continued by another process where one has stopped', async () => {
       await createArray(some(1_000))
       await indexes.put(where, 'by-n', ['n'])
       const [row] = await store.db.selectFrom('document_indexes').selectAll().execute()
@@ -312,7 +294,7 @@ forEachEngine((engine) => {
       await expectConsistent()
     })
 
-    it('compares long strings, arrays and objects whole', async () => {
+    it('compares all of long strings, arrays and objects', async () => {
       const long = 'x'.repeat(2_000)
       await indexes.put(where, 'by-v', ['v'], true)
       for (const [at, v] of [`${long}a`, `${long}b`, ['a'], ['b'], { a: 1 }, 1, '1'].entries()) {
@@ -347,7 +329,7 @@ forEachEngine((engine) => {
   })
 
   describe('definitions', () => {
-    it('are created once, and changed by deleting them only', async () => {
+    it('cannot be changed without deleting them first', async () => {
       const first = await indexes.put(where, 'by-a', ['a\\.b', '-c'])
       expect(first).toMatchObject({ created: true, index: { fields: ['a\\.b', '-c'] } })
       expect(await indexes.put(where, 'by-a', ['a\\.b', '-c'])).toMatchObject({ created: false })

@@ -137,11 +137,11 @@ function toCandidate(
     fixed++
   }
   const next = fields[fixed]
-  const asked = next && conditions.get(printFieldPath(next.path))?.ranges
+  const ranges = next && conditions.get(printFieldPath(next.path))?.ranges
   const narrowed =
-    next && asked?.length ? intersectAll(asked, next.isDescending, fields.length) : undefined
-  if (narrowed?.every((range) => !mayBeTruncated(longestOf(range), fields.length)) && asked) {
-    guaranteed += asked.length
+    next && ranges?.length ? intersectAll(ranges, next.isDescending, fields.length) : undefined
+  if (narrowed?.every((range) => !mayBeTruncated(longestOf(range), fields.length)) && ranges) {
+    guaranteed += ranges.length
   }
   const streams = prefixes.map((prefix) => ({ prefix, ranges: rangesAfter(prefix, narrowed) }))
   const rest = sort.filter(({ path }) => !constant.has(printFieldPath(path)))

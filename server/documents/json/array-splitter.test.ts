@@ -72,7 +72,7 @@ describe('ArraySplitter', () => {
     'x[]',
     '[]\u00a0',
     '\ufeff[]',
-  ])('detects no array in %j', (text) => {
+  ])('rejects %j, which is not an array', (text) => {
     expect(() => JSON.parse(text)?.map(String)).toThrow()
     for (const size of [1, Infinity]) expect(() => parsed(text, size)).toThrow()
   })

@@ -68,11 +68,11 @@ export class ArraySplitter {
   /** Consumes a byte between two elements; returns whether it begins an element. */
   #step(byte: number): boolean {
     if (isBlank(byte)) return false
-    const place = this.#place
-    if (place === BEFORE && byte === OPEN_ARRAY) this.#place = FIRST
-    else if (place === AFTER && byte === COMMA) this.#place = ELEMENT
-    else if ((place === AFTER || place === FIRST) && byte === CLOSE_ARRAY) this.#place = END
-    else if (place === FIRST || place === ELEMENT) return this.#begin(byte)
+    const state = this.#place
+    if (state === BEFORE && byte === OPEN_ARRAY) this.#place = FIRST
+    else if (state === AFTER && byte === COMMA) this.#place = ELEMENT
+    else if ((state === AFTER || state === FIRST) && byte === CLOSE_ARRAY) this.#place = END
+    else if (state === FIRST || state === ELEMENT) return this.#begin(byte)
     else throw noJson()
     return false
   }

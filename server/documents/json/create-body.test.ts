@@ -75,7 +75,7 @@ describe('readCreateBody', () => {
 
   it.each([
     ['no end', 'bad-json', ['[1']],
-    ['more after its end', 'bad-json', ['[1]', ' 2']],
+    ['content after its end', 'bad-json', ['[1]', ' 2']],
     ['bytes that are not UTF-8', 'bad-json', ['["', Buffer.from([0xff]), '"]']],
     ['a large element', 'too-large', ['["', 'x'.repeat(DOCUMENT_BYTES), '"]']],
     ['too many elements', 'too-large', [`[${'1,'.repeat(BULK_DOCUMENTS)}1]`]],
@@ -87,7 +87,7 @@ describe('readCreateBody', () => {
 
   it.each([
     ['a large document', 'too-large', ['{"a":"', 'x'.repeat(DOCUMENT_BYTES), '"}']],
-    ['nothing but blanks', 'too-large', [' '.repeat(DOCUMENT_BYTES), ' ']],
+    ['only whitespace', 'too-large', [' '.repeat(DOCUMENT_BYTES), ' ']],
     ['bytes that are not UTF-8', 'bad-json', ['"', Buffer.from([0xff]), '"']],
   ] as const)('rejects %s', async (_what, code, pieces) => {
     const body = arriving(...pieces, 'never read')

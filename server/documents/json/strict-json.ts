@@ -139,10 +139,10 @@ function decimal(text: string): string {
 }
 
 function tooLong(number: string, field: string): Failure {
-  const [length, most] = [number.length, NUMBER_LENGTH].map((each) => each.toLocaleString('en'))
+  const [length, limit] = [number.length, NUMBER_LENGTH].map((each) => each.toLocaleString('en'))
   return new Failure(
     'invalid',
-    `The number ${number.slice(0, 64)}… has ${length} characters. A number can have at most ${most}.`,
+    `The number ${number.slice(0, 64)}… has ${length} characters. A number can have at most ${limit}.`,
     { field },
   )
 }

@@ -9,11 +9,21 @@ import type { Position, Sort, SortValue } from './order.ts'
 /** Maximum length of a cursor, in characters, so that it fits into a URL. */
 export const CURSOR_LENGTH = 6_000
 
-/** The query that a cursor belongs to. */
-export interface CursorScope {
-  readonly where: CollectionRef
-  readonly filter: Filter
-  readonly sort: Sort
+/** Returns what binds a cursor to its query. The result is computed once. */
+export function cursorContext(
+  { database, collection }: CollectionRef,
+  filter: Filter,
+  sort: Sort,
+): () => string {
+  let context: string | undefined
+  return () => {
+    if (context === undefined) {
+      const order = sort.map(({ path, isDescending }) => [isDescending, printFieldPath(path)])
+      const query = JSON.stringify([database, collection, filter, order])
+      context = `cursors/${hash('sha256', query, 'base64url')}`
+    }
+    return context
+  }
 }
 
 /**
@@ -22,24 +32,24 @@ export interface CursorScope {
  *
  * @throws Failure `query-too-expensive` if the values to sort by are too long for a URL.
  */
-export function printCursor(vault: Vault, scope: CursorScope, { values, id }: Position): string {
+export function printCursor(vault: Vault, context: () => string, { values, id }: Position): string {
   // A missing value is an empty array, because JSON has no undefined.
   const wrapped = values.map((value) => (value === undefined ? [] : [value]))
-  const cursor = vault.encrypt(JSON.stringify([wrapped, id]), contextOf(scope))
+  const cursor = vault.encrypt(JSON.stringify([wrapped, id]), context())
   if (cursor.length <= CURSOR_LENGTH) return cursor
   throw new Failure(
     'query-too-expensive',
-    `The next page cannot be addressed: the values to sort by of ${JSON.stringify(id.slice(0, 64))} are ` +
-      'too long for a URL. Sort by a field with shorter values.',
+    `The URL of the next page would be too long: the values to sort by of ${JSON.stringify(id.slice(0, 64))} are ` +
+      'part of it. Sort by a field with shorter values.',
     { field: 'sort' },
   )
 }
 
 /** @throws Failure `bad-parameter` if the cursor was altered or belongs to another query. */
-export function parseCursor(vault: Vault, scope: CursorScope, cursor: string): Position {
+export function parseCursor(vault: Vault, context: () => string, cursor: string): Position {
   let text: string
   try {
-    text = vault.decrypt(cursor, contextOf(scope))
+    text = vault.decrypt(cursor, context())
   } catch (cause) {
     throw new Failure(
       'bad-parameter',
@@ -50,10 +60,4 @@ export function parseCursor(vault: Vault, scope: CursorScope, cursor: string): P
   // The text is authentic, so it has this form.
   const [wrapped, id] = JSON.parse(text) as [(readonly SortValue[])[], string]
   return { values: wrapped.map(([value]) => value), id }
-}
-
-const contextOf = ({ where: { database, collection }, filter, sort }: CursorScope): string => {
-  const order = sort.map(({ path, isDescending }) => [isDescending, printFieldPath(path)])
-  const query = JSON.stringify([database, collection, filter, order])
-  return `cursors/${hash('sha256', query, 'base64url')}`
 }

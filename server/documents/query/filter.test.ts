@@ -111,10 +111,10 @@ describe('createMatcher', () => {
   })
 
   it.each([
-    ['v:contains', 'x'.repeat(201), /takes up to 200 characters/],
+    ['v:contains', 'x'.repeat(201), /can have at most 200 characters/],
     ['v:like', 'x', /"like" is not an operator. Operators are eq, ne, lt/],
     ['a:b:eq', 'x', /"b:eq" is not an operator.*\\: for a colon/],
-    ['v:exists', 'yes', /takes true or false/],
+    ['v:exists', 'yes', /must be true or false/],
     ['v\\x', '1', /backslash must precede/],
     ['v\\', '1', /backslash must precede/],
   ])('rejects %s=%s, naming the parameter', (name, value, message) => {

@@ -44,14 +44,14 @@ const operators = {
   },
   exists(text, name) {
     if (text !== 'true' && text !== 'false') {
-      throw badParameter(name, `${quote(name)} takes true or false.`)
+      throw badParameter(name, `${quote(name)} must be true or false.`)
     }
     return (value) => (value !== undefined) === (text === 'true')
   },
   starts: (text) => (value) => typeof value === 'string' && value.startsWith(text),
   contains(text, name) {
     if (text.length > CONTAINS_LENGTH) {
-      throw badParameter(name, `${quote(name)} takes up to ${CONTAINS_LENGTH} characters.`)
+      throw badParameter(name, `${quote(name)} can have at most ${CONTAINS_LENGTH} characters.`)
     }
     const matches = equals(text)
     return (value) =>
@@ -69,7 +69,7 @@ const isOperator = (name: string): name is Operator => Object.hasOwn(operators, 
 /**
  * Compiles a filter. All of its conditions must match.
  *
- * @param now returns ms of a clock that never goes back.
+ * @param now returns the time of a monotonic clock, ms.
  * @throws Failure `bad-parameter` for an unknown operator, a value that its operator does not
  * take, or more than {@link FILTER_FIELDS} conditions.
  */
@@ -164,7 +164,7 @@ function compares(text: string, accepts: (order: number) => boolean): Test {
   }
 }
 
-/** Returns the number that a JSON text is; undefined if it is not a finite number. */
+/** Returns the number that a JSON text represents; undefined if it is not a finite number. */
 export function toNumber(text: string): number | undefined {
   const isNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text)
   const number = isNumber ? Number(text) : Number.NaN

@@ -17,7 +17,7 @@ export interface DocumentQuery {
   readonly cursor: string | undefined
 }
 
-/** Parameters that are no filters. A field of that name is filtered with an operator. */
+/** Parameters that are not filters. A filter by a field of that name needs an operator. */
 const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor', 'export-as', 'csv-cells'] as const
 
 type Parameter = (typeof PARAMETERS)[number]
@@ -48,13 +48,14 @@ const MAX_SELECTED_FIELDS = 50
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
   const { filter, given } = split(query)
-  if (given.has('csv-cells')) throw badParameter('csv-cells', 'csv-cells is for exports as CSV.')
+  if (given.has('csv-cells'))
+    throw badParameter('csv-cells', 'csv-cells applies to exports as CSV only.')
   const selection = selectionOf(filter, given)
   const [after, cursor] = [given.get('after'), given.get('cursor')]
   if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
     throw badParameter(
       'after',
-      'after is for the order of ids only. Use the URL in the Link header.',
+      'after applies to the order of ids only. Use the URL in the Link header.',
     )
   }
   return { ...selection, limit: parsePageLimit(given.get('limit')), after, cursor }
@@ -75,7 +76,7 @@ export function parseExportFormat(query: URLSearchParams): ExportFormat | undefi
   if (given === null) return undefined
   const format = EXPORT_FORMATS.find((each) => each === given)
   if (format !== undefined) return format
-  throw badParameter('export-as', `export-as takes ${EXPORT_FORMATS.join(', ')}.`)
+  throw badParameter('export-as', `export-as must be one of ${EXPORT_FORMATS.join(', ')}.`)
 }
 
 /** A query for all documents that match. */
@@ -93,11 +94,11 @@ export function parseExportQuery(query: URLSearchParams): ExportQuery {
   const { filter, given } = split(query)
   for (const name of ['limit', 'after', 'cursor'] as const) {
     if (!given.has(name)) continue
-    throw badParameter(name, `An export contains every document that matches: leave ${name} out.`)
+    throw badParameter(name, `An export contains every document that matches. Omit ${name}.`)
   }
   const cells = given.get('csv-cells')
   if (cells !== undefined && cells !== 'raw') {
-    throw badParameter('csv-cells', 'csv-cells takes raw, or is left out.')
+    throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
   return { ...selectionOf(filter, given), rawCells: cells === 'raw' }
 }
@@ -131,7 +132,7 @@ export function parseFilterQuery(query: URLSearchParams): Filter {
   if (name !== undefined) {
     throw badParameter(
       name,
-      `A change applies to every document that matches: leave ${name} out. Nothing was changed.`,
+      `A change applies to every document that matches. Omit ${name}. Nothing was changed.`,
     )
   }
   createMatcher(filter)

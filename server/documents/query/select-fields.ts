@@ -36,8 +36,8 @@ function select(document: JsonObject, selection: Selection): JsonObject {
     if (inner === null) {
       entries.push([name, value])
     } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const kept = select(value, inner)
-      if (Object.keys(kept).length > 0) entries.push([name, kept])
+      const selected = select(value, inner)
+      if (Object.keys(selected).length > 0) entries.push([name, selected])
     }
   }
   // Not an object literal: `__proto__` is a field like any other.

@@ -4,7 +4,7 @@ import { Failure, failureAt } from '../../failure.ts'
 import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { type MadeDocument, quoted, toDocument } from '../document.ts'
+import { type MadeDocument, quoteId, toDocument } from '../document.ts'
 import { NotUnique } from '../indexes/entries.ts'
 import { parseStrictly } from '../json/strict-json.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
@@ -13,7 +13,10 @@ import type { DocumentRepository } from './stored-documents.ts'
 /** Arrays up to this size are stored in one transaction; `bytes` counts the elements as sent. */
 const SMALL_REQUEST = { documents: 1_000, bytes: 1024 * 1024 } as const
 
-/** A first part of an array up to this size is parsed as soon as it arrives; in characters. */
+/**
+ * The first part of an array is parsed as soon as it arrives if it has at most this many
+ * characters.
+ */
 const FIRST_PART_LENGTH = 4 * 1024
 
 /** The stored documents of an array. */
@@ -35,8 +38,8 @@ export interface LargeArrays {
    * resolves, also with a job.
    *
    * @param parts read as they are stored.
-   * @param later whether the caller requests a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS` documents
-   * always becomes a job.
+   * @param later whether the caller requests a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS`
+   * documents always becomes a job.
    * @throws Failure `conflict`, `too-many-requests`; any error that `parts` throws
    */
   create(
@@ -67,21 +70,21 @@ export async function createMany(
   later: boolean,
 ): Promise<CreatedMany | { readonly job: string }> {
   const rest = parts[Symbol.asyncIterator]()
-  const made: MadeDocument[] = []
+  const documents: MadeDocument[] = []
   let bytes = 0
   try {
-    while (!later && made.length <= SMALL_REQUEST.documents && bytes <= SMALL_REQUEST.bytes) {
+    while (!later && documents.length <= SMALL_REQUEST.documents && bytes <= SMALL_REQUEST.bytes) {
       const { done, value } = await rest.next()
-      if (done) return await storeSmall(deps, where, made)
-      if (made.length > 0 || sizeOf(value) > FIRST_PART_LENGTH) await deps.nextTurn()
-      made.push(...madeOf(value, made.length, deps.now))
+      if (done) return await storeSmall(deps, where, documents)
+      if (documents.length > 0 || sizeOf(value) > FIRST_PART_LENGTH) await deps.nextTurn()
+      documents.push(...madeOf(value, documents.length, deps.now))
       for (const text of value) bytes += Buffer.byteLength(text)
     }
   } catch (error) {
     await rest.return?.()
     throw error
   }
-  return deps.large.create(where, checked(deps, where, made, rest), later)
+  return deps.large.create(where, checked(deps, where, documents, rest), later)
 }
 
 /** Returns the length of documents as text, in UTF-16 code units. */
@@ -107,14 +110,14 @@ async function* checked(
 ): AsyncGenerator<readonly MadeDocument[]> {
   let from = 0
   try {
-    for (let made = first.splice(0); ; ) {
-      if (made.length > 0) await check(where, made, true, from)
-      from += made.length
-      if (made.length > 0) yield made
+    for (let batch = first.splice(0); ; ) {
+      if (batch.length > 0) await check(where, batch, true, from)
+      from += batch.length
+      if (batch.length > 0) yield batch
       const { done, value } = await rest.next()
       if (done) return
       await nextTurn()
-      made = madeOf(value, from, now)
+      batch = madeOf(value, from, now)
     }
   } finally {
     await rest.return?.()
@@ -130,19 +133,19 @@ async function storeSmall(
   const ids = made.map(({ id }) => id)
   const twice = firstDuplicate(ids)
   if (twice !== undefined) {
-    throw new Failure('conflict', `The id ${quoted(twice.id)} occurs twice.`, {
+    throw new Failure('conflict', `The id ${quoteId(twice.id)} occurs twice.`, {
       field: jsonPointer([twice.at, 'id']),
     })
   }
   const result = await repository
     .insert(where, made)
-    .catch(naming(made))
+    .catch(withDocumentIds(made))
     .catch((error: unknown) => {
       if (!(error instanceof NotUnique)) throw error
       throw failureAt(jsonPointer([ids.indexOf(error.second)]), error)
     })
   if ('exists' in result) {
-    throw failureAt(jsonPointer([ids.indexOf(result.exists)]), exists(result.exists))
+    throw failureAt(jsonPointer([ids.indexOf(result.exists)]), existsFailure(result.exists))
   }
   const bodies = made.map(({ body }) => body)
   return {
@@ -171,11 +174,11 @@ function firstDuplicate(ids: readonly string[]): { id: string; at: number } | un
  * Returns an error handler that adds the documents' ids to an {@link OutcomeUnknown}, so that the
  * client can look them up.
  */
-export const naming = (made: readonly MadeDocument[]) => (error: unknown) => {
+export const withDocumentIds = (made: readonly MadeDocument[]) => (error: unknown) => {
   if (!(error instanceof OutcomeUnknown)) throw error
   throw new OutcomeUnknown({ cause: error.cause, ids: made.map(({ id }) => id) })
 }
 
 /** Returns the failure for an id that exists. */
-export const exists = (id: string) =>
-  new Failure('conflict', `A document with the id ${quoted(id)} exists already.`, { field: '/id' })
+export const existsFailure = (id: string) =>
+  new Failure('conflict', `A document with the id ${quoteId(id)} exists already.`, { field: '/id' })

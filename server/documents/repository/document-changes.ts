@@ -4,7 +4,7 @@ import { Failure } from '../../failure.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { MadeDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
@@ -95,13 +95,13 @@ export function createDocumentChanges(
     async insert(where, documents) {
       const { database, collection } = where
       const [first] = documents
-      const known = indexed.get(where)
-      if (first !== undefined && documents.length === 1 && known !== undefined) {
+      const indexes = indexed.get(where)
+      if (first !== undefined && documents.length === 1 && indexes !== undefined) {
         const document = { ...first, tag: createEntityTag() }
         const isStored = async () => (await tagOf({ ...where, id: first.id })) === document.tag
-        if (await writes.insert(where, document, known, isStored)) return { tags: [document.tag] }
+        if (await writes.insert(where, document, indexes, isStored)) return { tags: [document.tag] }
       }
-      if (first !== undefined && documents.length === 1 && known === undefined) {
+      if (first !== undefined && documents.length === 1 && indexes === undefined) {
         const tag = createEntityTag()
         const ref = { database, collection, id: first.id }
         const isMade = await resolveOutcome(

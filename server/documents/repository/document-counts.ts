@@ -1,14 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
-import type { DocumentRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/store.ts'
 
 /** The collections of databases, their sizes, and the documents of dropped databases. */
 export interface DocumentCounts {
   /** Returns the names of a database's collections that hold documents, in order. */
   collections(database: string): Promise<string[]>
+  /**
+   * Counts documents of a collection after an id. `last` is the id of the last document counted, if
+   * there may be more. Returns undefined if documents have to be read to count them.
+   */
+  count(
+    where: CollectionRef,
+    after: string,
+  ): Promise<{ readonly count: number; readonly last: string | undefined } | undefined>
   /**
    * Counts at most `limit` documents of a database, after one document, by collection in order.
    * `last` is the id of the last document counted.
@@ -33,6 +42,9 @@ export interface DocumentCounts {
  */
 const VALUES_PER_STATEMENT = { sqlite: 50, postgres: 10_000 } as const
 
+/** Number of documents, or of entries of an index, that one statement counts. */
+export const COUNTED = 2_000
+
 /** Maximum number of documents that {@link DocumentCounts.purge} deletes in one call. */
 export const PURGE_BATCH = 500
 
@@ -40,8 +52,25 @@ export const PURGE_BATCH = 500
 const PURGE_BYTES = 4 * 1024 * 1024
 
 export function createDocumentCounts(store: Store): DocumentCounts {
-  const { db } = store
+  const { db, prepareRead } = store
+  const count = prepareRead(
+    sql<{ count: number; last: string | null }>`
+      select cast(count(*) as integer) as count, max(id) as last from (
+        select id from documents
+        where database = ${''} and collection = ${''} and id > ${''}
+        order by id limit ${sql.lit(COUNTED)}
+      ) as counted`.compile(db),
+  )
   return {
+    async count({ database, collection }, after) {
+      const { rows } = await count(database, collection, after)
+      const [row] = rows
+      invariant(row, 'an aggregate has a row')
+      return {
+        count: row.count,
+        last: row.count === COUNTED && row.last !== null ? row.last : undefined,
+      }
+    },
     collections: (database) =>
       distinct(store, (after) =>
         db

@@ -1,15 +1,12 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
-import { systemCode } from '../../failure.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { databaseExists } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
 import { type Entry, entriesOf, isMaintained } from '../indexes/entries.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
-
-/** SQLSTATE of a row that exists already. */
-const UNIQUE_VIOLATION = '23505'
 
 /** Writes single documents of collections whose indexes are known, with their entries. */
 export interface IndexedWrites {
@@ -27,38 +24,80 @@ export interface IndexedWrites {
   ): Promise<boolean>
 }
 
-/** Returns the writes of a store: one statement on PostgreSQL, a synchronous transaction on SQLite. */
-export function createIndexedWrites({ db, prepare, atomically }: Store): IndexedWrites {
-  if (atomically === undefined) {
-    const insertWith = byCount((count) => {
-      const insertion = sql`
-        with stored as (${documentInsertion} returning id)
+/** Returns the writes of a store. */
+export function createIndexedWrites(store: Store): IndexedWrites {
+  const { prepareChange, atomically } = store
+  if (prepareChange !== undefined) return createBatched(store, prepareChange)
+  invariant(atomically, 'a store without batches runs statements synchronously')
+  return createAtomic(store, atomically)
+}
+
+/** Returns writes that are statements together with others. */
+function createBatched(
+  { db }: Store,
+  prepareChange: NonNullable<Store['prepareChange']>,
+): IndexedWrites {
+  const database = sql.raw<string>('document.database')
+  const exists = databaseExists(database).compile(db).sql
+  const maintained = maintainedIds(database, sql.raw('document.collection')).compile(db).sql
+  const insert = prepareChange({
+    name: 'insert-indexed-document',
+    columns: ['database', 'collection', 'id', 'tag', 'body', 'indexes', 'keys', 'soles'],
+    key: 'tag',
+    // The search for duplicates in unique indexes avoids errors, which divide the batch. Duplicates
+    // of other transactions, and in the batch, are errors. Joins would be planned from statistics.
+    sql: (input) => `
+      with document as (
+        select database, collection, id, tag, body, indexes,
+          string_to_array(indexes, ',')::bigint[] as index_ids, keys::bytea[] as keys, soles::bytea[] as soles
+        from ${input}
+      ), stored as (
+        insert into documents (database, collection, id, tag, body)
+        select database, collection, id, tag, body from document
+        where ${exists} and ${maintained} = document.indexes and not exists (
+          select 1 from unnest(document.index_ids, document.soles) as entry (index_id, sole)
+          where (
+            select true from index_entries as other
+            where other.index_id = entry.index_id and other.sole = entry.sole))
+        on conflict do nothing returning tag
+      ), added as (
         insert into index_entries (index_id, key, id, sole)
-        select entry.index_id, entry.key, stored.id, entry.sole
-        from stored, (values ${sql.join(Array(count).fill(typedEntry))})
+        select entry.index_id, entry.key, document.id, entry.sole
+        from document, unnest(document.index_ids, document.keys, document.soles)
           as entry (index_id, key, sole)
-        order by entry.index_id`
-      return prepare(insertion.compile(db))
-    })
-    return {
-      async insert(where, document, indexes, isStored) {
-        const rows = entriesOf(indexes, document).flatMap(({ index, key, sole }) => [
-          ...[index.id, key, sole],
-        ])
-        try {
-          return await resolveOutcome(
-            insertWith(indexes.length)(...documentRow(where, document, indexes), ...rows).then(
-              ({ numAffectedRows }) => numAffectedRows !== 0n,
-            ),
-            async () => (await isStored()) || undefined,
-          )
-        } catch (error) {
-          if (systemCode(error) === UNIQUE_VIOLATION) return false
-          throw error
-        }
-      },
-    }
+        where (document.tag in (select tag from stored)) is true
+        order by entry.index_id, coalesce(entry.sole, entry.key)
+      )
+      select tag from stored`,
+  })
+  return {
+    insert({ database, collection }, document, indexes, isStored) {
+      const { id, tag, body } = document
+      const entries = entriesOf(indexes, document)
+      const values = [
+        idsOf(indexes),
+        toArray(entries.map(({ key }) => toBytea(key))),
+        toArray(entries.map(({ uniqueKey }) => (uniqueKey === null ? null : toBytea(uniqueKey)))),
+      ]
+      return resolveOutcome(
+        insert(database, collection, id, tag, body, ...values),
+        async () => (await isStored()) || undefined,
+      )
+    },
   }
+}
+
+const idsOf = (indexes: readonly IndexDefinition[]) => indexes.map(({ id }) => id).join()
+
+/** Returns an array of PostgreSQL as text. No value needs quotes. */
+const toArray = (values: readonly (string | null)[]) =>
+  `{${values.map((value) => value ?? 'NULL').join()}}`
+
+/** Returns bytes as text in an array, where the backslash of `\x` is escaped. */
+const toBytea = (bytes: Buffer) => `\\\\x${bytes.toString('hex')}`
+
+/** Returns writes that are synchronous transactions. */
+function createAtomic({ db }: Store, atomically: NonNullable<Store['atomically']>): IndexedWrites {
   const insertDocument = documentInsertion.compile(db)
   const insertEntries = byCount((count) =>
     sql`
@@ -88,16 +127,17 @@ export function createIndexedWrites({ db, prepare, atomically }: Store): Indexed
 /** A unique index excludes a document. */
 class Excluded extends Error {}
 
-/** The ids of the indexes that writers of a collection maintain, separated by commas. */
-const maintainedIds = sql<string>`coalesce((
-  select string_agg(cast(id as text), ',' order by id) from document_indexes
-  where document_indexes.database = ${''} and document_indexes.collection = ${''}
-  and ${isMaintained}), '')`
+/** Returns the ids of the indexes that writers of a collection maintain, separated by commas. */
+const maintainedIds = (database: RawBuilder<string>, collection: RawBuilder<string>) =>
+  sql<string>`coalesce((
+    select string_agg(cast(id as text), ',' order by id) from document_indexes
+    where document_indexes.database = ${database} and document_indexes.collection = ${collection}
+    and ${isMaintained}), '')`
 
 const documentInsertion = sql`
   insert into documents (database, collection, id, tag, body)
   select ${''}, ${''}, ${''}, ${''}, ${''}
-  where ${databaseExists('')} and ${maintainedIds} = ${''}
+  where ${databaseExists('')} and ${maintainedIds(sql`${''}`, sql`${''}`)} = ${''}
   on conflict do nothing`
 
 /** Returns the parameters of {@link documentInsertion}. */
@@ -107,15 +147,13 @@ const documentRow = (
   indexes: readonly IndexDefinition[],
 ) => [
   ...[database, collection, id, tag, body, database, database, database, collection],
-  indexes.map((index) => index.id).join(),
+  idsOf(indexes),
 ]
 
 const anEntry: RawBuilder<unknown> = sql`(${0}, ${null}, ${''}, ${null})`
-const typedEntry: RawBuilder<unknown> = sql`(
-  cast(${0} as bigint), cast(${null} as bytea), cast(${null} as bytea))`
 
 /** Returns the parameters of {@link anEntry}. */
-const entryRow = ({ index, key, id, sole }: Entry) => [index.id, key, id, sole]
+const entryRow = ({ index, key, id, uniqueKey }: Entry) => [index.id, key, id, uniqueKey]
 
 const given = <R>(query: CompiledQuery<R>, parameters: readonly unknown[]): CompiledQuery<R> => ({
   ...query,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
 
 // Background work of a node after a database is dropped.

@@ -1,6 +1,6 @@
 import type { DocumentRepository } from './stored-documents.ts'
 
-/** Deletes the documents of dropped databases, and other rows they leave, in the background. */
+/** Deletes the documents and other rows of dropped databases in the background. */
 export interface Purge {
   /** Starts a run. Call it at startup and after each dropped database. */
   wake(): void

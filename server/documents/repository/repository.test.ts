@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../../audit/record.ts'
 import { createDatabaseRegistry, type DatabaseRegistry } from '../../databases/registry.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentId } from '../document-id.ts'
@@ -33,7 +33,7 @@ forEachEngine((engine) => {
     )
 
   describe('documents', () => {
-    it('are inserted all or none, also if the last one exists', async () => {
+    it('are all inserted or none, even if only the last one exists already', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(where, [{ id: 'b', body: '{}' }])
       const many = ['a', 'b'].map((id) => ({ id, body: '{}' }))
@@ -42,7 +42,7 @@ forEachEngine((engine) => {
       expect((await repository.list(where, undefined, 9)).map(({ id }) => id)).toEqual(['b'])
     })
 
-    it('have no U+0000 in their ids, and reads and lists accept it', async () => {
+    it('cannot have U+0000 in their ids, but reads and listings accept it', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(where, [
         { id: 'a', body: '1' },
@@ -187,7 +187,7 @@ forEachEngine((engine) => {
       expect(errors).toEqual([])
     })
 
-    it('keeps a database that this process does not know yet', async () => {
+    it('keeps a database that this process has not loaded yet', async () => {
       const other = await createDatabaseRegistry(
         store,
         () => {},

@@ -1,4 +1,4 @@
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { createStoredDocuments, type DocumentRepository } from './stored-documents.ts'
 import { withUnapplied } from './unapplied-documents.ts'
 

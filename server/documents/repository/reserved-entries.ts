@@ -5,9 +5,9 @@ import type { MadeDocument } from '../document.ts'
 import { addToIndex, NotUnique, openIndexes } from '../indexes/entries.ts'
 
 /**
- * Adds entries of documents that a job will create to unique indexes. Until the job is committed,
- * they keep out other documents with the same values. Readers ignore entries without a document.
- * SQLite only.
+ * Adds entries of documents that a job will create or change to unique indexes. Until the job is
+ * committed, other documents with the same values are therefore rejected. Readers ignore an entry
+ * if its document does not have the values yet. SQLite only.
  *
  * @throws NotUnique
  */
@@ -24,7 +24,7 @@ export async function reserveEntries(
   }
 }
 
-/** Removes entries that {@link reserveEntries} has added for documents that were not created. */
+/** Removes entries that {@link reserveEntries} has added for documents that were not stored. */
 export async function releaseEntries(
   trx: Transaction<Tables>,
   where: CollectionRef,

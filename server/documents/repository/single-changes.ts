@@ -1,14 +1,13 @@
 import { sql } from 'kysely'
 import { databaseExists } from '../../storage/database-exists.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { isMaintained } from '../indexes/entries.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /**
- * Changes of single documents, each one statement. They return whether they were made: they are not
- * if the collection has an index, which the change would have to maintain, or if the database was
- * dropped.
+ * Changes of single documents, one statement each. A change returns false, and is not made, if the
+ * collection has an index, which it would have to maintain, or if the database was dropped.
  */
 export interface SingleChanges {
   /** Stores a document, unless one with its id exists. */
@@ -33,7 +32,9 @@ const hasNoIndex = (database: RawText, collection: RawText) => sql<boolean>`not 
 
 type RawText = string | ReturnType<typeof sql.raw<string>>
 
-/** Returns changes that are a statement each. In the compiled statements, conditions are parameters. */
+/**
+ * Returns changes that are a statement each. In the compiled statements, conditions are parameters.
+ */
 function createEach({ db, prepare }: Store): SingleChanges {
   const isState = sql<boolean>`database = ${''} and collection = ${''} and id = ${''} and tag = ${''}`
   const isWritable = sql<boolean>`${databaseExists('')} and ${hasNoIndex('', '')}`

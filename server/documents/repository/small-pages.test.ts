@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { beforeEach, expect, test } from 'vitest'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
@@ -45,16 +45,16 @@ forEachEngine((engine) => {
 
   if (engine.name === 'sqlite') return
 
-  test('the plan that is kept needs no sort', async () => {
+  test('the cached plan needs no sort', async () => {
     const statements: string[] = []
     const { databaseUrl } = engine.location() as { databaseUrl: string }
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
     createDocumentRepository({
       ...store,
-      prepareLookup(query, items) {
+      prepareLookup(query, limits) {
         statements.push(query.sql)
-        return store.prepareLookup(query, items)
+        return store.prepareLookup(query, limits)
       },
     })
     const page = statements.find((text) => text.includes('as page')) ?? ''

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { beforeNul } from '../document-id.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
@@ -11,8 +11,8 @@ const DOCUMENTS = PAGE.default + 1
 /** Maximum size of a document, bytes. A page of the largest has 256 KiB. */
 const BYTES = Math.floor((256 * 1024) / DOCUMENTS)
 
-/** Maximum number of pages that PostgreSQL returns together. */
-const TOGETHER = 8
+/** Maximum number of documents that PostgreSQL returns together. */
+const TOGETHER = 8 * DOCUMENTS
 
 /**
  * Returns at most `limit` documents in id order, after one id; undefined if there may be more than
@@ -41,7 +41,7 @@ export function createReadSmallPage({ db, engine, prepareLookup }: Store): ReadS
         order by id limit ${sql.lit(DOCUMENTS)}
       ) as page
       order by id limit cast(${''} as integer)`.compile(db),
-    TOGETHER,
+    { rows: TOGETHER, rowsOf: (...parameters) => Number(parameters[3]) },
   )
   return async ({ database, collection }, after, limit) => {
     if (limit > DOCUMENTS) return undefined

@@ -1,13 +1,16 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
+import { PAGE } from '../../contract/document.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { beforeNul } from '../document-id.ts'
+import { createBatchedPageReader } from '../indexes/read/batched-page-reader.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import { createPageReader, type PageReader } from '../indexes/read/page-reader.ts'
 import { createDocumentChanges, type DocumentChanges } from './document-changes.ts'
 import { createDocumentCounts, type DocumentCounts } from './document-counts.ts'
+import { createReadScanBatch } from './scan-batches.ts'
 import { createReadSmallPage } from './small-pages.ts'
 import { createWriteDocuments, type WriteDocuments } from './write-documents.ts'
 
@@ -21,10 +24,19 @@ export interface StoredDocument {
 type Found = StoredDocument | undefined
 
 /**
- * Size of a body that PostgreSQL returns with those of other reads, bytes. Larger documents are
- * read separately, which bounds the size of a batch.
+ * Maximum size of a body that PostgreSQL returns together with other reads, bytes. Larger documents
+ * are read separately, which bounds the size of a batch.
  */
 const BATCHED_BYTES = 64 * 1024
+
+/** How far a caller may read; see {@link DocumentRepository.until}. */
+export interface Extent {
+  readonly last: string | undefined
+  readonly bytes: number
+  readonly documents?: readonly StoredDocument[]
+  /** How long a scan should pause before it reads on, ms. */
+  readonly pause?: number
+}
 
 /** The documents of a store. Every change is durable when its promise resolves. */
 export interface DocumentRepository extends DocumentChanges, DocumentCounts {
@@ -41,7 +53,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
     last?: string,
   ): Promise<StoredDocument[]>
   /**
-   * Returns how far {@link list} may read without exceeding `most` bytes, at least one document.
+   * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document.
    * `last` is undefined if all of them fit. `bytes` is their total size. `documents` are what
    * {@link list} would return, if they are small enough to be read with their sizes.
    */
@@ -49,13 +61,19 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
     where: CollectionRef,
     after: string | undefined,
     limit: number,
-    most: number,
+    maxBytes: number,
     last?: string,
-  ): Promise<{
-    readonly last: string | undefined
-    readonly bytes: number
-    readonly documents?: readonly StoredDocument[]
-  }>
+  ): Promise<Extent>
+  /**
+   * Like {@link until} for the next `PAGE.max` documents of a scan. On PostgreSQL, `documents` are
+   * those that fit, so the caller must limit the number of scans.
+   */
+  scan(
+    where: CollectionRef,
+    after: string | undefined,
+    maxBytes: number,
+    last?: string,
+  ): Promise<Extent>
   /** See `write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -109,28 +127,36 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       .orderBy('id')
       .limit(limit)
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
+  const until: DocumentRepository['until'] = async (where, after, limit, maxBytes, last) => {
+    const documents = last === undefined ? await readSmallPage(where, after, limit) : undefined
+    if (documents !== undefined) {
+      const bytes = documents.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+      if (bytes <= maxBytes) return { last: undefined, bytes, documents }
+    }
+    const rows = await inRange(where, after, limit, last)
+      .select(['id', sql<number>`octet_length(body)`.as('bytes')])
+      .execute()
+    const fit = limitBytes(rows, maxBytes)
+    const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
+    return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
+  }
 
   return {
     ...createDocumentChanges(store, tagOf),
     ...createDocumentCounts(store),
     read,
-    indexes: { ...createIndexReader(store), ...createPageReader(store) },
+    indexes: {
+      ...createIndexReader(store),
+      ...(engine === 'sqlite' ? createPageReader(store) : createBatchedPageReader(store)),
+    },
     list(where, after, limit, last) {
       return inRange(where, after, limit, last).select(['id', 'tag', 'body']).execute()
     },
-    async until(where, after, limit, most, last) {
-      const documents = last === undefined ? await readSmallPage(where, after, limit) : undefined
-      if (documents !== undefined) {
-        const bytes = documents.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-        if (bytes <= most) return { last: undefined, bytes, documents }
-      }
-      const rows = await inRange(where, after, limit, last)
-        .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-        .execute()
-      const fit = limitBytes(rows, most)
-      const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
-      return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
-    },
+    until,
+    scan:
+      engine === 'sqlite'
+        ? (where, after, maxBytes, last) => until(where, after, PAGE.max, maxBytes, last)
+        : createReadScanBatch(store),
     write: createWriteDocuments(store),
   }
 }

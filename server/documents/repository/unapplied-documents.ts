@@ -1,3 +1,4 @@
+import { PAGE } from '../../contract/document.ts'
 import type { CollectionWrites } from '../../storage/changes/collection-writes.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -13,16 +14,27 @@ export function withUnapplied(
   stored: DocumentRepository,
   writes: CollectionWrites,
 ): DocumentRepository {
-  /** Repeats a write that a unique index rejects if the deletion of the other document is committed. */
+  /** Repeats a write that a unique index rejects if a change of the other document is committed. */
   async function retried<T>(where: CollectionRef, write: () => Promise<T>): Promise<T> {
     try {
       return await write()
     } catch (error) {
       const { document = '' } = error instanceof NotUnique ? error.details : {}
-      if ((await writes.unapplied(where)?.read(document)) !== 'deleted') throw error
+      const change = writes.unapplied(where)
+      if (change === undefined || change.creates) throw error
+      if ((await change.read(document)) === undefined) throw error
       await writes.whenApplied(where)
       return write()
     }
+  }
+
+  const until: DocumentRepository['until'] = async (where, after, limit, most, last) => {
+    const change = writes.unapplied(where)
+    if (change === undefined) return stored.until(where, after, limit, most, last)
+    const rows = await change.sizes(beforeNul(after ?? ''), limit, last)
+    const fit = limitBytes(rows, most)
+    const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
+    return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
   }
 
   return {
@@ -40,13 +52,10 @@ export function withUnapplied(
       if (change === undefined) return stored.list(where, after, limit, last)
       return change.list(beforeNul(after ?? ''), limit, last)
     },
-    async until(where, after, limit, most, last) {
-      const change = writes.unapplied(where)
-      if (change === undefined) return stored.until(where, after, limit, most, last)
-      const rows = await change.sizes(beforeNul(after ?? ''), limit, last)
-      const fit = limitBytes(rows, most)
-      const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
-      return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
+    until,
+    scan: (where, after, most, last) => until(where, after, PAGE.max, most, last),
+    async count(where, after) {
+      return writes.unapplied(where) === undefined ? stored.count(where, after) : undefined
     },
     // An index contains a change only once it is applied.
     indexes: {

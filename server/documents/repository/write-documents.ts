@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { invariant } from '../../contract/invariant.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
@@ -6,7 +7,7 @@ import { createTurns } from '../../storage/changes/turns.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { EngineName } from '../../storage/engine.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { MadeDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
@@ -18,7 +19,7 @@ import {
 } from '../indexes/entries.ts'
 
 /** The result of writing a document. `exists`: the stored document with this id was kept. */
-export type Written = 'created' | 'replaced' | 'exists' | NotUnique
+export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique
 
 /**
  * Writes documents one after the other, in one transaction of bounded time. A document that cannot
@@ -33,8 +34,8 @@ export type WriteDocuments = (
   where: CollectionRef,
   documents: readonly MadeDocument[],
   replaces: boolean,
-  commit?: (trx: Transaction<Tables>, written: readonly Written[]) => Promise<void>,
-) => Promise<readonly Written[]>
+  commit?: (trx: Transaction<Tables>, written: readonly WriteResult[]) => Promise<void>,
+) => Promise<readonly WriteResult[]>
 
 /** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
 const TIME = 20
@@ -65,7 +66,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
   const nextTurn = createTurns()
   return async (where, documents, replaces, commit) => {
     let rows: Row[] = []
-    let written: Written[] = []
+    let written: WriteResult[] = []
     // The callback may count the written documents, which must happen once.
     let hasCalledBack = false
     const write = async (trx: Transaction<Tables>) => {
@@ -120,11 +121,15 @@ function nextRows(documents: readonly MadeDocument[], from: number): Row[] {
  * Writes rows together, or one by one if they could affect each other in a unique index: each then
  * depends on those before it.
  */
-async function writeRows(target: Target, rows: readonly Row[], until: number): Promise<Written[]> {
+async function writeRows(
+  target: Target,
+  rows: readonly Row[],
+  until: number,
+): Promise<WriteResult[]> {
   if (!target.indexes?.areUnique) return write(target, rows)
   const together = await attempt(target, rows)
   if (together !== undefined) return together
-  const written: Written[] = []
+  const written: WriteResult[] = []
   for (const row of rows) {
     if (written.length > 0 && performance.now() > until) break
     written.push(...((await attempt(target, [row])) ?? []))
@@ -150,9 +155,9 @@ async function attempt({ trx, ...target }: Target, rows: readonly Row[]) {
 /** Thrown if the replaced documents could free the values of others in a unique index. */
 class OneByOne extends Error {}
 
-async function write(target: Target, rows: readonly Row[]): Promise<Written[]> {
+async function write(target: Target, rows: readonly Row[]): Promise<WriteResult[]> {
   const { indexes, replaces } = target
-  const written = new Map<Row, Written>()
+  const written = new Map<Row, WriteResult>()
   for (let missing = rows; missing.length > 0; ) {
     const inserted = await insert(target, missing)
     if (inserted === missing.length) {
@@ -166,15 +171,15 @@ async function write(target: Target, rows: readonly Row[]): Promise<Written[]> {
       if (tag === row.tag) written.set(row, 'created')
       else if (tag !== undefined) existing.push(row)
     }
-    const isSole = rows.length === 1
-    if (replaces && existing.length > 0 && indexes?.areUnique && !isSole) throw new OneByOne()
+    const isSingle = rows.length === 1
+    if (replaces && existing.length > 0 && indexes?.areUnique && !isSingle) throw new OneByOne()
     if (replaces) await replace(target, existing, stored)
     for (const row of existing) written.set(row, replaces ? 'replaced' : 'exists')
     // Another transaction has deleted the others since the insertion.
     missing = missing.filter((row) => !written.has(row))
   }
   await indexes?.add(rows.filter((row) => written.get(row) !== 'exists'))
-  return rows.map((row) => written.get(row) as Written)
+  return rows.map((row) => written.get(row) as WriteResult)
 }
 
 /** Inserts the rows whose ids do not exist; returns their number. */
@@ -234,7 +239,11 @@ async function replace(
 ): Promise<void> {
   if (rows.length === 0) return
   const { trx, indexes } = target
-  const sizes = rows.map(({ id }) => ({ id, bytes: stored.get(id)?.bytes ?? 0 }))
+  const sizes = rows.map(({ id }) => {
+    const state = stored.get(id)
+    invariant(state !== undefined, 'only stored documents are replaced')
+    return { id, bytes: state.bytes }
+  })
   while (indexes !== undefined && sizes.length > 0) {
     const some = sizes.splice(0, limitBytes(sizes, READ_BYTES))
     const old = await sql<MadeDocument>`

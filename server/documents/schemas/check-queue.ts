@@ -2,7 +2,7 @@ import type { Schema } from './schema-thread.ts'
 import type { Findings } from './violations.ts'
 
 /** A check or a compilation that waits for the worker. */
-export interface Waiting {
+export interface QueuedCheck {
   readonly schema: Schema
   /** Undefined for a compilation without a check. */
   readonly documents: readonly string[] | undefined
@@ -14,14 +14,14 @@ export interface Waiting {
 
 /** The queue of checks for the worker, in the order in which they are sent. */
 export interface CheckQueue {
-  add(one: Waiting): void
+  add(one: QueuedCheck): void
   /**
    * Removes and returns the next batch: several checks by quick schemas, or one other. Empty if
    * nothing waits.
    */
-  take(): Waiting[]
+  take(): QueuedCheck[]
   /** Removes and returns the entries of a schema, or all entries. */
-  remove(key?: string): Waiting[]
+  remove(key?: string): QueuedCheck[]
 }
 
 /**
@@ -29,29 +29,29 @@ export interface CheckQueue {
  * schema. A slow schema, or several, delays a quick one by one check only.
  *
  * @param isQuick evaluated when a check is added and again when it is taken.
- * @param most maximum number of quick checks in a batch, and its approximate size in characters.
+ * @param limits maximum number of quick checks in a batch, and its approximate size in characters.
  */
 export function createCheckQueue(
-  isQuick: (one: Waiting) => boolean,
-  most: { readonly checks: number; readonly size: number },
+  isQuick: (one: QueuedCheck) => boolean,
+  limits: { readonly checks: number; readonly size: number },
 ): CheckQueue {
-  let quickOnes: Waiting[] = []
+  let quickOnes: QueuedCheck[] = []
   /** By schema; the schema taken last comes last. */
-  const slowOnes = new Map<string, Waiting[]>()
+  const slowOnes = new Map<string, QueuedCheck[]>()
   let isQuickTurn = true
 
-  function addSlow(one: Waiting): void {
+  function addSlow(one: QueuedCheck): void {
     const others = slowOnes.get(one.schema.key)
     if (others === undefined) slowOnes.set(one.schema.key, [one])
     else others.push(one)
   }
 
-  function takeQuick(): Waiting[] {
-    const some: Waiting[] = []
+  function takeQuick(): QueuedCheck[] {
+    const some: QueuedCheck[] = []
     let size = 0
     let at = 0
-    for (; at < quickOnes.length && some.length < most.checks && size < most.size; at++) {
-      const one = quickOnes[at] as Waiting
+    for (; at < quickOnes.length && some.length < limits.checks && size < limits.size; at++) {
+      const one = quickOnes[at] as QueuedCheck
       if (!isQuick(one)) {
         addSlow(one)
         continue
@@ -63,7 +63,7 @@ export function createCheckQueue(
     return some
   }
 
-  function takeSlow(): Waiting[] {
+  function takeSlow(): QueuedCheck[] {
     const [next] = slowOnes
     if (next === undefined) return []
     const [key, ones] = next
@@ -85,7 +85,7 @@ export function createCheckQueue(
       return isQuickTurn ? takeSlow() : takeQuick()
     },
     remove(key) {
-      const isMeant = ({ schema }: Waiting) => key === undefined || schema.key === key
+      const isMeant = ({ schema }: QueuedCheck) => key === undefined || schema.key === key
       const removed = [...quickOnes, ...slowOnes.values().toArray().flat()].filter(isMeant)
       quickOnes = quickOnes.filter((one) => !isMeant(one))
       for (const { schema } of removed) slowOnes.delete(schema.key)

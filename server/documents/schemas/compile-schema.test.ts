@@ -3,7 +3,7 @@ import { POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 import type { Json } from '../json/strict-json.ts'
 import { compileSchema } from './compile-schema.ts'
-import { violated } from './violations.ts'
+import { violationFailure } from './violations.ts'
 
 interface Refusal {
   readonly message: string
@@ -30,29 +30,34 @@ function refused(schema: Json): Refusal {
 /** Returns the violations of documents, or undefined if there are none. */
 function check(schema: Json, values: Json[], indexed = false): Refusal | undefined {
   const findings = compileSchema(schema)(values, indexed ? 0 : undefined)
-  return findings.count === 0 ? undefined : refusalOf(violated('is invalid', findings))
+  return findings.count === 0 ? undefined : refusalOf(violationFailure('is invalid', findings))
 }
 const pointers = (schema: Json, value: Json) =>
   check(schema, [value])?.violations.map(({ pointer }) => pointer) ?? []
 
 describe('a schema', () => {
   it.each<[string, Json, string, string]>([
-    ['a type that there is not', { properties: { a: { type: 'text' } } }, '/properties/a/type', ''],
+    ['an unknown type', { properties: { a: { type: 'text' } } }, '/properties/a/type', ''],
     ['a keyword of the wrong type', { required: 'a' }, '/required', 'must be array'],
-    ['no object', [], '', 'must be object,boolean'],
-    ['a text', 'x', '', 'must be a JSON object, true or false'],
-    ['nothing', null, '', 'must be a JSON object, true or false'],
+    ['an array', [], '', 'must be object,boolean'],
+    ['a string', 'x', '', 'must be a JSON object, true or false'],
+    ['null', null, '', 'must be a JSON object, true or false'],
     [
-      'a reference outside',
+      'an external reference',
       { $ref: 'https://example.org/a' },
       '',
       'External references are not supported',
     ],
-    ['a file', { $ref: 'file:///etc/passwd' }, '', 'External references are not supported'],
-    ['a reference to nothing', { $ref: '#/$defs/no' }, '', '#/$defs/no'],
-    ['a pattern that is none', { pattern: '(' }, '', 'Invalid regular expression'],
+    [
+      'a reference to a file',
+      { $ref: 'file:///etc/passwd' },
+      '',
+      'External references are not supported',
+    ],
+    ['a dangling reference', { $ref: '#/$defs/no' }, '', '#/$defs/no'],
+    ['an invalid pattern', { pattern: '(' }, '', 'Invalid regular expression'],
     ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, '', 'draft-07'],
-    ['what would let everything pass', { $async: true, type: 'string' }, '', '$async'],
+    ['the keyword $async', { $async: true, type: 'string' }, '', '$async'],
     ['the id of the draft', { $id: 'https://json-schema.org/draft/2020-12/schema' }, '', 'exists'],
   ])('is rejected with %s, and the error is named', (_what, schema, pointer, reason) => {
     const { message, violations } = refused(schema)
@@ -74,7 +79,7 @@ describe('a schema', () => {
     expect(check({ 'x-label': 'A', type: ['object', 'null'] }, [{}])).toBeUndefined()
   })
 
-  it('never injects code through names or texts', () => {
+  it('never injects code through names or strings', () => {
     const set = '(globalThis.hacked=true)'
     const evil = `'"\`+${set}+\`"'\\\n*/\${${set}}//`
     const schema = {

@@ -1,7 +1,13 @@
 import { Ajv2020, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import type { Json } from '../json/strict-json.ts'
-import { type Findings, quoted, toFindings, unusable, violated } from './violations.ts'
+import {
+  type Findings,
+  quoteValue,
+  toFindings,
+  unusableSchema,
+  violationFailure,
+} from './violations.ts'
 
 // Runs in a worker (schema-worker.ts), because compiling and validating can take arbitrarily long.
 
@@ -41,7 +47,7 @@ const meta = new Ajv2020(OPTIONS)
  */
 export function compileSchema(schema: Json): Check {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null)) {
-    throw unusable('A schema must be a JSON object, true or false.')
+    throw unusableSchema('A schema must be a JSON object, true or false.')
   }
   const validate = compiled(schema)
   return (values, from) => {
@@ -68,10 +74,14 @@ function compiled(schema: boolean | object): ValidateFunction {
       return new Ajv2020({ ...OPTIONS, validateSchema: false }).compile(schema)
     }
   } catch (error) {
-    throw unusable(`The schema is invalid. ${reasonOf(error)}`)
+    throw unusableSchema(`The schema is invalid. ${reasonOf(error)}`)
   }
-  if (isValid) throw unusable('The schema is invalid. $async is not a keyword of JSON Schema.')
-  throw violated('is not a valid JSON Schema (draft 2020-12)', toFindings(meta.errors ?? []))
+  if (isValid)
+    throw unusableSchema('The schema is invalid. $async is not a keyword of JSON Schema.')
+  throw violationFailure(
+    'is not a valid JSON Schema (draft 2020-12)',
+    toFindings(meta.errors ?? []),
+  )
 }
 
 function isValid(validate: ValidateFunction, value: Json): boolean {
@@ -80,14 +90,14 @@ function isValid(validate: ValidateFunction, value: Json): boolean {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     // Endless recursion of a self-reference.
-    throw unusable('Validating this document takes too long.')
+    throw unusableSchema('Validating this document takes too long.')
   }
 }
 
 /** Returns why a schema could not be compiled, for its author. */
 function reasonOf(error: unknown): string {
   if (error instanceof MissingRefError) {
-    return `The reference ${quoted(error.missingRef)} cannot be resolved. External references are not supported.`
+    return `The reference ${quoteValue(error.missingRef)} cannot be resolved. External references are not supported.`
   }
   if (error instanceof RangeError) return 'The schema is nested too deeply.'
   return error instanceof Error ? `${error.message.slice(0, 256)}.` : 'It cannot be compiled.'

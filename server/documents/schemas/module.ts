@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { RequireRole } from '../../http/guards/require-role.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { createSchemaChecker } from './schema-checker.ts'
 import { schemaRoutes } from './schema-routes.ts'
 import { createSchemas } from './schemas.ts'

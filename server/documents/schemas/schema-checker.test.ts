@@ -66,14 +66,14 @@ describe('the checker', () => {
 
   it.each<[string, Json, Json]>([
     ['a pattern', { properties: { a: { pattern: '^(a+)+$' } } }, ENDLESS],
-    ['names by a pattern', { patternProperties: { '^(a+)+$': true } }, { [ENDLESS.a]: 1 }],
+    ['patternProperties', { patternProperties: { '^(a+)+$': true } }, { [ENDLESS.a]: 1 }],
     [
-      'a list without repetitions',
+      'uniqueItems',
       { properties: { a: { uniqueItems: true } } },
       { a: Array.from({ length: 50_000 }, (_, n) => ({ n })) },
     ],
     [
-      'choices that double',
+      'nested choices',
       {
         $defs: Object.fromEntries(
           Array.from({ length: 40 }, (_, n) => {
@@ -116,6 +116,10 @@ describe('the checker', () => {
     time += 500
     expect((await check(SLOW, { a: 'a' })).count).toBe(0)
     expect(slow).toEqual(['slow'])
+
+    await expect(check(SLOW, ENDLESS)).rejects.toMatchObject({ code: 'invalid' })
+    time -= 3_600_000
+    expect((await check(SLOW, { a: 'a' })).count).toBe(0)
   })
 
   it('stops a compilation that takes too long', async () => {

@@ -5,9 +5,9 @@ import {
   WAITING_CHECKS,
 } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
-import { createCheckQueue, type Waiting } from './check-queue.ts'
+import { createCheckQueue, type QueuedCheck } from './check-queue.ts'
 import { createSchemaThread, type Outcome, type Schema, TooSlow } from './schema-thread.ts'
-import { type Findings, unusable } from './violations.ts'
+import { type Findings, unusableSchema } from './violations.ts'
 
 /** Compiles schemas and validates documents in a worker, off the event loop. */
 export interface SchemaChecker {
@@ -68,7 +68,7 @@ export function createSchemaChecker(
   now: () => number = Date.now,
   onSlow: (key: string) => void = () => {},
 ): SchemaChecker {
-  const { compile, check, pause, waiting: most } = { ...LIMITS, ...limits }
+  const { compile, check, pause, waiting: maxWaiting } = { ...LIMITS, ...limits }
   const thread = createSchemaThread()
   const rejected = new Map<string, number>()
   let waiting = 0
@@ -86,7 +86,8 @@ export function createSchemaChecker(
     const until = rejected.get(key)
     if (until === undefined) return undefined
     const left = until - now()
-    if (left > 0)
+    // More than a full pause is left if the clock was set back.
+    if (left > 0 && left <= pause)
       return busy(
         `Validating with this schema took too long. It is rejected until ${time(until)}.`,
         left,
@@ -109,7 +110,10 @@ export function createSchemaChecker(
     return time(until)
   }
 
-  function settle({ schema, done, fail }: Waiting, { findings, rejection, time: took }: Outcome) {
+  function settle(
+    { schema, done, fail }: QueuedCheck,
+    { findings, rejection, time: took }: Outcome,
+  ) {
     waiting--
     const held = thread.loaded(schema.key)
     if (held !== undefined) held.isQuick = took < QUICK_LIMIT
@@ -118,7 +122,7 @@ export function createSchemaChecker(
   }
 
   /** Compiles the schema of a check if the worker does not hold it. */
-  async function compileFor(one: Waiting): Promise<boolean> {
+  async function compileFor(one: QueuedCheck): Promise<boolean> {
     const { schema, documents } = one
     if (thread.loaded(schema.key) !== undefined && documents !== undefined) return true
     const outcome = await thread.compile(schema, compile)
@@ -129,7 +133,7 @@ export function createSchemaChecker(
 
   async function work(): Promise<void> {
     for (let some = queue.take(); some.length > 0; some = queue.take()) {
-      const [one] = some as [Waiting, ...Waiting[]]
+      const [one] = some as [QueuedCheck, ...QueuedCheck[]]
       let step: 'compile' | 'check' = 'compile'
       try {
         if (some.length === 1 && !(await compileFor(one))) continue
@@ -140,7 +144,7 @@ export function createSchemaChecker(
         const outcomes = await thread.run(tasks, check)
         for (const [at, each] of some.entries()) settle(each, outcomes[at] as Outcome)
       } catch (error) {
-        over(some, step, error)
+        onTooSlow(some, step, error)
       }
     }
     // Set in the turn that found the queue empty, so that a later check restarts the loop.
@@ -151,8 +155,12 @@ export function createSchemaChecker(
    * Fails the checks that the worker could not run. If a batch took too long, each of its checks is
    * retried alone.
    */
-  function over(some: readonly Waiting[], step: 'compile' | 'check', error: unknown): void {
-    const [{ schema }] = some as [Waiting, ...Waiting[]]
+  function onTooSlow(
+    some: readonly QueuedCheck[],
+    step: 'compile' | 'check',
+    error: unknown,
+  ): void {
+    const [{ schema }] = some as [QueuedCheck, ...QueuedCheck[]]
     if (!(error instanceof TooSlow)) {
       waiting -= some.length
       for (const { fail } of some) fail(closed ? stopping() : error)
@@ -163,7 +171,7 @@ export function createSchemaChecker(
       const until = reject(schema)
       waiting--
       some[0]?.fail(
-        unusable(
+        unusableSchema(
           step === 'compile'
             ? `Compiling the schema takes too long (more than ${compile} ms) or too much memory. ` +
                 `It is rejected until ${until}.`
@@ -186,7 +194,7 @@ export function createSchemaChecker(
     if (closed) throw stopping()
     const rejection = rejectionOf(schema)
     if (rejection !== undefined) throw rejection
-    if (waiting >= most) throw busy(`More than ${most} validations are waiting.`, 1_000)
+    if (waiting >= maxWaiting) throw busy(`More than ${maxWaiting} validations are waiting.`, 1_000)
     waiting++
     return new Promise<Findings>((done, fail) => {
       queue.add({ schema, documents, from, done, fail })

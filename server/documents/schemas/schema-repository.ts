@@ -3,7 +3,7 @@ import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { lockSchema } from '../../storage/current-schema.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { createEntityTag } from '../entity-tag.ts'
 
 /** A stored JSON Schema and the tag of this state. */

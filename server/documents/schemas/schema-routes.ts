@@ -43,20 +43,20 @@ export function schemaRoutes({ schemas, requireRole, idOf }: SchemaRoutesDeps) {
       const conditions = conditionsOf(c)
       const found = await schemas.read(whereOf(c), conditions)
       if (!matchesNone(conditions, found.tag)) return c.body(null, 304, { ETag: `"${found.tag}"` })
-      return answer(c, found, type)
+      return schemaResponse(c, found, type)
     })
     .put(PATH, described(schema.put, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, SCHEMA_BYTES)
-      return answer(c, await schemas.put(whereOf(c), text, conditionsOf(c)), type)
+      return schemaResponse(c, await schemas.put(whereOf(c), text, conditionsOf(c)), type)
     })
     .delete(PATH, described(schema.delete, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const deleted = await schemas.delete(whereOf(c), conditionsOf(c))
-      if (!prefersMinimal(c)) return answer(c, deleted, type)
+      if (!prefersMinimal(c)) return schemaResponse(c, deleted, type)
       return c.body(null, 204, MINIMAL)
     })
 }
 
-const answer = (c: Context<AppEnv>, { tag, body }: StoredSchema, type: string): Response =>
+const schemaResponse = (c: Context<AppEnv>, { tag, body }: StoredSchema, type: string): Response =>
   c.body(body, 200, { ETag: `"${tag}"`, 'Content-Type': type })

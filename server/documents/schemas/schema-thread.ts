@@ -133,10 +133,10 @@ export function createSchemaThread(): SchemaThread {
       void thread.worker.terminate()
     })
     try {
-      const answer = reply(thread)
+      const response = reply(thread)
       thread.worker.postMessage({ drop: thread.drop, tasks } satisfies Request)
       thread.drop = []
-      const { outcomes, used } = await answer
+      const { outcomes, used } = await response
       thread.used = used
       return outcomes
     } catch (error) {
@@ -198,7 +198,7 @@ function watch({ worker, used }: Running, budget: number, onOver: () => void): (
     clearTimeout(next)
     clearTimeout(last)
   }
-  const over = () => {
+  const stopOver = () => {
     end()
     onOver()
   }
@@ -206,12 +206,12 @@ function watch({ worker, used }: Running, budget: number, onOver: () => void): (
     const { user, system } = await worker.cpuUsage()
     const left = used + budget - (user + system) / 1000
     if (ended) return
-    if (left <= 0) over()
+    if (left <= 0) stopOver()
     else next = setTimeout(checkNow, Math.max(left, 10))
   }
   // Fails if the worker has just exited, which its reply reports.
   const checkNow = () => void checkCpuTime().catch(() => {})
   let next = setTimeout(checkNow, budget)
-  const last = setTimeout(over, budget * WALL_TIME_FACTOR)
+  const last = setTimeout(stopOver, budget * WALL_TIME_FACTOR)
   return end
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../../audit/record.ts'
 import { createDatabaseRegistry } from '../../databases/registry.ts'
 import type { Queries } from '../../storage/changes/transactions.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { readConditions } from '../entity-tag.ts'
@@ -167,10 +167,10 @@ forEachEngine((engine) => {
     it('lose no update when many are stored concurrently', async () => {
       const { tag } = await schemas.put(where, NUMBER, none)
       const seen = readConditions(`"${tag}"`, undefined)
-      const answers = await Promise.allSettled(
+      const responses = await Promise.allSettled(
         Array.from({ length: 8 }, () => schemas.put(where, TEXT, seen)),
       )
-      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(responses.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     })
 
     it('are not stored if invalid', async () => {

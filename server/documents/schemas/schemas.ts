@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { type Conditions, matches, matchesNone } from '../entity-tag.ts'
 import { parseStrictly, printJson } from '../json/strict-json.ts'
 import { MAX_BATCH_LENGTH, type SchemaChecker } from './schema-checker.ts'
 import { createSchemaRepository, type StoredSchema } from './schema-repository.ts'
 import type { Schema } from './schema-thread.ts'
 import { SizedCache } from './sized-cache.ts'
-import { violated } from './violations.ts'
+import { violationFailure } from './violations.ts'
 
 /** A document to validate, as JSON. */
-export interface Checked {
+export interface CheckedDocument {
   readonly body: string
 }
 
@@ -50,14 +50,14 @@ export interface Schemas {
 /** See {@link Schemas.check}. */
 export type CheckDocuments = (
   where: CollectionRef,
-  documents: readonly Checked[],
+  documents: readonly CheckedDocument[],
   indexed: boolean,
   from?: number,
 ) => Promise<void> | undefined
 
 /** Validates documents: see {@link Schemas.check}. */
 export type Validate = (
-  documents: readonly Checked[],
+  documents: readonly CheckedDocument[],
   indexed: boolean,
   from?: number,
 ) => Promise<void>
@@ -85,12 +85,12 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   const repository = createSchemaRepository(store)
   const isCached = store.engine === 'sqlite'
   const texts = new SizedCache<Schema>(MAX_CACHED)
-  let known: Map<string, string> | undefined
+  let cached: Map<string, string> | undefined
   let cleared = 0
 
   function clearCache(): void {
     cleared++
-    known = undefined
+    cached = undefined
   }
 
   async function readTags(): Promise<Map<string, string>> {
@@ -98,7 +98,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
     const rows = await repository.tags()
     const found = new Map(rows.map((row) => [keyOf(row), row.tag]))
     // Tags read before a change must not be cached after it.
-    if (since === cleared) known = found
+    if (since === cleared) cached = found
     return found
   }
 
@@ -123,7 +123,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   }
 
   const current: CurrentSchemaOf = async (where) => {
-    const tag = known === undefined ? await readTag(where) : known.get(keyOf(where))
+    const tag = cached === undefined ? await readTag(where) : cached.get(keyOf(where))
     const found = tag === undefined ? undefined : await schemaOf(where, tag)
     if (found === undefined) return { tag: null }
     return { tag: found.tag, validate: validatorBy(checker, found.schema) }
@@ -170,7 +170,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
       }
     },
     check(where, documents, indexed, from) {
-      if (known !== undefined && !known.has(keyOf(where))) return undefined
+      if (cached !== undefined && !cached.has(keyOf(where))) return undefined
       return checkNow(where, documents, indexed, from)
     },
     current,
@@ -185,21 +185,32 @@ const validatorBy =
   async (documents, indexed, from = 0) => {
     const violations: Violation[] = []
     let count = 0
-    let at = 0
-    while (at < documents.length) {
-      const first = at
-      let size = 0
-      while (at < documents.length && (at === first || size < MAX_BATCH_LENGTH)) {
-        size += documents[at++]?.body.length ?? 0
-      }
-      const some = documents.slice(first, at).map(({ body }) => body)
-      const found = await checker.check(schema, some, indexed ? from + first : undefined)
+    let checked = 0
+    for (const batch of batchesOf(documents)) {
+      const found = await checker.check(schema, batch, indexed ? from + checked : undefined)
       violations.push(...found.violations.slice(0, VIOLATIONS - violations.length))
       count += found.count
+      checked += batch.length
     }
     if (count === 0) return
-    throw violated('does not match the schema of its collection', { violations, count })
+    throw violationFailure('does not match the schema of its collection', { violations, count })
   }
+
+/** Yields the documents in batches of about {@link MAX_BATCH_LENGTH} characters. */
+function* batchesOf(documents: readonly CheckedDocument[]): Generator<string[]> {
+  let batch: string[] = []
+  let length = 0
+  for (const { body } of documents) {
+    if (batch.length > 0 && length >= MAX_BATCH_LENGTH) {
+      yield batch
+      batch = []
+      length = 0
+    }
+    batch.push(body)
+    length += body.length
+  }
+  if (batch.length > 0) yield batch
+}
 
 /**
  * Returns the schema of a collection. The key includes the collection, so that rejecting a slow

@@ -26,7 +26,7 @@ export function toFindings(
 }
 
 /** Returns the failure for findings. `what` is the predicate of its message. */
-export function violated(what: string, { violations, count }: Findings): Failure {
+export function violationFailure(what: string, { violations, count }: Findings): Failure {
   const [first] = violations
   const where = first?.pointer === '' ? 'it' : first?.pointer
   const more = count > 1 ? ` There are ${count} violations.` : ''
@@ -37,25 +37,25 @@ export function violated(what: string, { violations, count }: Findings): Failure
 }
 
 /** Returns the failure for a schema or a value that cannot be used or validated as a whole. */
-export const unusable = (message: string) =>
+export const unusableSchema = (message: string) =>
   new Failure('invalid', message, { field: '', violations: [{ pointer: '', message }] })
 
 /** Returns a value as JSON, truncated to 128 characters. */
-export const quoted = (value: unknown) => JSON.stringify(value)?.slice(0, 128) ?? ''
+export const quoteValue = (value: unknown) => JSON.stringify(value)?.slice(0, 128) ?? ''
 
 const quoteName = (value: unknown) => `“${String(value).slice(0, 128)}”`
 const many = (limit: unknown, one: string, others = `${one}s`) =>
   `${limit} ${limit === 1 ? one : others}`
 
 /** Messages by keyword, where Ajv's own message is terse or omits the expected value. */
-const wanted: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
+const messages: Readonly<Record<string, (params: Record<string, unknown>) => string>> = {
   required: ({ missingProperty }) => `must have the property ${quoteName(missingProperty)}`,
   additionalProperties: ({ additionalProperty }) =>
     `must not have the property ${quoteName(additionalProperty)}`,
   unevaluatedProperties: ({ unevaluatedProperty }) =>
     `must not have the property ${quoteName(unevaluatedProperty)}`,
-  enum: ({ allowedValues }) => `must be one of ${quoted(allowedValues)}`,
-  const: ({ allowedValue }) => `must be ${quoted(allowedValue)}`,
+  enum: ({ allowedValues }) => `must be one of ${quoteValue(allowedValues)}`,
+  const: ({ allowedValue }) => `must be ${quoteValue(allowedValue)}`,
   minLength: ({ limit }) => `must have at least ${many(limit, 'character')}`,
   maxLength: ({ limit }) => `must have at most ${many(limit, 'character')}`,
   minItems: ({ limit }) => `must have at least ${many(limit, 'item')}`,
@@ -73,6 +73,6 @@ function toViolation(error: ErrorObject, prefix: string): Violation {
   const pointer = prefix + instancePath
   return {
     pointer: pointer.length > POINTER_LENGTH ? `${pointer.slice(0, POINTER_LENGTH)}…` : pointer,
-    message: wanted[keyword]?.(params) ?? message,
+    message: messages[keyword]?.(params) ?? message,
   }
 }

@@ -1,76 +1,98 @@
 import type { Actor } from '../../contract/audit.ts'
-import { isCollectionName } from '../../contract/document.ts'
 import { IMPORT_ERRORS, type ImportResult, type OnConflict } from '../../contract/import.ts'
-import {
-  type DatabaseImportResult,
-  EXPORT_VERSION,
-  exportEnd,
-  exportedCollection,
-  exportHead,
-} from '../../contract/transfer.ts'
+import type { DatabaseImportResult } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/open.ts'
-import type { Importer } from '../import/importer.ts'
+import type { Store } from '../../storage/store.ts'
+import { type Importer, interruptedFailure } from '../import/importer.ts'
 import type { ImportRecord } from '../import/read-records.ts'
+import type { PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { Schemas } from '../schemas/schemas.ts'
-import { DatabaseLines } from './database-lines.ts'
+import { type CollectionDefinition, readDatabase } from './read-database.ts'
+import { parseDatabasePart } from './stored-database.ts'
 
 export interface DatabaseImporterDeps {
-  readonly store: Pick<Store, 'change'>
+  readonly store: Pick<Store, 'change' | 'transaction'>
   readonly record: Recorder
   readonly repository: Pick<DocumentRepository, 'collections'>
-  readonly importer: Pick<Importer, 'run'>
-  readonly schemas: Pick<Schemas, 'put'>
+  readonly importer: Pick<Importer, 'run' | 'part'>
+  readonly schemas: Pick<Schemas, 'put' | 'read'>
   readonly indexes: Pick<Indexes, 'put'>
+}
+
+/** Who imports a database, and its name, as the audit log names them. */
+export interface DatabaseImportAudit {
+  readonly actor: Actor
+  readonly target: string
 }
 
 /** A request to import a database. */
 export interface DatabaseImport {
-  readonly database: { readonly id: string; readonly name: string }
+  /** Id of the database. */
+  readonly database: string
   readonly records: AsyncIterable<readonly ImportRecord[]>
-  /** Undefined if the database must not contain documents. */
-  readonly onConflict: OnConflict | undefined
-  readonly actor: Actor
+  readonly onConflict: OnConflict
+  readonly audit: DatabaseImportAudit
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
 export interface DatabaseImporter {
+  /** @throws Failure `conflict` if the database contains documents. */
+  requireEmpty(database: { readonly id: string; readonly name: string }): Promise<void>
   /**
    * Stores the collections of an export with their documents, then their schemas and indexes.
    *
-   * @throws Failure `conflict` if the database contains documents; `invalid` if the body is not a
-   * complete export. Documents that were stored until then are kept.
+   * @throws Failure `invalid` if the body is not a complete export. Documents that were stored until
+   * then are kept.
    */
   run(request: DatabaseImport): Promise<DatabaseImportResult>
+  /** Stores a part of an export (`stored-database.ts`) whose progress is stored with it. */
+  readonly part: ImportDatabasePart
+  /** Records the end of an import. */
+  readonly recordEnd: RecordDatabaseImport
+}
+
+/** Imports a part of a database for a job. */
+export type ImportDatabasePart = (
+  database: string,
+  text: string,
+  state: PartImport,
+  audit: DatabaseImportAudit,
+) => Promise<void>
+
+export type RecordDatabaseImport = (
+  trx: Change,
+  audit: DatabaseImportAudit,
+  result: ImportResult | null,
+  isComplete: boolean,
+) => Promise<void>
+
+/** The result of an import that has not begun. */
+const NOTHING: DatabaseImportResult = {
+  ...{ collections: 0, created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] },
 }
 
 export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImporter {
   const { store, record, repository, importer, schemas, indexes } = deps
 
-  async function importCollection(
-    value: unknown,
-    lines: DatabaseLines,
-    { database, onConflict = 'fail', actor, signal }: DatabaseImport,
+  /** Sets the schema and creates the indexes of a collection. */
+  async function define(
+    where: CollectionRef,
+    { line, schema, indexes: list }: CollectionDefinition,
+    onConflict: OnConflict,
+    { actor, target: database }: DatabaseImportAudit,
     result: DatabaseImportResult,
   ): Promise<void> {
-    const { last: line } = lines
-    const parsed = exportedCollection.safeParse(value)
-    if (!parsed.success || !isCollectionName(parsed.data.collection)) throw misplaced(line)
-    const { collection, schema, indexes: list } = parsed.data
-    const where = { database: database.id, collection }
-    result.collections++
-    add(result, await importer.run(where, lines.nextDocuments(), onConflict, signal))
-    // After the documents: a schema applies to later changes, and a build is faster than inserts.
     if (schema !== null) {
       await attempt(result, line, '/schema', () => putSchema(where, schema, onConflict))
     }
     for (const [at, { name, fields, unique }] of list.entries()) {
-      const target = `${database.name}/${collection}/${name}`
+      const target = `${database}/${where.collection}/${name}`
       await attempt(result, line, `/indexes/${at}`, async () => {
         await indexes.put(where, name, { fields, unique }, { record, actor, target })
       })
@@ -82,81 +104,88 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     schema: object,
     onConflict: OnConflict,
   ): Promise<void> {
+    const text = JSON.stringify(schema)
     const noneMatch = onConflict === 'replace' ? undefined : '*'
     try {
-      await schemas.put(where, JSON.stringify(schema), { match: undefined, noneMatch })
+      await schemas.put(where, text, { match: undefined, noneMatch })
     } catch (error) {
       const exists = error instanceof Failure && error.code === 'precondition-failed'
       if (!exists) throw error
       if (onConflict === 'skip') return
-      throw new Failure('conflict', 'The collection has a schema already.')
+      const { body } = await schemas.read(where, { match: undefined, noneMatch: undefined })
+      // A job that was interrupted has set it already.
+      if (body === text) return
+      throw new Failure('conflict', 'The collection has another schema already.')
     }
   }
 
-  async function importAll(
-    request: DatabaseImport,
-    lines: DatabaseLines,
-    result: DatabaseImportResult,
-  ): Promise<void> {
-    requireHead(await lines.next())
-    for (;;) {
-      const value = await lines.next()
-      if (value === undefined) throw incomplete(result)
-      const end = exportEnd.safeParse(value)
-      if (!end.success) {
-        await importCollection(value, lines, request, result)
-        continue
-      }
-      const { collections, documents } = end.data.end
-      if (collections !== result.collections || documents !== lines.documents) {
-        throw incomplete(result)
-      }
-      if ((await lines.next()) !== undefined) throw misplaced(lines.last)
-      return
-    }
+  const recordEnd: RecordDatabaseImport = async (trx, { actor, target }, result, isComplete) => {
+    const { errors: _, ...counts } = { ...NOTHING, ...result }
+    await record(trx, {
+      ...{ actor, action: 'database.import', target, outcome: 'done' },
+      ...{ before: null, after: { ...counts, complete: isComplete } },
+    })
   }
 
   return {
-    async run(request) {
-      const { database, onConflict, actor } = request
-      if (onConflict === undefined) {
-        const [collection] = await repository.collections(database.id)
-        if (collection !== undefined) throw notEmpty(database.name, collection)
-      }
-      const lines = new DatabaseLines(request.records)
-      const result: DatabaseImportResult = {
-        ...{ collections: 0, created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] },
-      }
+    async requireEmpty({ id, name }) {
+      const [collection] = await repository.collections(id)
+      if (collection !== undefined) throw notEmpty(name, collection)
+    },
+
+    async run({ database, records, onConflict, audit, signal }) {
+      const result = { ...NOTHING }
       let isComplete = false
       try {
-        await importAll(request, lines, result)
+        for await (const { definition, documents } of withStoredCount(
+          readDatabase(records),
+          result,
+        )) {
+          const where = { database, collection: definition.collection }
+          result.collections++
+          add(result, await importer.run(where, documents, onConflict, signal))
+          // After the documents: a schema applies to later changes, and a build is faster than
+          // inserts.
+          await define(where, definition, onConflict, audit, result)
+        }
         isComplete = true
         return result
       } finally {
-        await lines.close()
-        const { errors: _, ...counts } = result
-        await store.change((trx) =>
-          record(trx, {
-            ...{ actor, action: 'database.import', target: database.name, outcome: 'done' },
-            ...{ before: null, after: { ...counts, complete: isComplete } },
-          }),
-        )
+        await store.change((trx) => recordEnd(trx, audit, result, isComplete))
       }
     },
+
+    async part(database, text, state, audit) {
+      const { collection, content } = parseDatabasePart(text)
+      const where = { database, collection }
+      const result = { ...NOTHING, ...state.result }
+      if (typeof content === 'string') {
+        await importer.part(where, content, {
+          ...state,
+          commit: (trx, progress) =>
+            state.commit(trx, {
+              ...progress,
+              result: { ...progress.result, collections: result.collections },
+            }),
+        })
+        return
+      }
+      await define(where, content, state.onConflict, audit, result)
+      result.collections++
+      await store.transaction((trx) => state.commit(trx, { line: undefined, result, done: 0 }))
+    },
+
+    recordEnd,
   }
 }
 
-function requireHead(value: unknown): void {
-  const head = exportHead.safeParse(value)
-  if (!head.success) {
-    throw new Failure('invalid', 'The body is not an export of a database.', { field: '' })
+/** Adds to the failures of an export how many documents are stored. */
+async function* withStoredCount<T>(source: AsyncGenerator<T, void>, result: ImportResult) {
+  try {
+    yield* source
+  } catch (error) {
+    throw error instanceof Failure ? interruptedFailure(error, result) : error
   }
-  if (head.data.gatehouse === EXPORT_VERSION) return
-  throw new Failure(
-    'invalid',
-    `The export has version ${head.data.gatehouse} of its format. This server reads version ${EXPORT_VERSION}.`,
-    { field: '/gatehouse' },
-  )
 }
 
 /** Adds the result of a collection. */
@@ -181,16 +210,6 @@ async function attempt(
     result.errors = [...result.errors, { line, pointer, message: error.message }]
   }
 }
-
-const misplaced = (line: number) =>
-  new Failure('invalid', `Line ${line} is not part of an export of a database.`)
-
-const incomplete = ({ created, replaced }: DatabaseImportResult) =>
-  new Failure(
-    'invalid',
-    'The export is incomplete: its end is missing, or does not match. ' +
-      `${(created + replaced).toLocaleString('en')} documents are stored.`,
-  )
 
 const notEmpty = (database: string, collection: string) =>
   new Failure(

@@ -1,7 +1,7 @@
 import { Failure } from '../../failure.ts'
 import type { ImportRecord } from '../import/read-records.ts'
 
-/** Matches the begin of a line with a document, whose JSON text follows. */
+/** Matches the beginning of a line with a document, whose JSON text follows. */
 const DOCUMENT = /^\s*\{\s*"document"\s*:/
 
 /** The lines of a database export. Documents are read in parts, other lines one by one. */

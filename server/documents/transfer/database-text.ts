@@ -17,8 +17,8 @@ export interface DatabaseTextDeps {
 }
 
 /**
- * Returns the text of a database export, in parts: a head, the collections in order, each followed by
- * its documents, and an end with their numbers (`contract/transfer.ts`).
+ * Returns the text of a database export, in parts: a head, the collections in order, each followed
+ * by its documents, and an end with their counts (`contract/transfer.ts`).
  *
  * @param database its id and its name.
  */
@@ -74,8 +74,8 @@ function describeCollections(db: Queries, { prepareRead }: SnapshotReader) {
   return {
     /** Returns the name of the collection after another one. */
     async next(database: string, after: string): Promise<string | undefined> {
-      const place = [database, after]
-      return (await next(...place, ...place, ...place)).rows[0]?.collection
+      const position = [database, after]
+      return (await next(...position, ...position, ...position)).rows[0]?.collection
     },
     async line({ database, collection }: CollectionRef): Promise<string> {
       const text = (await schema(database, collection)).rows[0]?.body ?? 'null'

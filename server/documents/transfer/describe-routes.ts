@@ -1,12 +1,12 @@
 import { databaseImportResult } from '../../contract/transfer.ts'
 import { schemaOf } from '../../http/openapi.ts'
-import { body, failure, json, operations, parameter } from '../describe-routes.ts'
+import { body, failure, JOB_STARTED, json, operations, parameter } from '../describe-routes.ts'
 
 const LINES = {
   'application/x-ndjson': {
     schema: {
       type: 'string' as const,
-      description: 'A head, collections with their documents, and an end, one a line.',
+      description: 'A head, collections with their documents, and an end, one per line.',
     },
   },
 }
@@ -33,13 +33,14 @@ export const databaseImport = operations([], {
   post: {
     summary: 'Import an exported database',
     description: 'Without on-conflict, the database must not contain documents.',
-    parameters: [parameter('OnConflict'), parameter('ContentEncoding')],
+    parameters: [parameter('OnConflict'), parameter('ContentEncoding'), parameter('Prefer')],
     requestBody: body(LINES, 'An export of a database.'),
     responses: {
       '200': {
         description: 'What was stored',
         content: json(schemaOf(databaseImportResult)),
       },
+      '202': JOB_STARTED,
       '409': failure('Conflict'),
       '422': failure('Invalid'),
       '507': failure('StorageFull'),

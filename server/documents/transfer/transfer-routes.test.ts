@@ -83,14 +83,14 @@ forEachEngineNode((start) => {
       const rejected = await restore('copy', exported)
       expect(rejected.status).toBe(409)
       expect(rejected.json).toMatchObject({ id: 'conflict', field: 'on-conflict' })
-      const changed = exported.replace('"year":2}', '"year":3}')
+      const changed = exported.replace('"year":2}', '"year":3}').replace('"integer"', '"number"')
       const skipped = await restore('copy', changed, '?on-conflict=skip')
       // The schema of the collection applies, and `one` violates it.
       expect(skipped.json).toMatchObject({ created: 0, skipped: 2, failed: 1 })
       const failed = await restore('copy', changed, '?on-conflict=fail')
       expect(failed.json).toMatchObject({ created: 0, failed: 3 })
       expect(failed.json.errors).toContainEqual({
-        ...{ line: 2, pointer: '/schema', message: 'The collection has a schema already.' },
+        ...{ line: 2, pointer: '/schema', message: 'The collection has another schema already.' },
       })
       expect((await sendRequest('copy', 'GET', '/articles/two')).json.year).toBe(2)
       const replaced = await restore('copy', changed, '?on-conflict=replace')
@@ -113,6 +113,28 @@ forEachEngineNode((start) => {
       const { status, json } = await restore('partly', change(exported), '?on-conflict=skip')
       expect(status).toBe(422)
       expect(json.id).toBe('invalid')
+    })
+
+    it('is restored by a job, which reports its progress', async () => {
+      await node.request('POST', '/_api/database', { name: 'later' })
+      const headers = { ...NDJSON, Prefer: 'respond-async' }
+      const cut = await sendRequest('later', 'POST', '/_import', exported.slice(0, -9), headers)
+      expect(cut.status).toBe(422)
+      const begun = await sendRequest('later', 'POST', '/_import', exported, headers)
+      expect([begun.status, begun.headers['preference-applied']]).toEqual([202, 'respond-async'])
+      const job = String(begun.headers.location)
+      await expect.poll(async () => (await node.request('GET', job)).status).toBe(200)
+      expect((await node.request('GET', job)).json).toMatchObject({
+        ...{ kind: 'import', collection: null, state: 'done', done: 3, total: 3, found: 3 },
+        result: { collections: 3, created: 3, replaced: 0, skipped: 0, failed: 0, errors: [] },
+      })
+      const copied = (await sendRequest('later', 'GET', '/_export')).text
+      expect(copied.replace('"later"', '"blog"') === exported).toBe(true)
+      const { rows } = (await node.request('GET', '/_api/audit?which=later&what=database.import'))
+        .json
+      expect(rows).toMatchObject([{ after: { collections: 3, created: 3, complete: true } }])
+      const again = await sendRequest('later', 'POST', '/_import', exported, headers)
+      expect([again.status, again.json.field]).toEqual([409, 'on-conflict'])
     })
 
     it('is not restored from another type, and takes no other parameter', async () => {

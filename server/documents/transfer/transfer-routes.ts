@@ -1,20 +1,27 @@
 import { type Context, Hono } from 'hono'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { WHOLE_DATABASE } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import { streamText } from '../../http/output/stream-text.ts'
+import type { BeginImport } from '../../jobs/import-job.ts'
+import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
 import { parseOnConflict } from '../import/import-routes.ts'
 import { readRecords } from '../import/read-records.ts'
 import type { DatabaseImporter } from './database-importer.ts'
 import { databaseExport, databaseImport } from './describe-routes.ts'
+import { readDatabase } from './read-database.ts'
+import { storedDatabase } from './stored-database.ts'
 
 export interface TransferRoutesDeps extends ExportCollectionDeps {
   readonly databaseImporter: DatabaseImporter
+  readonly beginImport: BeginImport
   readonly requireRole: RequireRole
   /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
@@ -25,7 +32,7 @@ const LINE_BYTES = DOCUMENT_BYTES + 1024
 
 /** Returns the routes of `/_export` and `/_import`, which transfer a whole database. */
 export function transferRoutes(deps: TransferRoutesDeps) {
-  const { exporter, onExportError, databaseImporter, requireRole, idOf } = deps
+  const { exporter, onExportError, databaseImporter, beginImport, requireRole, idOf } = deps
   const databaseOf = (c: Context<AppEnv>) => {
     const name = c.get('database')
     return { id: idOf(name), name }
@@ -49,14 +56,20 @@ export function transferRoutes(deps: TransferRoutesDeps) {
         requireNdjson(c.req.header('Content-Type'))
         const parameters = new URL(c.req.url).searchParams
         const onConflict = parseOnConflict(parameters)
-        const result = await databaseImporter.run({
-          database: databaseOf(c),
-          records: readRecords(bodyChunks(c), 'ndjson', LINE_BYTES),
-          onConflict: parameters.has('on-conflict') ? onConflict : undefined,
-          actor: c.get('actor'),
-          signal: c.req.raw.signal,
-        })
-        return c.json(result, 200)
+        const { id: database, name: target } = databaseOf(c)
+        if (!parameters.has('on-conflict')) {
+          await databaseImporter.requireEmpty({ id: database, name: target })
+        }
+        const records = readRecords(bodyChunks(c), 'ndjson', LINE_BYTES)
+        const audit = { actor: c.get('actor'), target }
+        if (prefersAsync(c)) {
+          const where = { database, collection: WHOLE_DATABASE }
+          const parts = storedDatabase(readDatabase(records))
+          return acceptedResponse(c, await beginImport(where, { onConflict, audit }, parts))
+        }
+        const { signal } = c.req.raw
+        const request = { database, records, onConflict, audit, signal }
+        return c.json(await databaseImporter.run(request), 200)
       },
     )
 }

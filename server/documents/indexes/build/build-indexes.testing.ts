@@ -1,6 +1,6 @@
 import { createRecorder } from '../../../audit/record.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import { createIndexRepository } from '../index-repository.ts'
 import { createIndexes } from '../indexes.ts'
 import { createBuilder } from './builder.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
 import { nextRevision } from '../../../storage/changes/next-revision.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import { toDefinition } from '../definition.ts'
 import { addDuplicates } from '../duplicates.ts'
 import { addToIndex } from '../entries.ts'

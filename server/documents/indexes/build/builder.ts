@@ -1,5 +1,5 @@
 import { createBackgroundLoop } from '../../../storage/changes/background-loop.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import type { IndexRepository, IndexRow } from '../index-repository.ts'
 import {
   buildStep,

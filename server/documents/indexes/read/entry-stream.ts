@@ -19,7 +19,7 @@ export class EntryStream {
   readonly #prefix: Buffer
   readonly #isDescending: boolean
   readonly #read: (range: EntryRange, limit: number) => Promise<IndexEntry[]>
-  /** The parts of the index that are left to read, the next one last. */
+  /** The parts of the index that have not been read yet, the next one last. */
   readonly #parts: EntryRange[]
   #entries: readonly IndexEntry[] = []
   #at = 0
@@ -68,7 +68,7 @@ export class EntryStream {
     return taken
   }
 
-  /** Compares entries of streams of the same direction by the rests of their keys, and by id. */
+  /** Compares entries of streams of the same direction by the rest of their keys, and by id. */
   isBefore(entry: IndexEntry, stream: EntryStream, other: IndexEntry): boolean {
     const order = Buffer.compare(this.#restOf(entry), stream.#restOf(other))
     const ordered = this.#isDescending ? -order : order

@@ -1,8 +1,10 @@
 import { type QueryResult, sql } from 'kysely'
+import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/limit-rows.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import type { MadeDocument } from '../../document.ts'
+import { COUNTED } from '../../repository/document-counts.ts'
 import { type DefinitionRow, type IndexDefinition, toDefinition } from '../definition.ts'
 import type { KeyRange } from '../index-key.ts'
 
@@ -22,10 +24,19 @@ export interface IndexedDocument extends MadeDocument {
   readonly tag: string
 }
 
+/** The position of an entry in its index. */
+export type EntryPosition = Pick<IndexEntry, 'key' | 'id'>
+
+/** A part of an index: the entries after a position, whose empty id precedes all documents. */
+export interface IndexPart extends EntryPosition {
+  /** The key below which it ends. */
+  readonly upper: Uint8Array
+}
+
 /** The part of an index to read: entries in ascending order, or in descending order. */
 export interface EntryRange extends KeyRange {
   /** The entry after which an ascending part begins. */
-  readonly after?: Pick<IndexEntry, 'key' | 'id'> | undefined
+  readonly after?: EntryPosition | undefined
   readonly isDescending?: boolean
 }
 
@@ -38,13 +49,21 @@ export interface IndexReader {
   ready(where: CollectionRef): readonly IndexDefinition[] | Promise<readonly IndexDefinition[]>
   /** Returns whether an index can still serve queries: entries read before are complete. */
   isReady(where: CollectionRef, index: IndexDefinition): Promise<boolean>
-  /** Returns entries by key and id; none if the index cannot serve queries any more. */
+  /** Returns entries by key and id; none if the index can no longer serve queries. */
   entries(
     where: CollectionRef,
     index: IndexDefinition,
     range: EntryRange,
     limit: number,
   ): Promise<IndexEntry[]>
+  /**
+   * Counts entries of a part. `last` is the last entry counted, if there may be more. The result is
+   * complete only if the index {@link isReady} afterwards.
+   */
+  count(
+    index: IndexDefinition,
+    part: IndexPart,
+  ): Promise<{ readonly count: number; readonly last: EntryPosition | undefined }>
   /** Returns documents by id. */
   documents(
     where: CollectionRef,
@@ -68,10 +87,12 @@ export function createIndexReader({
   db,
   engine,
   prepareRead,
-}: Pick<Store, 'db' | 'engine' | 'prepareRead'>): IndexReader {
+  prepareLookup = prepareRead,
+}: Pick<Store, 'db' | 'engine' | 'prepareRead'> &
+  Partial<Pick<Store, 'prepareLookup'>>): IndexReader {
   /** By the rows of a result, which SQLite caches. */
   const parsed = new WeakMap<readonly object[], readonly IndexDefinition[]>()
-  const ready = prepareRead(
+  const ready = prepareLookup(
     db
       .selectFrom('document_indexes')
       .select(['id', 'name', 'fields', 'is_unique', 'state'])
@@ -110,6 +131,21 @@ export function createIndexReader({
     return prepareRead(query.compile(db))
   }) as [ReadRows, ReadRows, ReadRows]
   type ReadRows = ReturnType<typeof prepareRead<EntryRow>>
+  const isWithin = sql`
+    index_id = ${0} and (key, id) > (${Buffer.of()}, ${''}) and key < ${Buffer.of()}
+    order by key, id`
+  const count = prepareRead(
+    sql<{ count: number }>`
+      select cast(count(*) as integer) as count from (
+        select 1 from index_entries where ${isWithin} limit ${sql.lit(COUNTED)}) as counted`.compile(
+      db,
+    ),
+  )
+  const lastCounted = prepareRead(
+    sql<EntryPosition>`
+      select key, id from index_entries
+      where ${isWithin} limit 1 offset ${sql.lit(COUNTED - 1)}`.compile(db),
+  )
   const isListed =
     engine === 'sqlite'
       ? sql`in (select value from json_each(${''}))`
@@ -142,6 +178,14 @@ export function createIndexReader({
         ? read(...ofDocuments, ...ofEntries)
         : read(...ofEntries, ...ofDocuments))
       return rows.map(toEntry)
+    },
+    async count(index, { key, id, upper }) {
+      const part = [index.id, key, id, upper]
+      const { rows } = await count(...part)
+      const [row] = rows
+      invariant(row, 'an aggregate has a row')
+      const last = row.count < COUNTED ? undefined : (await lastCounted(...part)).rows[0]
+      return { count: row.count, last }
     },
     async documents({ database, collection }, ids) {
       const { rows } = await documents(database, collection, JSON.stringify(ids))

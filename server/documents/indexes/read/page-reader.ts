@@ -2,19 +2,11 @@ import { sql } from 'kysely'
 import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/limit-rows.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../definition.ts'
-import { INLINE_BYTES } from './index-reader.ts'
+import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
 
-/** A part of an index: the entries after a key and an id, below another key. */
-export interface IndexPart {
-  readonly key: Uint8Array
-  /** The empty id precedes all documents. */
-  readonly id: string
-  readonly upper: Uint8Array
-}
-
-/** The documents of the first entries of a part, joined to texts by the database. */
+/** The documents of the first entries of a part, concatenated by the database. */
 export interface IndexedPage {
   /** Whether the index can serve queries. */
   readonly isReady: boolean
@@ -36,6 +28,11 @@ export interface IndexedPage {
 /** Reads pages by an index. */
 export interface PageReader {
   /**
+   * Whether unique indexes may contain entries of values that documents do not have yet
+   * (`reserved-entries.ts`).
+   */
+  readonly mayReserve: boolean
+  /**
    * Returns the documents of the first entries of a part; a promise only if the store is
    * asynchronous. Returns undefined if a document is large.
    *
@@ -50,7 +47,8 @@ export interface PageReader {
   ): IndexedPage | undefined | Promise<IndexedPage | undefined>
 }
 
-interface PageRow {
+/** The row of a statement that reads a page. */
+export interface PageRow {
   readonly is_ready: number
   readonly scanned: number
   readonly others: number
@@ -63,25 +61,16 @@ interface PageRow {
   readonly sizes: string | null
 }
 
-/** Returns the reader of a store. One statement returns a page as one row, in one snapshot. */
+/** Returns the reader of SQLite. One statement returns a page as one row, in one snapshot. */
 export function createPageReader({
   db,
-  engine,
   prepareRead,
-}: Pick<Store, 'db' | 'engine' | 'prepareRead'>): PageReader {
+}: Pick<Store, 'db' | 'prepareRead'>): PageReader {
   const isWithin = sql`index_id = ${0} and (key, id) > (${Buffer.of()}, ${''}) and key < ${Buffer.of()}`
   const isInCollection = sql`documents.database = ${''} and documents.collection = ${''}
     and documents.id = entry.id`
-  // PostgreSQL plans a join from statistics, which a new table lacks. `offset 0` prevents that.
-  const itsDocument =
-    engine === 'sqlite'
-      ? sql`documents on ${isInCollection}`
-      : sql`lateral (
-          select tag, body from documents where ${isInCollection} offset 0) as document on true`
-  // Without an order, PostgreSQL may read a whole range before it applies the limit.
   const inKeyOrder = sql`order by key, id`
   // SQLite aggregates in the order in which it reads the entries.
-  const inOrder = engine === 'sqlite' ? sql`` : sql` order by entry.key, entry.id`
   const read = prepareRead(
     sql<PageRow>`
       select
@@ -97,36 +86,39 @@ export function createPageReader({
         cast(count(tag) as integer) as found,
         max(octet_length(entry.key)) as longest_key,
         max(octet_length(body)) as largest,
-        string_agg(case when octet_length(body) <= cast(${0} as integer) then body end, ','${inOrder})
+        string_agg(case when octet_length(body) <= cast(${0} as integer) then body end, ',')
           as json,
-        string_agg(entry.id || '\n' || tag, '\n'${inOrder}) as states,
-        string_agg(cast(octet_length(body) as text), ','${inOrder}) as sizes
+        string_agg(entry.id || '\n' || tag, '\n') as states,
+        string_agg(cast(octet_length(body) as text), ',') as sizes
       from (
         select key, id from index_entries where ${isWithin} ${inKeyOrder} limit ${limitRows(0)}
-      ) as entry left join ${itsDocument}`.compile(db),
+      ) as entry left join documents on ${isInCollection}`.compile(db),
   )
   return {
+    mayReserve: true,
     page({ database, collection }, { id }, part, other, limit) {
-      const most = Math.floor(INLINE_BYTES / limit)
+      const maxBytes = Math.floor(INLINE_BYTES / limit)
       const bounds = [id, part.key, part.id, part.upper]
-      const { key, id: after, upper } = other ?? NONE
+      const { key, id: after, upper } = other ?? NO_PART
       const reading = read(
-        ...[id, ...bounds, limit + 1, id, key, after, upper, most],
+        ...[id, ...bounds, limit + 1, id, key, after, upper, maxBytes],
         ...[...bounds, limit, database, collection],
       )
       return reading instanceof Promise
-        ? reading.then(({ rows }) => toPage(rows[0], most))
-        : toPage(reading.rows[0], most)
+        ? reading.then(({ rows }) => toPage(rows[0], maxBytes))
+        : toPage(reading.rows[0], maxBytes)
     },
   }
 }
 
-const NONE: IndexPart = { key: Buffer.of(), id: '', upper: Buffer.of() }
+/** A part without entries. */
+export const NO_PART: IndexPart = { key: Buffer.of(), id: '', upper: Buffer.of() }
 
-function toPage(row: PageRow | undefined, most: number): IndexedPage | undefined {
+/** Returns the page of a row; undefined if a document is larger than `maxBytes` bytes. */
+export function toPage(row: PageRow | undefined, maxBytes: number): IndexedPage | undefined {
   invariant(row, 'an aggregate has a row')
   const { json, states, sizes, largest } = row
-  if (row.found < row.entries || (largest ?? 0) > most) return undefined
+  if (row.found < row.entries || (largest ?? 0) > maxBytes) return undefined
   return {
     isReady: row.is_ready > 0,
     scanned: row.scanned,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { invariant } from '../../../contract/invariant.ts'
 import { parseFieldList } from '../../query/field-path.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
-import { BATCH_BYTES } from '../../query/read-page.ts'
+import { BATCH_BYTES } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { keyOfValues } from '../index-key.ts'
 import { planQuery } from '../plan.ts'
@@ -17,6 +17,7 @@ const key = keyOfValues(['x'], fields).bytes
 const reader: IndexReader = {
   ready: async () => [index],
   isReady: async () => true,
+  count: async () => ({ count: 0, last: undefined }),
   entries: async (_where, _index, { after }) =>
     after === undefined
       ? ['1', '2', '3'].map((id) => ({ key, id, bytes: BATCH_BYTES, document: undefined }))

@@ -5,11 +5,18 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray } from '../../json/json-array.ts'
 import type { Json } from '../../json/strict-json.ts'
 import { printFieldPath } from '../../query/field-path.ts'
-import { type Position, positionOf } from '../../query/order.ts'
+import { compareCodePoints, type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
-import { BATCH_BYTES, createSlices, type Page, pageOfTop, stateOf } from '../../query/read-page.ts'
+import {
+  BATCH_BYTES,
+  createSlices,
+  type Page,
+  pageOfTop,
+  stateOf,
+} from '../../query/scan/read-page.ts'
+import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createTextOf } from '../../query/select-fields.ts'
-import { SortedMatches } from '../../query/sorted-matches.ts'
+import type { IndexDefinition } from '../definition.ts'
 import { keyOfValues, mayBeTruncated, valuesOf } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
 import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
@@ -25,6 +32,8 @@ interface IndexBounds {
   readonly reserve: (bytes: number) => Promise<void> | undefined
   /** Awaited before each batch, with the number of entries and the bytes of documents read so far. */
   readonly check: (entries: number, bytes: number) => Promise<void>
+  /** The last id to return; only in id order. */
+  readonly upTo?: string | undefined
 }
 
 /**
@@ -43,14 +52,11 @@ export function readByIndex(
     : readUnordered(deps, where, plan, query, bounds)
 }
 
+type ReadPage = typeof readByIndex
+
 /** Reads entries in the requested order until the page is complete. */
-async function readOrdered(
-  { reader, nextTurn }: ReadByIndexDeps,
-  where: CollectionRef,
-  plan: IndexPlan,
-  query: PageQuery,
-  { reserve, check }: IndexBounds,
-): Promise<Page | undefined> {
+const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
+  const { reserve, check, upTo } = bounds
   const { sort, fields, limit, from } = query
   const begin = from && beginAfter(plan, query, from)
   if (begin === 'unknown') return undefined
@@ -72,6 +78,9 @@ async function readOrdered(
     next,
     ...{ total: undefined, scanned, index: plan.index.name },
   })
+  const isPast = ({ id }: IndexEntry) => upTo !== undefined && compareCodePoints(id, upTo) > 0
+  // One of several streams may have ended because the index was dropped.
+  const isComplete = async () => streams.length === 1 || (await reader.isReady(where, plan.index))
   for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
     await check(scanned, read)
     const entries = await mergeStreams(streams, size)
@@ -88,6 +97,7 @@ async function readOrdered(
       for (const entry of portion.entries) {
         const turn = slice()
         if (turn !== undefined) await turn
+        if (isPast(entry)) return (await isComplete()) ? pageOf(undefined) : undefined
         const current = currentOf(plan, entry, found)
         if (current === undefined || documents.has(entry.id)) continue
         const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
@@ -98,9 +108,7 @@ async function readOrdered(
         const text = textOf(current.body, parsed)
         const more = Buffer.byteLength(text)
         if (documents.size === limit || (documents.size > 0 && bytes + more > PAGE_BYTES)) {
-          // One of several streams may have ended because the index was dropped.
-          const isComplete = streams.length === 1 || (await reader.isReady(where, plan.index))
-          return isComplete ? pageOf(last) : undefined
+          return (await isComplete()) ? pageOf(last) : undefined
         }
         bytes += more
         documents.set(current.id, current.tag)
@@ -113,13 +121,8 @@ async function readOrdered(
 }
 
 /** Reads all entries and keeps the first documents in the requested order. */
-async function readUnordered(
-  { reader, nextTurn }: ReadByIndexDeps,
-  where: CollectionRef,
-  plan: IndexPlan,
-  query: PageQuery,
-  { reserve, check }: IndexBounds,
-): Promise<Page | undefined> {
+const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
+  const { reserve, check, upTo } = bounds
   const slice = createSlices(nextTurn)
   const matches = new SortedMatches(query)
   let scanned = 0
@@ -140,6 +143,7 @@ async function readUnordered(
         for (const entry of portion.entries) {
           const turn = slice()
           if (turn !== undefined) await turn
+          if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
           const current = currentOf(plan, entry, found)
           const adding = current && matches.add(current)
           if (adding !== undefined) await adding
@@ -167,7 +171,7 @@ export function beginAfter(
   return key.isTruncated ? 'unknown' : { rest: key.bytes, id }
 }
 
-/** Returns whether a truncated string precedes the document in the order, or is its own. */
+/** Returns whether the order of a document is unknown, because the rest of its key is truncated. */
 export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): boolean {
   if (rest.length === 0) return false
   return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
@@ -195,20 +199,30 @@ async function readDocuments(
 }
 
 /**
- * Returns the document of an entry, or undefined if it has changed since the entry was read: its
- * new values may belong to another position.
+ * Returns the document of an entry, or undefined if it has other values: it has changed since the
+ * entry was read, or a job has reserved the values of the entry for it.
  */
 function currentOf(
   { index }: IndexPlan,
-  { key, id, document: own }: IndexEntry,
+  entry: IndexEntry,
   found: ReadonlyMap<string, IndexedDocument>,
 ): (IndexedDocument & { readonly parsed: Json }) | undefined {
-  if (own !== undefined) return { ...own, parsed: JSON.parse(own.body) as Json }
-  const document = found.get(id)
+  const document = entry.document ?? found.get(entry.id)
   if (document === undefined) return undefined
   const parsed = JSON.parse(document.body) as Json
-  const { bytes } = keyOfValues(valuesOf(parsed, index.fields), index.fields)
-  return bytes.equals(key) ? { ...document, parsed } : undefined
+  const isCurrent = entry.document !== undefined && !mayBeReserved(index)
+  return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
+}
+
+/**
+ * Returns whether an index may contain entries of values that documents do not have yet
+ * (`reserved-entries.ts`).
+ */
+export const mayBeReserved = ({ isUnique }: IndexDefinition): boolean => isUnique
+
+/** Returns whether an entry has the key of a document. */
+export function isEntryOf({ fields }: IndexDefinition, { key }: IndexEntry, document: Json) {
+  return keyOfValues(valuesOf(document, fields), fields).bytes.equals(key)
 }
 
 /** Divides entries, so that the documents of each part can be read together. */

@@ -1,12 +1,12 @@
 import { beforeEach, expect, it } from 'vitest'
 import { invariant } from '../../../contract/invariant.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../../documents.ts'
 import { idsOn } from '../../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
-import type { Page } from '../../query/read-page.ts'
+import type { Page } from '../../query/scan/read-page.ts'
 import { createDocumentRepository } from '../../repository/repository.ts'
 import { reserveEntries } from '../../repository/reserved-entries.ts'
 import type { DocumentRepository } from '../../repository/stored-documents.ts'
@@ -45,9 +45,9 @@ forEachEngine((engine) => {
     }
   })
 
-  const find = (query: string) =>
+  const find = (query: string, count = false) =>
     documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
-      count: false,
+      count,
       reserve: (bytes) => {
         reserved.push(bytes)
         return undefined
@@ -101,10 +101,28 @@ forEachEngine((engine) => {
       await indexes.put(where, 'by-c', ['c'], true)
       await indexes.build()
       await documents.create(where, '{"id":"6","c":"now"}')
+      await documents.create(where, '{"id":"7","c":"maybe"}')
       const next = { id: '6', body: '{"id":"6","c":"later"}' }
       await store.transaction((trx) => reserveEntries(trx, where, [next]))
       expect(viewOf(await find('c=later')).ids).toBe('')
       expect(viewOf(await find('c=now')).ids).toBe('6')
+      expect(viewOf(await find('c:gte=a&sort=c')).ids).toBe('7,6')
+      expect(viewOf(await find('c:gte=a&sort=-c')).ids).toBe('6,7')
+      expect(viewOf(await find('c:gte=a')).ids).toBe('6,7')
+      expect((await find('c:gte=a', true)).total).toBe(2)
+    })
+  }
+
+  if (engine.name === 'postgres') {
+    it('reads and counts by a unique index in the same way', async () => {
+      await indexes.put(where, 'by-c', ['c'], true)
+      await indexes.build()
+      await documents.create(where, '{"id":"6","c":"x"}')
+      const entries = () => Promise.reject(new Error('several steps'))
+      const reader = { ...repository.indexes, entries }
+      documents = createDocuments({ ...repository, indexes: reader }, () => 0)
+      expect(viewOf(await find('c=x'))).toEqual({ ids: '6', scanned: 1 })
+      expect((await find('c=x', true)).total).toBe(1)
     })
   }
 

@@ -2,14 +2,15 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Json } from '../../json/strict-json.ts'
 import { positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
-import type { Page } from '../../query/read-page.ts'
+import type { Page } from '../../query/scan/read-page.ts'
 import { mayBeTruncated } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
-import type { IndexedPage, IndexPart, PageReader } from './page-reader.ts'
+import type { IndexPart } from './index-reader.ts'
+import type { IndexedPage, PageReader } from './page-reader.ts'
 import { beginAfter } from './read-by-index.ts'
 
 /**
- * Returns the page of a query that an index answers alone: its ranges contain exactly the documents
+ * Returns the page of a query that needs only an index: its ranges contain exactly the documents
  * that match, in the requested order. One statement then reads the page, and the documents are
  * neither parsed nor compared. The result is a promise only if the store is asynchronous.
  *
@@ -24,8 +25,7 @@ export function readExactPage(
   const { index, isExact, isOrdered, isReversed } = plan
   const { fields, limit, count } = query
   if (!isExact || !isOrdered || isReversed || count || fields !== undefined) return undefined
-  // It may contain entries of documents that a job will create (`reserved-entries.ts`).
-  if (index.isUnique) return undefined
+  if (reader.mayReserve && index.isUnique) return undefined
   const [first, other, ...more] = partsOf(plan, query) ?? []
   if (first === undefined || more.length > 0) return undefined
   // The parts of one stream follow each other. Those of two streams would have to be merged.
@@ -49,7 +49,7 @@ function partsOf(plan: IndexPlan, query: PageQuery): IndexPart[] | undefined {
   const { streams } = plan
   const from = query.from && beginAfter(plan, query, query.from)
   if (from === 'unknown' || streams.length > 2) return undefined
-  // Of a string and another value with the same text, documents more often have the latter.
+  // `year=2000` matches a number and a string. Numbers are more common, so they are read first.
   return streams.toReversed().flatMap(({ prefix, ranges }) => {
     if (from === undefined) return ranges.map(({ lower, upper }) => ({ key: lower, id: '', upper }))
     const begin = Buffer.concat([prefix, from.rest])
@@ -68,7 +68,7 @@ function toPage(
   { sort, limit }: PageQuery,
   { isReady, json, lastBytes, longestKey, returned, scanned, states }: IndexedPage,
 ): Page | undefined {
-  // Documents with the same truncated key are in no order, and may not match.
+  // The order of documents with the same truncated key is unknown, and they may not match.
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
   const isLast = scanned <= limit
   const last = isLast ? undefined : lastOf(json, lastBytes)

@@ -1,14 +1,15 @@
-import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
-import type { NextTurn } from '../../storage/changes/turns.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import { JsonArray, type JsonText } from '../json/json-array.ts'
-import type { Json } from '../json/strict-json.ts'
-import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createMatcher, type Filter, TIME_SLICE } from './filter.ts'
-import { compareCodePoints, type Position } from './order.ts'
-import type { PageQuery } from './page-query.ts'
+import { setTimeout } from 'node:timers/promises'
+import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
+import type { NextTurn } from '../../../storage/changes/turns.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { JsonArray, type JsonText } from '../../json/json-array.ts'
+import type { Json } from '../../json/strict-json.ts'
+import type { DocumentRepository } from '../../repository/stored-documents.ts'
+import { TIME_SLICE } from '../filter.ts'
+import { compareCodePoints, type Position } from '../order.ts'
+import type { PageQuery } from '../page-query.ts'
+import { createTextOf } from '../select-fields.ts'
 import type { CheckScan } from './scan-limit.ts'
-import { createTextOf } from './select-fields.ts'
 import { SortedMatches } from './sorted-matches.ts'
 import type { TopDocuments } from './top-documents.ts'
 
@@ -29,31 +30,6 @@ export interface Page {
   /** Name of the index that served the query; undefined for a scan. */
   readonly index?: string
 }
-
-/** Returns the query of a page in id order, of whole documents. */
-const inIdOrder = (filter: Filter, after: string | undefined, limit: number): PageQuery => ({
-  matches: filter.length === 0 ? undefined : createMatcher(filter),
-  sort: [],
-  fields: undefined,
-  limit,
-  from: after === undefined ? undefined : { values: [], id: after },
-  count: false,
-})
-
-/** Returns documents that match, in id order after an id. */
-export type ReadInIdOrder = (
-  where: CollectionRef,
-  filter: Filter,
-  after: string | undefined,
-  limit: number,
-  bounds?: ScanBounds,
-) => Promise<Page>
-
-/** Returns the {@link ReadInIdOrder} of a repository. */
-export const createReadInIdOrder =
-  (deps: ReadPageDeps): ReadInIdOrder =>
-  (where, filter, after, limit, bounds) =>
-    readPage(deps, where, inIdOrder(filter, after, limit), bounds)
 
 /** Bounds of one scan of a collection. */
 export interface ScanBounds {
@@ -76,9 +52,11 @@ export const BATCH_BYTES = 1024 * 1024
 /** A batch larger than this yields to other requests first, bytes. */
 const SMALL_BYTES = 64 * 1024
 
-interface ReadPageDeps {
+export interface ReadPageDeps {
   readonly repository: DocumentRepository
   readonly nextTurn: NextTurn
+  /** Waits some time, ms. */
+  readonly pause?: (ms: number) => Promise<unknown>
 }
 
 /**
@@ -98,7 +76,7 @@ export function readPage(
 }
 
 async function readInIdOrder(
-  { repository, nextTurn }: ReadPageDeps,
+  { repository, nextTurn, pause = setTimeout }: ReadPageDeps,
   where: CollectionRef,
   { matches, fields, limit, from, count }: PageQuery,
   { batches = Infinity, upTo, reserve, check }: ScanBounds,
@@ -112,16 +90,22 @@ async function readInIdOrder(
   let isFull = false
   let lastId: string | undefined
   let total = 0
+  const isScan = matches !== undefined || count
   // Counting begins with the first document, not with the page.
   let after = count ? undefined : from?.id
   const isBefore = (id: string) =>
     count && from !== undefined && compareCodePoints(id, from.id) <= 0
+  let paused = 0
   for (let batch = 1; ; batch++) {
-    check?.()
-    // One more than requested detects a next page. A filter may skip many documents.
-    const size = matches === undefined && !count ? limit + 1 - states.length : PAGE.max
-    const found = await repository.until(where, after, size, BATCH_BYTES, upTo)
+    if (paused > 0) await pause(paused)
+    check?.(paused)
+    // Read one more than requested, to detect a next page. A filter may skip many documents.
+    const size = isScan ? PAGE.max : limit + 1 - states.length
+    const found = isScan
+      ? await repository.scan(where, after, BATCH_BYTES, upTo)
+      : await repository.until(where, after, size, BATCH_BYTES, upTo)
     const { last, bytes: more } = found
+    paused = found.pause ?? 0
     if (!isFull) await reserve?.(bytes + more)
     if (batch > 1 || more > SMALL_BYTES) await nextTurn()
     const rows = found.documents ?? (await repository.list(where, after, size, last ?? upTo))
@@ -163,7 +147,7 @@ async function readInIdOrder(
 
 /** Reads the whole collection and keeps the first documents in the order. */
 async function readSorted(
-  { repository, nextTurn }: ReadPageDeps,
+  { repository, nextTurn, pause = setTimeout }: ReadPageDeps,
   where: CollectionRef,
   query: PageQuery,
   { upTo, reserve, check }: ScanBounds,
@@ -171,11 +155,15 @@ async function readSorted(
   const slice = createSlices(nextTurn)
   const matches = new SortedMatches(query)
   let scanned = 0
+  let paused = 0
   for (let after: string | undefined; ; ) {
-    check?.()
-    const { last } = await repository.until(where, after, PAGE.max, BATCH_BYTES, upTo)
+    if (paused > 0) await pause(paused)
+    check?.(paused)
+    const found = await repository.scan(where, after, BATCH_BYTES, upTo)
+    const { last, documents } = found
+    paused = found.pause ?? 0
     await nextTurn()
-    const rows = await repository.list(where, after, PAGE.max, last ?? upTo)
+    const rows = documents ?? (await repository.list(where, after, PAGE.max, last ?? upTo))
     scanned += rows.length
     for (const { id, tag, body } of rows) {
       const turn = slice()

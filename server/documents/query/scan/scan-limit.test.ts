@@ -43,6 +43,18 @@ it('stops a query that takes too long', async () => {
   await scans.run(forever, async (check) => check())
 })
 
+it('does not count the pauses of a query', async () => {
+  let now = 0
+  const scans = new ScanLimit(limits, () => now)
+  await scans.run(forever, async (check) => {
+    check()
+    now += 40_000
+    check(30_000)
+    now += 1
+    expect(() => check()).toThrow('The query was stopped after 10 s')
+  })
+})
+
 it('stops a query, and leaves the queue, when the client disconnects', async () => {
   const scans = new ScanLimit(limits)
   const client = new AbortController()

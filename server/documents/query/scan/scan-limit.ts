@@ -1,6 +1,6 @@
-import { PAGE_BYTES } from '../../contract/document.ts'
-import { Failure } from '../../failure.ts'
-import { Semaphore } from '../../storage/changes/semaphore.ts'
+import { PAGE_BYTES } from '../../../contract/document.ts'
+import { Failure } from '../../../failure.ts'
+import { Semaphore } from '../../../storage/changes/semaphore.ts'
 
 /**
  * Limits of queries that read a collection without an index: how many run at once on a node, how
@@ -14,8 +14,12 @@ export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 }
  */
 export const FREE = { entries: 2_000, bytes: PAGE_BYTES } as const
 
-/** Called between two batches of a scan. Throws if the scan must end. */
-export type CheckScan = () => void
+/**
+ * Called between two batches of a scan. Throws if the scan must end.
+ *
+ * @param paused how long the scan has paused since the last call, ms. Its limit excludes pauses.
+ */
+export type CheckScan = (paused?: number) => void
 
 /** Limits the scans of a node ({@link SCANS}). */
 export class ScanLimit {
@@ -23,7 +27,7 @@ export class ScanLimit {
   readonly #limits: Readonly<Record<keyof typeof SCANS, number>>
   readonly #now: () => number
 
-  /** @param now returns ms of a clock that never goes back. */
+  /** @param now returns the time of a monotonic clock, ms. */
   constructor(
     limits: Readonly<Record<keyof typeof SCANS, number>> = SCANS,
     now: () => number = () => performance.now(),
@@ -80,8 +84,9 @@ export class ScanLimit {
   }
 
   #begin(signal: AbortSignal): CheckScan {
-    const end = this.#now() + this.#limits.duration
-    return () => {
+    let end = this.#now() + this.#limits.duration
+    return (paused = 0) => {
+      end += paused
       requireConnected(signal)
       if (this.#now() > end) throw tooExpensive(this.#limits.duration)
     }

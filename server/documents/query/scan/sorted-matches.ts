@@ -1,7 +1,7 @@
-import type { Json } from '../json/strict-json.ts'
-import { createComparator, positionOf } from './order.ts'
-import type { PageQuery } from './page-query.ts'
-import { createTextOf } from './select-fields.ts'
+import type { Json } from '../../json/strict-json.ts'
+import { createComparator, positionOf } from '../order.ts'
+import type { PageQuery } from '../page-query.ts'
+import { createTextOf } from '../select-fields.ts'
 import { TopDocuments } from './top-documents.ts'
 
 /** A stored document with its parsed body. */
@@ -46,6 +46,9 @@ export class SortedMatches {
     this.total++
     const position = positionOf(parsed, id, sort)
     if (from !== undefined && this.#compare(position, from) <= 0) return
-    this.top.offer(position, () => ({ id, tag, text: this.#textOf(body, parsed) }))
+    this.top.offer(position, () => ({ id, tag, text: copyOf(this.#textOf(body, parsed)) }))
   }
 }
+
+/** Returns a copy of a text that may be a slice of a batch, and would keep the batch in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString()

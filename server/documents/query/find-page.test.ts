@@ -1,0 +1,121 @@
+import { sql } from 'kysely'
+import { beforeEach, expect, test } from 'vitest'
+import { PAGE } from '../../contract/document.ts'
+import type { Store } from '../../storage/store.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocuments, type Documents, type FindOptions, type FoundPage } from '../documents.ts'
+import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
+import { COUNTED } from '../repository/document-counts.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import { idsOn } from './ids-on-page.testing.ts'
+import { parseDocumentQuery } from './query.ts'
+
+const where = { database: 'db', collection: 'articles' }
+
+forEachEngine((engine) => {
+  let store: Store
+  let documents: Documents
+  let indexes: ReturnType<typeof openIndexesOf>
+
+  beforeEach(async () => {
+    store = await engine.open()
+    await storeDatabases(store, 'db')
+    documents = createDocuments(createDocumentRepository(store), () => 0)
+    indexes = openIndexesOf(store)
+    for (const document of [
+      { id: '1', a: 1, b: 2 },
+      { id: '2', a: 1, b: 1 },
+      { id: '3', a: 2, b: 1 },
+    ]) {
+      await documents.create(where, JSON.stringify(document))
+    }
+  })
+
+  const find = (query: string, { count = false, permission }: Partial<FindOptions> = {}) =>
+    documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
+      count,
+      reserve: () => undefined,
+      signal: () => new AbortController().signal,
+      ...(permission && { permission }),
+    })
+  const viewOf = (page: FoundPage) => [page.index, idsOn(page).join()]
+  const view = async (query: string) => viewOf(await find(query))
+
+  test('a query uses an index of another node as soon as it is ready, and none that it has dropped', async () => {
+    await indexes.put(where, 'by-b', ['b'])
+    await indexes.build()
+    expect(await view('b=1')).toEqual(['by-b', '2,3'])
+    expect(await view('a=1&b=1')).toEqual(['by-b', '2'])
+    expect(await view('a=1')).toEqual([undefined, '1,2'])
+    await indexes.put(where, 'by-a', ['a', 'b'])
+    expect(await view('a=1')).toEqual([undefined, '1,2'])
+    await indexes.build()
+    expect(await view('b=1')).toEqual(['by-b', '2,3'])
+    expect(await view('a=1')).toEqual(['by-a', '1,2'])
+    expect(await view('a=1&sort=b')).toEqual(['by-a', '2,1'])
+    expect(await view('a=1&b=1')).toEqual(['by-a', '2'])
+    await indexes.delete(where, 'by-b')
+    expect(await view('b=1')).toEqual([undefined, '2,3'])
+    await indexes.build()
+    expect(await view('b=1')).toEqual([undefined, '2,3'])
+  })
+
+  test('a scan begins once the caller has permission', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let isFound = false
+    const finding = Promise.resolve(find('a=1', { permission: promise })).then((page) => {
+      isFound = true
+      return page
+    })
+    // Reads after it are answered, so it waits for its permission.
+    for (let reads = 0; reads < 20; reads++) await view('b=1')
+    expect(isFound).toBe(false)
+    resolve()
+    expect(viewOf(await finding)).toEqual([undefined, '1,2'])
+  })
+
+  test.each<[string, string, string, number]>([
+    ['no filter', '', '1,2', 3],
+    ['equality', 'a=1', '1,2', 2],
+    ['a range in order', 'b:gte=1&sort=-b', '1,2', 3],
+    ['several ranges', 'a:in=2,1,none', '1,2', 3],
+  ])('documents are counted without reading them, with %s', async (_, query, ids, total) => {
+    await indexes.put(where, 'by-a', ['a'])
+    await indexes.put(where, 'by-b', ['b'])
+    await indexes.build()
+    const repository = createDocumentRepository(store)
+    const scan = () => Promise.reject(new Error('a scan'))
+    const { indexes: reader } = repository
+    documents = createDocuments(
+      {
+        ...repository,
+        ...(query !== '' && { list: scan, scan, until: scan }),
+        indexes: {
+          ...reader,
+          entries(collection, index, range, limit) {
+            expect(limit).toBeLessThan(PAGE.max)
+            return reader.entries(collection, index, range, limit)
+          },
+        },
+      },
+      () => 0,
+    )
+    const page = await find(`${query}&limit=2`, { count: true })
+    expect([idsOn(page).join(), page.total]).toEqual([ids, total])
+  })
+
+  test('more documents are counted than a statement counts', async () => {
+    await sql`
+      insert into documents select 'db', 'articles', 'd' || n, 'x', '{"id":"d' || n || '","b":1}'
+      from (
+        with recursive numbers(n) as (
+          select 1 union all select n + 1 from numbers where n < ${COUNTED + 2})
+        select n from numbers) as numbers`.execute(store.db)
+    expect((await find('limit=1', { count: true })).total).toBe(COUNTED + 5)
+    await indexes.put(where, 'by-b', ['b'])
+    await indexes.build()
+    const page = await find('b=1&limit=1', { count: true })
+    expect([page.index, page.total]).toEqual(['by-b', COUNTED + 4])
+  })
+})

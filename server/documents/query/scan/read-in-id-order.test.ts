@@ -1,0 +1,91 @@
+import { beforeEach, expect, test } from 'vitest'
+import { createTurns } from '../../../storage/changes/turns.ts'
+import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
+import { createDocumentRepository } from '../../repository/repository.ts'
+import type { DocumentRepository } from '../../repository/stored-documents.ts'
+import type { Filter } from '../filter.ts'
+import { idsOn } from '../ids-on-page.testing.ts'
+import { createReadInIdOrder, type ReadInIdOrder } from './read-in-id-order.ts'
+import { FREE } from './scan-limit.ts'
+
+const where = { database: 'db', collection: 'articles' }
+/** In an order that is not that of `n`. */
+const all = Array.from({ length: 60 }, (_, at) => ({
+  id: `d${String((at * 7) % 60).padStart(2, '0')}`,
+  kind: at % 2 === 0 ? 'even' : 'odd',
+  n: at,
+}))
+
+forEachEngine((engine) => {
+  let repository: DocumentRepository
+  let read: ReadInIdOrder
+  let byIndex: ReadInIdOrder
+
+  const insert = (documents: readonly { readonly id: string }[]) =>
+    repository.insert(
+      where,
+      documents.map((document) => ({ id: document.id, body: JSON.stringify(document) })),
+    )
+
+  beforeEach(async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'db')
+    repository = createDocumentRepository(store)
+    const indexes = openIndexesOf(store)
+    await indexes.put(where, 'by-kind', ['kind'])
+    await indexes.put(where, 'by-n', ['n'])
+    await indexes.build()
+    await insert(all)
+    const nextTurn = createTurns()
+    const scan = () => Promise.reject(new Error('a scan'))
+    read = createReadInIdOrder({ repository, nextTurn })
+    byIndex = createReadInIdOrder({
+      repository: { ...repository, list: scan, scan, until: scan },
+      nextTurn,
+    })
+  })
+
+  test.each<[string, Filter]>([
+    ['equality', [['kind', 'odd']]],
+    ['several values', [['kind:in', 'odd,even,none']]],
+    [
+      'another condition',
+      [
+        ['kind', 'odd'],
+        ['n:ne', '7'],
+      ],
+    ],
+    ['a range', [['n:gte', '10']]],
+    ['no match', [['n:gt', '100']]],
+  ])('pages by an index with %s equal those of a scan', async (_, filter) => {
+    const withoutIndexes = createReadInIdOrder({
+      repository: { ...repository, indexes: { ...repository.indexes, ready: () => [] } },
+      nextTurn: createTurns(),
+    })
+    for (const after of [undefined, 'd00', 'd31', 'x']) {
+      for (const upTo of [undefined, 'd10', 'd40']) {
+        for (const limit of [1, 5, 100]) {
+          const bounds = upTo === undefined ? {} : { upTo }
+          const [one, other] = [
+            await byIndex(where, filter, after, limit, bounds),
+            await withoutIndexes(where, filter, after, limit, bounds),
+          ]
+          expect([idsOn(one), one.next]).toEqual([idsOn(other), other.next])
+          expect(one.index).toBeDefined()
+        }
+      }
+    }
+  })
+
+  test('a range of too many entries is scanned', async () => {
+    const more = Array.from({ length: FREE.entries }, (_, at) => ({ id: `e${at}`, n: 100 + at }))
+    for (let at = 0; at < more.length; at += 500) await insert(more.slice(at, at + 500))
+    const filter: Filter = [['n:gte', '0']]
+    await expect(byIndex(where, filter, undefined, 1)).rejects.toThrow('a scan')
+    const page = await read(where, filter, 'd58', 2)
+    expect([idsOn(page), page.index]).toEqual([['d59', 'e0'], undefined])
+    expect((await byIndex(where, [['kind', 'odd']], 'd50', 1)).index).toBe('by-kind')
+  })
+})

@@ -1,0 +1,76 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import type { DocumentRepository, Extent } from '../../repository/stored-documents.ts'
+import { parseDocumentQuery } from '../query.ts'
+import { readPage } from './read-page.ts'
+
+const where = { database: 'db', collection: 'articles' }
+const nextTurn = async () => {}
+
+/** Returns a repository whose scans return these batches, one after the other. */
+function scanning(batches: Iterator<Extent>): DocumentRepository {
+  const scan = async () => batches.next().value as Extent
+  return { scan } as Partial<DocumentRepository> as DocumentRepository
+}
+
+const documentOf = (n: number, body = '{"a":1}') => ({ id: `d${1_000 + n}`, tag: 'tag', body })
+const query = (text: string) => ({
+  ...parseDocumentQuery(new URLSearchParams(text)),
+  ...{ from: undefined, count: false },
+})
+
+test.each([
+  ['in the order of ids', 'a=1&limit=3'],
+  ['sorted', 'sort=a&limit=3'],
+])(
+  'pauses between the batches of a scan, and excludes the pauses from its limit: %s',
+  async (_, parameters) => {
+    const calls: string[] = []
+    const batches = [0, 2, 4].map((n, at) => ({
+      ...{ bytes: 14, last: at === 2 ? undefined : `d${1_001 + n}`, pause: 20 + at },
+      documents: [documentOf(n), documentOf(n + 1)],
+    }))
+    const page = await readPage(
+      {
+        ...{ repository: scanning(batches.values()), nextTurn },
+        pause: async (ms) => calls.push(`pause ${ms}`),
+      },
+      where,
+      query(parameters),
+      { check: (paused) => calls.push(`check ${paused}`) },
+    )
+    expect(page.returned).toBe(3)
+    const first = ['check 0', 'pause 20', 'check 20']
+    expect(calls).toEqual(
+      parameters.startsWith('sort') ? [...first, 'pause 21', 'check 21'] : first,
+    )
+  },
+)
+
+test('a sorted scan keeps the documents of the page in memory, not their batches', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage: () => void = runInNewContext('gc')
+  const batchBytes = 1024 * 1024
+  let used = 0
+  function* batches(): Generator<Extent> {
+    for (let n = 0; n < 40; n++) {
+      const body = JSON.stringify({ a: n, text: 'x'.repeat(100) })
+      const batch = `${body}${'y'.repeat(batchBytes)}`
+      const documents = [documentOf(n, batch.slice(0, body.length))]
+      yield { bytes: batchBytes, last: `d${1_000 + n}`, documents }
+    }
+    collectGarbage()
+    used = process.memoryUsage().heapUsed
+    yield { bytes: 0, last: undefined, documents: [] }
+  }
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  const page = await readPage(
+    { repository: scanning(batches()), nextTurn },
+    where,
+    query('sort=a&limit=100'),
+  )
+  expect(page.returned).toBe(40)
+  expect(used - before).toBeLessThan(10 * batchBytes)
+})

@@ -1,0 +1,190 @@
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openStore } from '../../storage/open.ts'
+import { RowChanges } from '../../storage/postgres/batch/row-changes.ts'
+import type { Statement } from '../../storage/postgres/guarded-client.ts'
+import { postgresError } from '../../storage/postgres/postgres-error.ts'
+import type { Store } from '../../storage/store.ts'
+import {
+  forEachEngine,
+  forEngine,
+  makeDatabase,
+} from '../../storage/test-support/each-engine.testing.ts'
+import { createEntityTag } from '../entity-tag.ts'
+import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
+import { expectEntriesOfDocuments } from '../indexes/stored-entries.testing.ts'
+import { createDocumentRepository } from './repository.ts'
+import type { DocumentRepository } from './stored-documents.ts'
+
+const where = { database: '_system', collection: 'articles' }
+
+/** Stores documents concurrently; returns the id of each, or its conflict. */
+async function insertAll(repository: DocumentRepository, documents: readonly { id: string }[]) {
+  const results = await Promise.allSettled(
+    documents.map((each) =>
+      repository.insert(where, [{ id: each.id, body: JSON.stringify(each) }]),
+    ),
+  )
+  return results.map((result, at) => {
+    if (result.status === 'rejected') return result.reason.details ?? result.reason
+    return 'exists' in result.value ? result.value : documents[at]?.id
+  })
+}
+
+const some = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => ({ id: `d${from + at}`, n: from + at, author: `${at}` }))
+
+async function putIndexes(store: Store) {
+  const indexes = openIndexesOf(store)
+  await indexes.put(where, 'by-n', ['n'], true)
+  await indexes.put(where, 'by-author', ['author', '-n'])
+  await indexes.build()
+  return indexes
+}
+
+/** Returns a repository that knows the indexes, as it does from the second insertion on. */
+async function openRepository(store: Store) {
+  const repository = createDocumentRepository(store)
+  await insertAll(repository, [{ id: createEntityTag() }])
+  return repository
+}
+
+forEachEngine((engine) => {
+  let store: Store
+  let indexes: ReturnType<typeof openIndexesOf>
+  let repository: DocumentRepository
+
+  beforeEach(async () => {
+    store = await engine.open()
+    indexes = await putIndexes(store)
+    repository = await openRepository(store)
+  })
+
+  describe('documents that are inserted concurrently', () => {
+    it('are rejected one by one if they conflict with a unique index or an id', async () => {
+      await insertAll(repository, [{ id: 'stored', n: 1_000 } as never])
+      const documents = [
+        ...some(10),
+        { id: 'twin', n: 1_000 },
+        { id: 'stored', n: 2_000 },
+        { id: 'one', n: 3_000 },
+        { id: 'other', n: 3_000 },
+        ...some(10, 10),
+      ]
+      const inserted = await insertAll(repository, documents)
+      const ids = documents.map(({ id }) => id)
+      const rival = (document: string) => ({ field: '/n', index: 'by-n', document })
+      expect(inserted.slice(0, 10)).toEqual(ids.slice(0, 10))
+      expect(inserted.slice(14)).toEqual(ids.slice(14))
+      expect(inserted.slice(10, 12)).toEqual([rival('stored'), { exists: 'stored' }])
+      expect([
+        ['one', rival('one')],
+        [rival('other'), 'other'],
+      ]).toContainEqual(inserted.slice(12, 14))
+      await expectEntriesOfDocuments(store)
+    })
+
+    it('have entries in indexes that are created, built and deleted at the same time', async () => {
+      let isChanging = true
+      const change = async () => {
+        await indexes.put(where, 'one', ['author'])
+        await indexes.build()
+        await indexes.put(where, 'two', ['-n', 'author'])
+        await indexes.delete(where, 'one')
+        await indexes.build()
+        await indexes.put(where, 'one', ['-author'])
+        await indexes.delete(where, 'by-author')
+        await indexes.build()
+      }
+      const changing = change().finally(() => {
+        isChanging = false
+      })
+      for (let from = 0; isChanging; from += 20) {
+        const documents = some(20, from)
+        expect(await insertAll(repository, documents)).toEqual(documents.map(({ id }) => id))
+      }
+      await changing
+      await expectEntriesOfDocuments(store)
+    })
+  })
+})
+
+forEngine('postgres', (engine) => {
+  it('nodes that insert the same values concurrently store one of them', async () => {
+    const store = await engine.open()
+    await putIndexes(store)
+    const repository = await openRepository(store)
+    const other = await openRepository(await engine.open())
+    for (let from = 0; from < 100; from += 20) {
+      const documents = some(20, from)
+      const twins = documents.map((each) => ({ ...each, id: `t${each.n}` })).reverse()
+      const [ours, theirs] = await Promise.all([
+        insertAll(repository, documents),
+        insertAll(other, twins),
+      ])
+      for (const [at, { id }] of documents.entries()) {
+        const [one, two] = [ours[at], theirs.at(-1 - at)]
+        const isOurs = one === id
+        expect(isOurs ? two : one).toMatchObject({ index: 'by-n', document: isOurs ? one : two })
+      }
+    }
+    await expectEntriesOfDocuments(store)
+  })
+})
+
+describe('the statement', () => {
+  let database: Awaited<ReturnType<typeof makeDatabase>>
+  let store: Store
+  let client: pg.Client
+  let statements: Statement[]
+  let repository: DocumentRepository
+
+  beforeEach(async () => {
+    database = await makeDatabase()
+    client = new pg.Client(database.databaseUrl)
+    await client.connect()
+    store = await openStore(database.location, 'tool')
+    await putIndexes(store)
+    statements = []
+    const changes = new RowChanges((statement) => {
+      statements.push(statement)
+      const query = { ...statement, values: [...statement.values], rowMode: 'array' as const }
+      return client.query(query).catch((cause: unknown) => {
+        throw postgresError(cause)
+      })
+    })
+    repository = createDocumentRepository({ ...store, prepareChange: changes.prepare })
+    await insertAll(repository, [{ id: 'first' }])
+    statements = []
+  })
+  afterEach(async () => {
+    await store.close()
+    await client.end()
+    await database.remove()
+  })
+
+  it('inserts the other documents of a turn if one conflicts with a stored document', async () => {
+    await insertAll(repository, some(20))
+    expect(statements).toHaveLength(1)
+    const documents = some(20, 20)
+    await insertAll(repository, [...documents, { id: 'twin', n: 7 } as never])
+    expect(statements).toHaveLength(2)
+  })
+
+  it('has a plan that reads indexes, however small the tables were', async () => {
+    // PostgreSQL keeps the plan from the sixth run on.
+    for (let run = 0; run < 7; run++) await insertAll(repository, some(2, 2 * run))
+    const { name = '' } = statements[0] ?? {}
+    const kept = await client.query(
+      'select generic_plans::integer from pg_prepared_statements where name = $1',
+      [name],
+    )
+    expect(kept.rows[0]?.generic_plans).toBeGreaterThan(0)
+    const arrays = Array(8).fill("'{a}'").join()
+    const { rows } = await client.query(`explain execute "${name}"(${arrays}, 1)`)
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    expect(plan).toContain('using index_entries_sole')
+    expect(plan).toContain('hashed SubPlan')
+    expect(plan).not.toMatch(/Seq Scan on index_entries|Join/)
+  })
+})

@@ -1,0 +1,105 @@
+import { performance } from 'node:perf_hooks'
+import { sql } from 'kysely'
+import { PAGE } from '../../contract/document.ts'
+import { invariant } from '../../contract/invariant.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/store.ts'
+import { beforeNul } from '../document-id.ts'
+import type { IndexedDocument } from '../indexes/read/index-reader.ts'
+
+/** Separates bodies. JSON does not contain it. */
+const SEPARATOR = '\u001e'
+
+/** Share of the time of a batch for which the event loop was active, from which a scan pauses. */
+const BUSY = 0.85
+
+/** Length of a pause, as a multiple of the time of the batch, and its maximum, ms. */
+const PAUSE = { factor: 2, max: 50 } as const
+
+/**
+ * Returns how long a scan pauses after a batch, ms, so that a node whose event loop is busy leaves
+ * most of it to other requests.
+ *
+ * @param active how long the event loop was active while the batch was read, ms; `idle` likewise.
+ */
+export function pauseAfter({ active, idle }: { readonly active: number; readonly idle: number }) {
+  const time = active + idle
+  return active < BUSY * time ? 0 : Math.min(PAUSE.factor * time, PAUSE.max)
+}
+
+/** The next documents of a scan. */
+export interface ScanBatch {
+  /** The last id if fewer documents are returned than the scan may read; otherwise undefined. */
+  readonly last: string | undefined
+  readonly bytes: number
+  readonly documents: readonly IndexedDocument[]
+  /** How long the scan should pause before the next batch, ms. */
+  readonly pause: number
+}
+
+/**
+ * Returns up to {@link PAGE}.max documents in id order, after one id and up to `last`: fewer, but
+ * at least one, if they exceed `maxBytes`.
+ */
+export type ReadScanBatch = (
+  where: CollectionRef,
+  after: string | undefined,
+  maxBytes: number,
+  last: string | undefined,
+) => Promise<ScanBatch>
+
+interface Row {
+  /** Number of documents, including those that do not fit. */
+  readonly found: number
+  readonly bytes: number
+  /** JSON. */
+  readonly ids: string | null
+  /** JSON. Tags that are slices of a text would keep it in memory. */
+  readonly tags: string | null
+  readonly bodies: string | null
+}
+
+/**
+ * Returns the function of a PostgreSQL store. The documents are one row, because the node takes
+ * longer to read a row than to parse and match a small document.
+ */
+export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
+  return async ({ database, collection }, after, maxBytes, last) => {
+    const begun = performance.eventLoopUtilization()
+    const upTo = last === undefined ? sql`` : sql`and id <= ${last}`
+    const { rows } = await sql<Row>`
+      select
+        cast(count(*) as integer) as found,
+        cast(coalesce(sum(bytes) filter (where fits), 0) as integer) as bytes,
+        cast(json_agg(id) filter (where fits) as text) as ids,
+        cast(json_agg(tag) filter (where fits) as text) as tags,
+        string_agg(body, ${SEPARATOR}) filter (where fits) as bodies
+      from (
+        select id, tag, body, bytes, total = bytes or total <= ${maxBytes} as fits
+        from (
+          select id, tag, body, octet_length(body) as bytes,
+            sum(octet_length(body)) over (order by id rows unbounded preceding) as total
+          from (
+            select id, tag, body from documents
+            where database = ${database} and collection = ${collection}
+            and id > ${beforeNul(after ?? '')} ${upTo}
+            order by id limit ${sql.lit(PAGE.max)}
+          ) as batch
+        ) as sized
+        order by id
+      ) as in_order`.execute(db)
+    const [row] = rows
+    invariant(row, 'an aggregate has a row')
+    const { found, bytes } = row
+    const ids = JSON.parse(row.ids ?? '[]') as string[]
+    const tags = JSON.parse(row.tags ?? '[]') as string[]
+    const bodies = row.bodies?.split(SEPARATOR) ?? []
+    invariant(tags.length === ids.length && bodies.length === ids.length, 'a body is JSON')
+    const documents = ids.map((id, at) => {
+      return { id, tag: tags[at] as string, body: bodies[at] as string }
+    })
+    const isLast = ids.length === found && found < PAGE.max
+    const pause = isLast ? 0 : pauseAfter(performance.eventLoopUtilization(begun))
+    return { last: ids.length < found ? ids.at(-1) : undefined, bytes, documents, pause }
+  }
+}

@@ -1,0 +1,83 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ProxiedNode, startProxiedNode } from '../test-support/proxied-node.testing.ts'
+
+let proxied: ProxiedNode
+let node: ProxiedNode['node']
+let roundTripsOf: ProxiedNode['roundTripsOf']
+
+beforeAll(async () => {
+  proxied = await startProxiedNode()
+  ;({ node, roundTripsOf } = proxied)
+})
+afterAll(() => proxied[Symbol.asyncDispose]())
+
+const insert = async (body: object = { title: 'One' }) =>
+  (await node.request('POST', '/articles', body)).status
+
+test('credentials and document of a read share a round trip', async () => {
+  await insert({ id: 'one' })
+  const read = async () => expect((await node.request('GET', '/articles/one')).status).toBe(200)
+  expect(await roundTripsOf(read)).toBe(1)
+})
+
+test('an insert takes two round trips, of which the first reads the schema', async () => {
+  expect(await roundTripsOf(async () => expect(await insert()).toBe(201))).toBe(2)
+  await node.request('PUT', '/_schema/articles', { required: ['title'] })
+  expect(await insert({ n: 1 })).toBe(422)
+  expect(await roundTripsOf(async () => expect(await insert()).toBe(201))).toBe(2)
+  await node.request('DELETE', '/_schema/articles')
+  expect(await insert({ n: 1 })).toBe(201)
+})
+
+test('a replacement, a merge and a deletion take two round trips', async () => {
+  await insert({ id: 'changed' })
+  for (const method of ['PUT', 'PATCH']) {
+    const change = async () => {
+      const { status } = await node.request(method, '/articles/changed', { title: 'Two' })
+      expect(status).toBe(200)
+    }
+    expect(await roundTripsOf(change)).toBe(2)
+  }
+  const ids = Array.from({ length: 20 }, (_, at) => `deleted-${at}`)
+  await node.request(
+    'POST',
+    '/articles',
+    ids.map((id) => ({ id })),
+  )
+  const remove = async () =>
+    expect((await node.request('DELETE', `/articles/${ids.pop()}`)).status).toBe(200)
+  expect(await roundTripsOf(remove)).toBe(2)
+})
+
+test.each([
+  ['POST', '/late'],
+  ['PATCH', '/late/one'],
+])('a schema that is stored while the body arrives applies to %s %s', async (method, path) => {
+  await node.request('DELETE', '/_schema/late')
+  await node.request('POST', '/late', { id: 'one' })
+  const { proxy } = proxied
+  const body = '{"n":1}'
+  const socket = connect(node.port, '127.0.0.1')
+  let response = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    response += text
+  })
+  const before = proxy.roundTrips
+  socket.write(
+    [
+      `${method} ${path} HTTP/1.1`,
+      'Host: 127.0.0.1',
+      `Authorization: Bearer ${node.token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body.slice(0, 1),
+    ].join('\r\n'),
+  )
+  await expect.poll(() => proxy.roundTrips).toBeGreaterThan(before)
+  expect((await node.request('PUT', '/_schema/late', { required: ['title'] })).status).toBe(200)
+  socket.write(body.slice(1))
+  await expect.poll(() => response).toMatch(/^HTTP\/1\.1 422 /)
+  socket.destroy()
+})

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest'
+import { createRecorder } from '../../audit/record.ts'
+import { WHOLE_DATABASE } from '../../contract/job.ts'
+import { Failure } from '../../failure.ts'
+import { createJobs } from '../../jobs/jobs.ts'
+import { LEASE } from '../../jobs/repository/lease.ts'
+import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
+import type { Store } from '../../storage/store.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRules } from '../document-rules.ts'
+import { createImporter } from '../import/importer.ts'
+import { readRecords } from '../import/read-records.ts'
+import { createIndexRepository } from '../indexes/index-repository.ts'
+import { createIndexes } from '../indexes/indexes.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
+import { createSchemaChecker } from '../schemas/schema-checker.ts'
+import { createSchemas, type Schemas } from '../schemas/schemas.ts'
+import { createDatabaseImporter } from './database-importer.ts'
+import { readDatabase } from './read-database.ts'
+import { storedDatabase } from './stored-database.ts'
+
+/** Documents of each collection: several parts. */
+const COUNT = 600
+
+const audit = { actor: { name: 'ada', by: 'session', address: null }, target: 'x' } as const
+const where = { database: 'x', collection: WHOLE_DATABASE }
+
+function* exportLines() {
+  yield '{"gatehouse":1,"database":"old"}'
+  for (const collection of ['articles', 'books']) {
+    const indexes = [{ name: 'by-n', fields: ['n'], unique: true }]
+    yield JSON.stringify({ collection, schema: { type: 'object' }, indexes })
+    for (let n = 0; n < COUNT; n++) yield `{"document":{"id":"d${n}","n":${n}}}`
+  }
+  yield JSON.stringify({ end: { collections: 2, documents: 2 * COUNT } })
+}
+
+async function* bytes() {
+  yield Buffer.from([...exportLines()].join('\n'))
+}
+
+forEachEngine((engine) => {
+  /** Returns jobs that behave like another process on the same store. */
+  function openNode(store: Store, changeSchemas = (schemas: Schemas) => schemas, now = Date.now) {
+    const repository = createDocumentRepository(store)
+    const checker = createSchemaChecker()
+    const schemas = createSchemas(store, checker)
+    const importer = createImporter({ repository, now: () => 0, check: schemas.check })
+    const record = createRecorder()
+    const databaseImporter = createDatabaseImporter({
+      ...{ store, record, repository, importer, schemas: changeSchemas(schemas) },
+      indexes: createIndexes(createIndexRepository(store, Date.now), () => {}),
+    })
+    const errors: unknown[] = []
+    const jobs = createJobs({
+      ...{ store, now, pause: () => new Promise(setImmediate) },
+      rules: createDocumentRules(Date.now, schemas.current, {
+        importPart: importer.part,
+        databaseImporter,
+      }),
+      onError: (error) => errors.push(error),
+    })
+    return {
+      ...{ jobs, errors },
+      begin: () => {
+        const parts = storedDatabase(readDatabase(readRecords(bytes(), 'ndjson')))
+        return jobs.beginImport(where, { onConflict: 'fail', audit }, parts)
+      },
+      async [Symbol.asyncDispose]() {
+        await jobs.stop()
+        await checker.close()
+      },
+    }
+  }
+  const imports = (store: Store) =>
+    store.db.selectFrom('audit').select('after').where('action', '=', 'database.import').execute()
+
+  it('continues an import of a database on another node, without repetition', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    let isSet = false
+    await using first = openNode(store, (schemas) => ({
+      ...schemas,
+      async put(...input) {
+        await schemas.put(...input)
+        isSet = true
+        // The progress of this part is not stored.
+        throw new StoreUnavailable()
+      },
+    }))
+    const { id } = await first.begin()
+    await expect.poll(() => isSet).toBe(true)
+    await first.jobs.stop()
+    const halfway = await first.jobs.read('x', id)
+    expect(halfway).toMatchObject({ state: 'running', done: COUNT, total: 2 * COUNT })
+
+    const later = () => Date.now() + LEASE + 1
+    await using second = openNode(store, undefined, later)
+    second.jobs.wake()
+    await expect.poll(async () => (await second.jobs.read('x', id)).state).toBe('done')
+    expect(await second.jobs.read('x', id)).toMatchObject({
+      ...{ done: 2 * COUNT, found: 2 * COUNT },
+      result: { collections: 2, created: 2 * COUNT, failed: 0, errors: [] },
+    })
+    const indexes = await store.db.selectFrom('document_indexes').select('collection').execute()
+    expect(indexes.map(({ collection }) => collection).sort()).toEqual(['articles', 'books'])
+    expect(await imports(store)).toHaveLength(1)
+    expect(second.errors).toEqual([])
+  })
+
+  it('records an import that fails', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    await using node = openNode(store, (schemas) => ({
+      ...schemas,
+      put: () => Promise.reject(new Failure('busy', 'Schemas are rejected for a while.')),
+    }))
+    const { id } = await node.begin()
+    await expect.poll(async () => (await node.jobs.read('x', id)).state).toBe('failed')
+    const rows = await imports(store)
+    expect(rows.map(({ after }) => JSON.parse(String(after)))).toMatchObject([
+      { created: COUNT, complete: false },
+    ])
+  })
+})

@@ -1,0 +1,82 @@
+import type * as z from 'zod/mini'
+import { isCollectionName } from '../../contract/document.ts'
+import {
+  EXPORT_VERSION,
+  exportEnd,
+  exportedCollection,
+  exportHead,
+} from '../../contract/transfer.ts'
+import { Failure } from '../../failure.ts'
+import type { ImportRecord } from '../import/read-records.ts'
+import { DatabaseLines } from './database-lines.ts'
+
+/** What an export contains of a collection apart from its documents. */
+export interface CollectionDefinition extends z.infer<typeof exportedCollection> {
+  /** The line that defines the collection. */
+  readonly line: number
+}
+
+/** A collection of an export. Its documents must be read before the next collection. */
+export interface ExportedCollection {
+  readonly definition: CollectionDefinition
+  readonly documents: AsyncIterable<readonly ImportRecord[]>
+}
+
+/**
+ * Reads the collections of a database export.
+ *
+ * @throws Failure `invalid` if the records are not a complete export.
+ */
+export async function* readDatabase(
+  records: AsyncIterable<readonly ImportRecord[]>,
+): AsyncGenerator<ExportedCollection, void> {
+  const lines = new DatabaseLines(records)
+  let collections = 0
+  try {
+    requireHead(await lines.next())
+    for (;;) {
+      const value = await lines.next()
+      if (value === undefined) throw incomplete()
+      const end = exportEnd.safeParse(value)
+      if (end.success) {
+        const expected = end.data.end
+        if (collections !== expected.collections || lines.documents !== expected.documents) {
+          throw incomplete()
+        }
+        if ((await lines.next()) !== undefined) throw misplaced(lines.last)
+        return
+      }
+      const { last: line } = lines
+      const definition = exportedCollection.safeParse(value)
+      if (!definition.success || !isCollectionName(definition.data.collection)) {
+        throw misplaced(line)
+      }
+      collections++
+      yield { definition: { ...definition.data, line }, documents: lines.nextDocuments() }
+    }
+  } finally {
+    await lines.close()
+  }
+}
+
+function requireHead(value: unknown): void {
+  const head = exportHead.safeParse(value)
+  if (!head.success) {
+    throw new Failure('invalid', 'The body is not an export of a database.', { field: '' })
+  }
+  if (head.data.gatehouse === EXPORT_VERSION) return
+  throw new Failure(
+    'invalid',
+    `The export has version ${head.data.gatehouse} of its format. This server reads version ${EXPORT_VERSION}.`,
+    { field: '/gatehouse' },
+  )
+}
+
+const misplaced = (line: number) =>
+  new Failure('invalid', `Line ${line} is not part of an export of a database.`)
+
+const incomplete = () =>
+  new Failure(
+    'invalid',
+    'The export is incomplete: its end is missing, or does not match the lines before it.',
+  )
