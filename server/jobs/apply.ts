@@ -17,9 +17,7 @@ const CHANGES_PER_TURN = 50
  */
 export const MERGE_TIME = 5_000
 
-/**
- * Makes the changes that a job has staged visible, all of them; returns the number of documents.
- */
+/** Makes all staged changes of a job visible at once; returns the number of documents. */
 export type Apply = (trx: Transaction<Tables>) => Promise<number>
 
 /** A job in the transaction of its last change. */
@@ -195,7 +193,7 @@ async function changeOne(
   }
 }
 
-/** Returns the ids of the stored documents of a range whose state is not the job's. */
+/** Returns the ids of the documents of a range that differ from the state which the job scanned. */
 async function changedIds(target: Target, range: Range): Promise<string[]> {
   const rows = await target.trx
     .selectFrom('documents')

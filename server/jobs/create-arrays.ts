@@ -3,9 +3,11 @@ import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
+import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { DocumentRules, Job } from './job.ts'
-import { type JobRepository, LEASE, LeaseLost } from './repository.ts'
+import { LEASE, LeaseLost } from './repository/lease.ts'
+import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of documents whose bodies are read together, and of their bytes. */
 const READ_LIMITS = { documents: 100, bytes: 256 * 1024 } as const
@@ -55,7 +57,10 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
       if (inBackground) await allow(where)
       const begun = await repository.create(where, 'create', 'preparing', { filter: [], schema })
       // Parts may arrive slowly, so the lease is renewed independently of them.
-      renewal = setInterval(() => void repository.renew(begun).catch(() => {}), LEASE / 3).unref()
+      renewal = setInterval(
+        () => void repository.renewPreparing(begun).catch(() => {}),
+        LEASE / 3,
+      ).unref()
       return begun
     }
     try {
@@ -116,17 +121,11 @@ async function* bodiesOf(
 ): AsyncGenerator<string> {
   try {
     for (let at = 0; at < sent.length; ) {
-      const first = at
-      let bytes = 0
-      while (
-        at < sent.length &&
-        at - first < READ_LIMITS.documents &&
-        (at === first || bytes < READ_LIMITS.bytes)
-      ) {
-        bytes += sent[at++]?.bytes ?? 0
-      }
-      const ids = sent.slice(first, at).map(({ id }) => id)
+      const next = sent.slice(at, at + READ_LIMITS.documents)
+      const batch = next.slice(0, limitBytes(next, READ_LIMITS.bytes))
+      const ids = batch.map(({ id }) => id)
       yield* await repository.bodies(job, ids)
+      at += batch.length
     }
   } finally {
     release()

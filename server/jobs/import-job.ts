@@ -1,10 +1,11 @@
-import type { OnConflict } from '../contract/import.ts'
-import type { StoredPart } from '../documents/import/stored-part.ts'
+import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
+import type { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import type { DocumentRules, Job } from './job.ts'
-import { type JobRepository, LEASE } from './repository.ts'
+import type { DocumentRules, Job, JobRequest } from './job.ts'
+import { LEASE } from './repository/lease.ts'
+import type { JobRepository } from './repository/repository.ts'
 
-/** Maximum number of records that are staged in one transaction, and of their characters. */
+/** Maximum number of records or parts that are staged in one transaction, and of their characters. */
 const STAGE_LIMITS = { records: 1_000, size: 1024 * 1024 } as const
 
 export interface ImportJobDeps {
@@ -15,10 +16,10 @@ export interface ImportJobDeps {
   readonly wake: () => void
 }
 
-/** Starts an import whose documents are stored by a job. */
+/** Starts an import of a collection or a whole database, whose documents a job stores. */
 export type BeginImport = (
   where: CollectionRef,
-  onConflict: OnConflict,
+  request: Pick<JobRequest, 'onConflict' | 'audit'>,
   parts: AsyncIterable<StoredPart>,
 ) => Promise<{ readonly id: string }>
 
@@ -28,11 +29,14 @@ export type BeginImport = (
  */
 export const createBeginImport =
   ({ repository, allow, pause, wake }: ImportJobDeps): BeginImport =>
-  async (where, onConflict, parts) => {
+  async (where, request, parts) => {
     await allow(where)
-    let job = await repository.create(where, 'import', 'preparing', { filter: [], onConflict })
+    let job = await repository.create(where, 'import', 'preparing', { filter: [], ...request })
     // Records may arrive slowly, so the lease is renewed independently of them.
-    const renewal = setInterval(() => void repository.renew(job).catch(() => {}), LEASE / 3).unref()
+    const renewal = setInterval(
+      () => void repository.renewPreparing(job).catch(() => {}),
+      LEASE / 3,
+    ).unref()
     try {
       let latest: StoredPart[] = []
       let staged = 0
@@ -46,7 +50,9 @@ export const createBeginImport =
         latest.push(part)
         const records = latest.reduce((sum, each) => sum + each.records, 0)
         const size = latest.reduce((sum, each) => sum + each.text.length, 0)
-        if (records >= STAGE_LIMITS.records || size >= STAGE_LIMITS.size) await stage()
+        // The definition of a collection is a part without records.
+        const count = Math.max(records, latest.length)
+        if (count >= STAGE_LIMITS.records || size >= STAGE_LIMITS.size) await stage()
       }
       await stage()
       await repository.begin(job)
@@ -63,15 +69,15 @@ export const createBeginImport =
 /** Stores some documents of an import; returns the job's new state. */
 export async function importNext(
   repository: JobRepository,
-  importPart: DocumentRules['importPart'],
+  { importPart, databaseImporter }: Pick<DocumentRules, 'importPart' | 'databaseImporter'>,
   job: Job,
 ): Promise<Job> {
   const [part = '', line = '0'] = job.cursor?.split(' ') ?? []
   const next = await repository.partAfter(job, part)
-  if (next === undefined) return repository.finish(job, async () => job.found)
-  const { onConflict = 'fail' } = job.request
+  if (next === undefined) return endImport(repository, databaseImporter, job)
+  const { onConflict = 'fail', audit } = job.request
   let current = job
-  await importPart(job, next.text, {
+  const state: PartImport = {
     onConflict,
     line: Number(line),
     result: job.result,
@@ -79,6 +85,40 @@ export async function importNext(
       const cursor = line === undefined ? next.id : `${part} ${line}`
       current = await repository.advanceImport(trx, current, { cursor, result, done })
     },
-  })
+  }
+  await (audit === undefined
+    ? importPart(job, next.text, state)
+    : databaseImporter.part(job.database, next.text, state, audit))
   return current
+}
+
+/**
+ * Ends an import with a failure. Reads the job first, because its last step may have stored
+ * documents and its progress.
+ */
+export async function failImport(
+  repository: JobRepository,
+  importer: DocumentRules['databaseImporter'],
+  job: Job,
+  failure: Failure,
+): Promise<Job> {
+  return endImport(repository, importer, (await repository.read(job.id)) ?? job, failure)
+}
+
+/** Ends an import, successfully unless a failure is given. That of a database is audited. */
+function endImport(
+  repository: JobRepository,
+  { recordEnd }: Pick<DocumentRules['databaseImporter'], 'recordEnd'>,
+  job: Job,
+  failure?: Failure,
+): Promise<Job> {
+  const { audit } = job.request
+  if (audit !== undefined) {
+    return repository.endAudited(job, failure, (trx) =>
+      recordEnd(trx, audit, job.result, failure === undefined),
+    )
+  }
+  return failure === undefined
+    ? repository.finish(job, async () => job.found)
+    : repository.fail(job, failure)
 }

@@ -1,16 +1,16 @@
 import type { Transaction } from 'kysely'
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
-import {
-  type ImportResult,
-  importResult,
-  ON_CONFLICT,
-  type OnConflict,
-} from '../contract/import.ts'
-import { JOB_KINDS, type JobKind } from '../contract/job.ts'
+import { actor } from '../contract/audit.ts'
+import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
+import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
 import type { CollectionIndexes } from '../documents/indexes/entries.ts'
 import type { Filter } from '../documents/query/filter.ts'
+import type {
+  DatabaseImportAudit,
+  DatabaseImporter,
+} from '../documents/transfer/database-importer.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { EngineName } from '../storage/engine.ts'
@@ -29,6 +29,8 @@ export interface JobRequest {
   readonly schema?: string | null
   /** Only for the kind `import`. */
   readonly onConflict?: OnConflict
+  /** Only for an import of a database. */
+  readonly audit?: DatabaseImportAudit
 }
 
 /**
@@ -60,6 +62,7 @@ const request = z.object({
   patch: z.optional(z.string()),
   schema: z.optional(z.nullable(z.string())),
   onConflict: z.optional(z.enum(ON_CONFLICT)),
+  audit: z.optional(z.object({ actor, target: z.string() })),
 })
 
 const failure = z.object({
@@ -79,7 +82,7 @@ export interface Job extends CollectionRef {
   readonly total: number | null
   readonly found: number
   readonly failure: Pick<Failure, 'code' | 'message' | 'details'> | null
-  readonly result: ImportResult | null
+  readonly result: JobResult | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -114,6 +117,8 @@ export interface DocumentRules {
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   /** Imports a part that `stored-part.ts` has printed. */
   readonly importPart: ImportPart
+  /** Imports a part of a database, and records the end of the import. */
+  readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
   createTag(): string
   /** Must be called before `openIndexes` unless the transaction has written documents. */
   lockDocuments(trx: Transaction<Tables>, engine: EngineName): Promise<void>
@@ -146,7 +151,7 @@ export const toJob = (row: JobsTable): Job => ({
   total: row.total,
   found: row.found,
   failure: row.failure === null ? null : parseJsonColumn(failure, 'jobs.failure', row.failure),
-  result: row.result === null ? null : parseJsonColumn(importResult, 'jobs.result', row.result),
+  result: row.result === null ? null : parseJsonColumn(jobResult, 'jobs.result', row.result),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })

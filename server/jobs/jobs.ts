@@ -3,14 +3,16 @@ import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { prepareApply } from './apply.ts'
 import { createArrays } from './create-arrays.ts'
-import { type BeginImport, createBeginImport, importNext } from './import-job.ts'
+import { type BeginImport, createBeginImport, failImport, importNext } from './import-job.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
 import { rangeAfter } from './range.ts'
-import { createJobRepository, LeaseLost, SchemaChanged } from './repository.ts'
+import { LeaseLost } from './repository/lease.ts'
+import { SchemaChanged } from './repository/progress.ts'
+import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
 import { scanNext } from './scan.ts'
 import { type CollectionSearch, unlimitedSearch } from './search.ts'
@@ -66,7 +68,7 @@ export interface JobsDeps {
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, now, pause, onError, search = unlimitedSearch } = deps
   const repository = createJobRepository(store, now)
-  /** The ids that an index has found for the jobs of this node, by their ids. */
+  /** The document ids that an index has found for the jobs of this node, by job id. */
   const selected = new Map<string, readonly string[]>()
 
   const applyInTransaction = async (job: Job, keep?: boolean): Promise<Job> =>
@@ -98,7 +100,11 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function commit(job: Job, keep?: boolean): Promise<Job> {
     let current = job
     for (let round = 0; round < SCHEMA_CHANGES; round++) {
-      current = await checkBySchema(current)
+      current = await checkBySchema(current).catch(async (error) => {
+        // An earlier process may have reserved values for it.
+        if (job.state === 'running') await large?.release(job)
+        throw error
+      })
       try {
         return await commitChecked(current, keep)
       } catch (error) {
@@ -119,7 +125,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     let range = await rangeAfter(store.db, job, '', CHECK_LIMITS)
     while (range !== undefined) {
       await check(await repository.staged(job, range))
-      await repository.keep(job)
+      await repository.renewLease(job)
       await pause()
       range = await rangeAfter(store.db, job, range.last, CHECK_LIMITS)
     }
@@ -132,20 +138,24 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   /** Returns the ids that an index finds for a job; undefined if it must scan the collection. */
   async function selectionOf(job: Job): Promise<readonly string[] | undefined> {
-    // A listing is read by scans later on, up to its cursor.
-    if (job.kind !== 'patch' && job.kind !== 'delete') return undefined
-    const known = selected.get(job.id)
+    if (job.kind === 'create') return undefined
+    const ids = selected.get(job.id)
     // A job that has begun to scan may have passed documents that an index finds now.
-    if (known !== undefined || job.cursor !== null) return known
-    const ids = await search.select(job, job.request.filter)
-    if (ids !== undefined) selected.set(job.id, ids)
-    return ids
+    if (ids !== undefined || job.cursor !== null) return ids
+    const found = await search.select(job, job.request.filter)
+    if (found !== undefined) selected.set(job.id, found)
+    return found
   }
+
+  const fail = (job: Job, failure: Failure): Promise<Job> =>
+    job.kind === 'import'
+      ? failImport(repository, rules.databaseImporter, job, failure)
+      : repository.fail(job, failure)
 
   /** Makes one step of a job; returns its new state. */
   async function step(job: Job): Promise<Job> {
     try {
-      if (job.kind === 'import') return await importNext(repository, rules.importPart, job)
+      if (job.kind === 'import') return await importNext(repository, rules, job)
       // The job starts after earlier committed changes are applied.
       if (job.done === 0) await writes?.whenApplied(job)
       const next = await scanNext(store, rules, job, await selectionOf(job))
@@ -156,7 +166,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
-        return repository.fail(job, error)
+        return fail(job, error)
       }
       // The disk is full or part of the database is damaged. A retry would fail too and delay other
       // jobs.
@@ -165,12 +175,12 @@ export function createJobs(deps: JobsDeps): Jobs {
         (error.code !== 'unavailable' || error instanceof DamagedStore)
       ) {
         onError(error)
-        return repository.fail(job, error)
+        return fail(job, error)
       }
       // The database is unavailable, which is not an error of the job. It is retried.
       if (isStoreFailure(error)) throw error
       onError(error)
-      return repository.fail(job, new Failure('internal', 'An unexpected error occurred.'))
+      return fail(job, new Failure('internal', 'An unexpected error occurred.'))
     }
   }
 

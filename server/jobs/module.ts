@@ -1,7 +1,7 @@
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import { createTurns } from '../storage/changes/turns.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import type { DocumentRules } from './job.ts'
 import { createJobs } from './jobs.ts'
 import { type JobRoutesDeps, jobRoutes } from './routes.ts'

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
-import type { JobView } from '../contract/job.ts'
+import { type JobView, WHOLE_DATABASE } from '../contract/job.ts'
 import { parsePageLimit } from '../contract/page-limit.ts'
 import type { Documents } from '../documents/documents.ts'
-import type { Page } from '../documents/query/read-page.ts'
+import type { Page } from '../documents/query/scan/read-page.ts'
 import { toErrorBody } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
@@ -84,7 +84,7 @@ function toView(job: Job): JobView {
   return {
     id: job.id,
     kind: job.kind,
-    collection: job.collection,
+    collection: job.collection === WHOLE_DATABASE ? null : job.collection,
     state: stateOf(job),
     done: job.done,
     total: job.total,

@@ -1,6 +1,7 @@
 import { createBackgroundLoop } from '../storage/changes/background-loop.ts'
 import type { Job } from './job.ts'
-import { type JobRepository, LeaseLost } from './repository.ts'
+import { LeaseLost } from './repository/lease.ts'
+import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
 const CONCURRENCY = 4
@@ -11,7 +12,7 @@ const STEPS_PER_CLEANUP = 16
 export interface RunnerDeps {
   readonly repository: Pick<
     JobRepository,
-    'claim' | 'release' | 'releaseDeadNodes' | 'stale' | 'discard' | 'tidy'
+    'claim' | 'release' | 'releaseDeadNodes' | 'stale' | 'discard' | 'deleteEnded'
   >
   readonly step: (job: Job) => Promise<Job>
   readonly pause: () => Promise<unknown>
@@ -21,10 +22,15 @@ export interface RunnerDeps {
 /** Creates a loop that runs the jobs of a node until none are left. */
 export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
   let begun = false
+  /** Whether the last run may have ended without releasing its jobs. */
+  let holdsJobs = false
 
   async function run(isStopped: () => boolean): Promise<void> {
     if (!begun) await repository.releaseDeadNodes()
     begun = true
+    // The database was unavailable when the last run ended.
+    if (holdsJobs) await repository.release()
+    holdsJobs = true
     const stale = await repository.stale()
     if (stale.length > 0) await repository.discard(stale)
     const active: Job[] = []
@@ -40,12 +46,16 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
           if (next?.state === 'running') active.push(next)
         }
         const hasCleanedUp =
-          (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.tidy())
-        if (job === undefined && !hasCleanedUp) return
+          (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.deleteEnded())
+        if (job === undefined && !hasCleanedUp) {
+          holdsJobs = false
+          return
+        }
         await pause()
       }
     } finally {
-      if (active.length > 0 || isStopped()) await repository.release()
+      if (holdsJobs) await repository.release()
+      holdsJobs = false
     }
   }
 

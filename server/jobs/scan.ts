@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job, StagedDocument } from './job.ts'
-import type { Step } from './repository.ts'
+import type { Step } from './repository/progress.ts'
 
 /**
  * Maximum number of documents that one step scans, and of their bytes; a few milliseconds of work.

@@ -1,7 +1,7 @@
 import type { Filter } from '../documents/query/filter.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 
-/** Finds the documents that a job changes (`documents/collections/collection-search.ts`). */
+/** Finds the documents that a job changes or lists (`documents/collections/collection-search.ts`). */
 export interface CollectionSearch {
   /**
    * Returns the ids of documents that may match a filter, in order; undefined if the collection

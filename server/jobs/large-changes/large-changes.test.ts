@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentRules } from '../../documents/document-rules.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobs, type Jobs } from '../jobs.ts'
 
@@ -119,7 +119,7 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
-  it('continues after a stop, and shows the whole change meanwhile', async () => {
+  it('continues after a stop, and shows the whole change until then', async () => {
     const first = node()
     const stopped = new Promise<void>((resolve) => {
       between = async () => {

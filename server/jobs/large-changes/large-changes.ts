@@ -1,11 +1,11 @@
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { withTimeLimit } from '../apply.ts'
 import type { DocumentRules, Job, Merge } from '../job.ts'
 import { rangeAfter } from '../range.ts'
-import type { JobRepository } from '../repository.ts'
+import type { JobRepository } from '../repository/repository.ts'
 import { createReservation } from './reservation.ts'
 import { createUnapplied, writeRange } from './unapplied.ts'
 
@@ -46,23 +46,28 @@ export interface LargeChangesDeps {
  * the next start resumes. Until then, readers combine stored documents with the log, and a request
  * that writes a document first applies the change to it.
  *
- * Nothing can fail after the commit: the staged rows are checked against all concurrent writes, later
- * writes wait for the commit, and new documents have reserved their values in unique indexes.
+ * Nothing can fail after the commit: the staged rows are checked against all concurrent writes,
+ * later writes wait for the commit, and changed documents have reserved their unique values.
  */
 export function createLargeChanges(deps: LargeChangesDeps) {
   const { store, writes, repository, rules, now, pause, onError, wake, applyInTransaction } = deps
   const { db, transaction } = store
-  const { reserve, release, changesUniqueValues } = createReservation(deps)
+  const reservation = createReservation(deps)
   const applying = new Map<string, Promise<void>>()
   /** Jobs to delete once they are applied. */
   const dropped = new Set<string>()
   const stopping = Promise.withResolvers<void>()
   let stopped = false
 
-  /** Checks the staged documents of a job against the stored ones; returns the updated job. */
+  /**
+   * Checks the staged documents of a job against the stored ones; returns the updated job.
+   *
+   * @param isReserved whether their values are reserved in unique indexes.
+   */
   async function recheck(
     job: Job,
     merge: Merge | undefined,
+    isReserved: boolean,
     ids?: readonly string[],
   ): Promise<Job> {
     let checked = job
@@ -70,7 +75,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       const range = ids === undefined ? await rangeAfter(db, job, after, COMMIT_LIMIT) : undefined
       if (ids === undefined && range === undefined) return checked
       const changed = await repository.changed(checked, ids ?? range ?? [])
-      if (changed.length > 0) checked = await restage(checked, merge, changed)
+      if (changed.length > 0) checked = await restage(checked, merge, isReserved, changed)
       if (range === undefined) return checked
       after = range.last
       await pause()
@@ -80,12 +85,14 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   async function restage(
     job: Job,
     merge: Merge | undefined,
+    isReserved: boolean,
     changed: Awaited<ReturnType<JobRepository['changed']>>,
   ): Promise<Job> {
     if (job.kind === 'create') {
       const [first] = changed
       invariant(first, 'a job is staged again because documents have changed')
-      throw exists(first.id)
+      const id = JSON.stringify(first.id.slice(0, 64))
+      throw new Failure('conflict', `A document with the id ${id} exists already.`)
     }
     const staged: { id: string; seen: string; tag: string; body: string }[] = []
     const matches = rules.matcher(job.request.filter)
@@ -94,54 +101,58 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       if (merge === undefined) staged.push({ id, seen: tag, tag: '', body: '' })
       else staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
     }
-    return repository.restage(
-      job,
-      changed.map(({ id }) => id),
-      staged,
-    )
+    const ids = changed.map(({ id }) => id)
+    if (isReserved) await reservation.releaseSome(job, ids)
+    const restaged = await repository.restage(job, ids, staged)
+    if (isReserved) await reservation.reserveSome(job, staged)
+    return restaged
   }
 
   /** Commits a job. Releases the values that it has reserved in unique indexes if it fails. */
   async function commitIn(turn: Turn, job: Job, keep: boolean): Promise<Job> {
-    const isSmall = await isSmallChange(job)
-    if (isSmall || job.kind !== 'create') return commitReserved(turn, job, keep, isSmall)
+    if (await isSmallChange(job)) return commitChecked(turn, job, keep, 'transaction')
+    if (!(await reservation.isNeeded(job))) return commitChecked(turn, job, keep, 'log')
     try {
-      await reserve(job)
-      return await commitReserved(turn, job, keep, isSmall)
+      await reservation.reserve(job)
+      return await commitChecked(turn, job, keep, 'reserved')
     } catch (error) {
-      await release(job).catch(onError)
+      await reservation.release(job).catch(onError)
       throw error
     }
   }
 
-  async function commitReserved(
+  /**
+   * @param by how the documents are changed: in the committing `transaction`, or afterwards from
+   * the `log`. With `reserved`, from the log, after their values in unique indexes were reserved.
+   */
+  async function commitChecked(
     turn: Turn,
     job: Job,
     keep: boolean,
-    isSmall: boolean,
+    by: 'transaction' | 'log' | 'reserved',
   ): Promise<Job> {
+    const isReserved = by === 'reserved'
     const { patch } = job.request
     const merge = patch === undefined ? undefined : await rules.merger(job, patch)
     turn.watch()
-    let checked = await recheck(job, merge)
-    const checkWritten = async (by: Merge | undefined) => {
+    let checked = await recheck(job, merge, isReserved)
+    const checkWritten = async (merger: Merge | undefined) => {
       const ids = [...turn.written].slice(0, CHECK_BATCH)
       for (const id of ids) turn.written.delete(id)
-      checked = await recheck(checked, by, ids)
+      checked = await recheck(checked, merger, isReserved, ids)
     }
     for (let round = 0; turn.written.size > CHECK_BATCH / 10 && round < MAX_ROUNDS; round++) {
       await checkWritten(merge)
       await pause()
     }
-    const inTransaction = isSmall || (await changesUniqueValues(job))
     await turn.close()
     // Writes wait from here on, so slow schema validation must be limited.
     const timedMerge = merge && withTimeLimit(merge, now)
     while (turn.written.size > 0) await checkWritten(timedMerge)
-    if (inTransaction) return applyInTransaction(checked, keep)
+    if (by === 'transaction') return applyInTransaction(checked, keep)
     const committed = await repository.commit(checked, keep)
     turn.commit(createUnapplied(store, rules, committed))
-    startApplying(committed)
+    applying.set(committed.id, apply(committed))
     return committed
   }
 
@@ -150,10 +161,6 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     return (
       first === undefined || (await rangeAfter(db, job, first.last, COMMIT_LIMIT)) === undefined
     )
-  }
-
-  function startApplying(job: Job): void {
-    applying.set(job.id, apply(job))
   }
 
   async function apply(job: Job): Promise<void> {
@@ -191,21 +198,37 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       return true
     })
 
+  /** Discards a patch that an earlier process left unfinished, and its reserved values. */
+  async function abandon(job: Job): Promise<void> {
+    const isStopped = () => stopped
+    if (!stopped) await reservation.release(job, isStopped)
+    // Otherwise the next start continues.
+    if (!stopped) await repository.discard([job.id])
+    wake()
+  }
+
   return {
-    /**
-     * Writes some documents; returns false if none are left, or if the job was discarded or its
-     * database was dropped.
-     */
+    /** Commits a job; returns its new state. With `keep`, its staged rows are kept. */
     commit: (job: Job, keep = false): Promise<Job> =>
       writes.turn(job, (turn) => commitIn(turn, job, keep)),
 
-    /** Resumes changes that were committed before a restart. Call it before requests are served. */
+    /** Releases the values that a job has reserved in unique indexes. */
+    release: (job: Job) => writes.turn(job, () => reservation.release(job).catch(onError)),
+
+    /** Resumes changes that were committed. Call it before requests are served. */
     async restore(): Promise<void> {
-      for (const job of await repository.attached()) await release(job)
+      for (const job of await repository.abandonedArrays()) await reservation.release(job)
       for (const job of await repository.applying()) {
         if (applying.has(job.id)) continue
         writes.restore(job, createUnapplied(store, rules, job))
-        startApplying(job)
+        applying.set(job.id, apply(job))
+      }
+      for (const job of await repository.abandonedPatches()) {
+        void writes.turn(job, () => {
+          const abandoning = abandon(job).catch(onError)
+          applying.set(job.id, abandoning)
+          return abandoning
+        })
       }
     },
 
@@ -224,9 +247,3 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 }
 
 const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
-
-const exists = (id: string) =>
-  new Failure(
-    'conflict',
-    `A document with the id ${JSON.stringify(id.slice(0, 64))} exists already.`,
-  )

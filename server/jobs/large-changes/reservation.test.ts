@@ -3,14 +3,14 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentRules } from '../../documents/document-rules.ts'
 import { createDocuments, type Documents } from '../../documents/documents.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
-import { toDefinition } from '../../documents/indexes/definition.ts'
-import { keyOfValues, valuesOf } from '../../documents/indexes/index-key.ts'
+import { expectEntriesOfDocuments } from '../../documents/indexes/stored-entries.testing.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
-import type { Store } from '../../storage/open.ts'
+import { Failure } from '../../failure.ts'
+import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobs, type Jobs } from '../jobs.ts'
-import { createJobRepository } from '../repository.ts'
+import { createJobRepository } from '../repository/repository.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const ANY = { match: undefined, noneMatch: undefined }
@@ -69,22 +69,11 @@ forEngine('sqlite', (engine) => {
     details: expect.objectContaining({ index: 'sole' }),
   })
 
-  /** Checks that the index has exactly the entries of the stored documents. */
+  /** Checks that the indexes are ready, with exactly the entries of the stored documents. */
   async function expectConsistent(): Promise<void> {
-    const [row] = await store.db.selectFrom('document_indexes').selectAll().execute()
-    assert(row?.state === 'ready')
-    const { fields } = toDefinition(row)
-    const stored = await store.db.selectFrom('documents').select(['id', 'body']).execute()
-    const entries = await store.db.selectFrom('index_entries').select(['id', 'key']).execute()
-    const print = (key: Uint8Array, id: string) => `${Buffer.from(key).toString('hex')} ${id}`
-    expect(entries.map(({ key, id }) => print(key, id)).sort()).toEqual(
-      stored
-        .map(({ id, body }) =>
-          print(keyOfValues(valuesOf(JSON.parse(body), fields), fields).bytes, id),
-        )
-        .sort(),
-    )
-    expect(errors).toEqual([])
+    const states = await store.db.selectFrom('document_indexes').select('state').execute()
+    for (const { state } of states) expect(state).toBe('ready')
+    await expectEntriesOfDocuments(store)
   }
 
   it('lets other writes through while it creates, and keeps its values for it', async () => {
@@ -157,6 +146,39 @@ forEngine('sqlite', (engine) => {
     await expectConsistent()
   })
 
+  it.each(['create', 'patch'] as const)(
+    'releases what a %s has reserved before a restart, if a new schema rejects it',
+    async (kind) => {
+      const repository = createJobRepository(store, () => 0)
+      const patch = kind === 'patch' ? { patch: '{"n":0}' } : {}
+      const request = { filter: [], schema: null, ...patch }
+      const job = await repository.create(where, kind, 'attached', request)
+      const document = { id: 'd10000', body: '{"id":"d10000","n":0}' }
+      const step = { scanned: 1, cursor: document.id, found: 1 }
+      const staged = [{ ...document, seen: kind === 'patch' ? 's' : '', tag: 't' }]
+      await repository.begin(await repository.advance(job, { ...step, staged }))
+      await store.transaction((trx) => rules.reserveEntries(trx, where, [document]))
+      await expect(create({ n: 0 })).rejects.toEqual(notUnique)
+      const validate = async () => {
+        throw new Failure('invalid', 'n must be positive')
+      }
+      const restarted = createJobs({
+        ...{ store, now: () => 1, pause: async () => {} },
+        rules: createDocumentRules(
+          () => 0,
+          async () => ({ tag: 'new', validate }),
+        ),
+        onError: (error) => errors.push(error),
+      })
+      restarted.wake()
+      const read = () => restarted.read(where.database, job.id)
+      await expect.poll(read).toMatchObject({ state: 'failed', failure: { code: 'invalid' } })
+      await create({ n: 0 })
+      await expectConsistent()
+      await restarted.stop()
+    },
+  )
+
   it('accepts the value of a document whose deletion is committed', async () => {
     await createArray(some(COUNT))
     await applied()
@@ -178,9 +200,9 @@ forEngine('sqlite', (engine) => {
   })
 
   it.each([
-    ['other values in steps', '{"m":1}', true],
-    ['unique values in one transaction', '{"n":null}', false],
-  ])('changes %s', async (_, patch, isInSteps) => {
+    ['values that are not unique', '{"m":1}'],
+    ['unique values', '{"n":null}'],
+  ])('changes %s in steps', async (_, patch) => {
     await createArray(some(COUNT))
     await applied()
     let isUnapplied = false
@@ -189,7 +211,88 @@ forEngine('sqlite', (engine) => {
     }
     expect(await jobs.run(where, 'patch', { filter: [], patch })).toBe(COUNT)
     await applied()
-    expect(isUnapplied).toBe(isInSteps)
+    expect(isUnapplied).toBe(true)
     await expectConsistent()
+  })
+
+  describe('a patch of values in a unique index', () => {
+    const patch = '{"m":1}'
+    const run = () => jobs.run(where, 'patch', { filter: [['n:lt', String(COUNT)]], patch })
+    const update = (id: string, change: object) =>
+      documents.patch({ ...where, id }, JSON.stringify(change), ANY)
+    const pairTaken = expect.objectContaining({
+      details: expect.objectContaining({ index: 'pair' }),
+    })
+
+    beforeEach(async () => {
+      await indexes.put(where, 'pair', ['m', 'n'], true)
+      await indexes.delete(where, 'sole')
+      await indexes.build()
+      await createArray(some(COUNT))
+      await applied()
+    })
+
+    it('lets other writes through, follows them, and keeps its values from them', async () => {
+      let step = 0
+      let rejected = 0
+      between = async () => {
+        const n = ++step
+        const late = `d${10_000 + COUNT - n}`
+        // Before the commit, the job follows such changes; after it, it is applied to them first.
+        await update(late, { n: COUNT - n - 0.5 })
+        await create({ m: 2, n })
+        const reserved = await store.db
+          .selectFrom('index_entries')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow()
+        if (reserved.count < 2 * COUNT) return
+        await expect(create({ m: 1, n: 0 })).rejects.toEqual(pairTaken)
+        rejected++
+      }
+      expect(await run()).toBe(COUNT)
+      await applied()
+      expect(step).toBeGreaterThan(20)
+      expect(rejected).toBeGreaterThan(0)
+      const found = await documents.page(where, [['m', '1']], undefined, 1_000)
+      expect(found.returned).toBe(1_000)
+      await expectConsistent()
+    })
+
+    it('fails if a document has one of the values, and releases those it has reserved', async () => {
+      await create({ id: 'rival', m: 1, n: COUNT - 1 })
+      await expect(run()).rejects.toEqual(pairTaken)
+      await create({ m: 1, n: 0 })
+      await expectConsistent()
+    })
+
+    it('frees the values that documents had, once it is committed', async () => {
+      const last = `d${10_000 + COUNT - 1}`
+      await update(last, { m: 7 })
+      let creating: Promise<unknown> | undefined
+      between = async () => {
+        if (store.collectionWrites?.unapplied(where) === undefined) return
+        creating ??= create({ id: 'next', m: 7, n: COUNT - 1 })
+      }
+      await run()
+      await applied()
+      expect(creating).toBeDefined()
+      await creating
+      await expectConsistent()
+    })
+
+    it('is released at the start after its request ended with a killed process', async () => {
+      const repository = createJobRepository(store, () => 0)
+      const job = await repository.create(where, 'patch', 'attached', { filter: [], patch })
+      const document = { id: 'd10000', body: '{"id":"d10000","n":0,"m":1}' }
+      const step = { scanned: 1, cursor: document.id, found: 1 }
+      const staged = [{ ...document, seen: 's', tag: 't' }]
+      await repository.advance(job, { ...step, staged })
+      await store.transaction((trx) => rules.reserveEntries(trx, where, [document]))
+      await expect(create({ m: 1, n: 0 })).rejects.toEqual(pairTaken)
+      await jobs.restore()
+      await applied()
+      await create({ m: 1, n: 0 })
+      await expectConsistent()
+    })
   })
 })

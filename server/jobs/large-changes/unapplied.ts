@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { DocumentRules, Job } from '../job.ts'
 import { addStaged, removeStored } from '../reindex.ts'
@@ -27,7 +27,7 @@ export function createUnapplied(
   const isPending = pendingOf(job)
   const isHere = sql`documents.database = ${job.database} and documents.collection = ${job.collection}`
 
-  /** Combines stored documents with the change, in windows, and leaves out deleted documents. */
+  /** Combines stored documents with the change, in windows, and omits deleted documents. */
   async function rows<R extends { readonly id: string }>(
     columns: RawBuilder<unknown>,
     after: string,

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, expect, it } from 'vitest'
-import { Failure } from '../failure.ts'
-import type { Store } from '../storage/open.ts'
-import { storeDatabases } from '../storage/test-support/databases.testing.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import type { Job } from './job.ts'
-import { createJobRepository, type JobRepository, LEASE, LeaseLost } from './repository.ts'
+import { Failure } from '../../failure.ts'
+import type { Store } from '../../storage/store.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import type { Job } from '../job.ts'
+import { LEASE, LeaseLost } from './lease.ts'
+import { createJobRepository, type JobRepository } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [], schema: null }

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { createDocumentRules } from '../documents/document-rules.ts'
+import { Failure } from '../failure.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import type { DocumentRules } from './job.ts'
+import { createJobs } from './jobs.ts'
+
+const where = { database: '_system', collection: 'articles' }
+
+forEachEngine((engine) => {
+  it('fails at once if a part fails after some of its documents are stored', async () => {
+    const store = await engine.open()
+    const errors: unknown[] = []
+    const result = { created: 1, replaced: 0, skipped: 0, failed: 0, errors: [] }
+    const importPart: DocumentRules['importPart'] = async (_, __, { commit }) => {
+      await store.transaction((trx) => commit(trx, { line: 1, result, done: 1 }))
+      throw new Failure('busy', 'The second transaction failed.')
+    }
+    const jobs = createJobs({
+      ...{ store, now: Date.now, pause: async () => {} },
+      rules: { ...createDocumentRules(Date.now), importPart },
+      onError: (error) => errors.push(error),
+    })
+    async function* parts() {
+      yield { text: '[]', records: 2 }
+    }
+    const { id } = await jobs.beginImport(where, { onConflict: 'fail' }, parts())
+    const expected = { state: 'failed', done: 1, found: 1, result, failure: { code: 'busy' } }
+    await expect.poll(() => jobs.read('_system', id)).toMatchObject(expected)
+    await jobs.stop()
+    expect(errors).toEqual([])
+  })
+})

@@ -1,0 +1,102 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { describe, expect, it, vi } from 'vitest'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { LEASE } from '../repository/lease.ts'
+import { createJobsFixture, documents, text, where } from './jobs-fixture.testing.ts'
+
+forEachEngine((engine) => {
+  const fixture = createJobsFixture(engine)
+  const { node, ended, create, created, stored, countRows } = fixture
+
+  describe('creating', () => {
+    it('makes all documents visible together, and leaves no other rows', async () => {
+      const seen = new Set<number>()
+      const outside = AsyncLocalStorage.snapshot()
+      const jobs = node(async () => seen.add((await outside(stored)).length))
+      const count = 1_200
+      const job = await created(jobs, documents(count, { text }))
+      expect(job.total).toBe(count)
+      const end = await ended(jobs, job)
+      expect(end).toMatchObject({ state: 'done', done: count, found: count, failure: null })
+      expect(await stored()).toEqual(JSON.parse(documents(count, { text })))
+      await expect.poll(countRows).toEqual([1, 0])
+      expect([...seen].filter((visible) => visible !== 0 && visible !== count)).toEqual([])
+      await jobs.stop()
+    })
+
+    it('fails if an id exists, and creates nothing', async () => {
+      await fixture.repository.insert(where, [{ id: 'd10700', body: '{"id":"d10700"}' }])
+      const jobs = node()
+      const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
+      expect(end).toMatchObject({
+        state: 'failed',
+        failure: { code: 'conflict', message: 'A document with the id "d10700" exists already.' },
+      })
+      expect(await stored()).toEqual([{ id: 'd10700' }])
+      await expect.poll(countRows).toEqual([1, 0])
+      await jobs.stop()
+    })
+
+    it.each([
+      ['conflict', '[{"id":"a"},{"id":"a"}]'],
+      ['invalid', '[{"id":"a"},7]'],
+      ['invalid', '[{"a":1,"a":2}]'],
+      ['bad-json', '[{"id":"a"},]'],
+      ['bad-json', '[{"id":"a"}'],
+    ])('is rejected as %s before it starts: %s', async (code, text) => {
+      const jobs = node()
+      await expect(create(jobs, text)).rejects.toMatchObject({ code })
+      await expect.poll(countRows).toEqual([0, 0])
+      await jobs.stop()
+    })
+
+    it('stores parts as they arrive, and keeps them while the next one is late', async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      try {
+        let later = fixture.now
+        const [jobs, other] = [node(), node(undefined, undefined, () => later)]
+        // On SQLite, a starting node releases the jobs of others.
+        other.wake()
+        let halfway: number[] = []
+        async function* parts() {
+          yield [{ id: 'a', body: '{"id":"a"}' }]
+          for (let n = 0; n < 3; n++) {
+            fixture.now += LEASE - 1
+            const renewed = fixture.now + LEASE
+            // A renewal may fail on a busy machine; the next one succeeds.
+            await expect
+              .poll(() => {
+                vi.advanceTimersByTime(LEASE / 3)
+                return fixture.store.db.selectFrom('jobs').select('claimed_until').execute()
+              })
+              .toEqual([{ claimed_until: renewed }])
+          }
+          later = fixture.now
+          other.wake()
+          await other.stop()
+          halfway = await countRows()
+          yield [{ id: 'b', body: '{"id":"b"}' }]
+        }
+        const created = await jobs.create(where, parts(), false)
+        expect(created).toMatchObject({ documents: [{ id: 'a' }, { id: 'b' }], bytes: 20 })
+        expect([halfway, await stored()]).toEqual([
+          [1, 1],
+          [{ id: 'a' }, { id: 'b' }],
+        ])
+        if ('documents' in created) created.release()
+        await vi.waitFor(async () => expect(await countRows()).toEqual([0, 0]))
+        await jobs.stop()
+      } finally {
+        vi.useRealTimers()
+      }
+    })
+
+    it('deletes the stored parts of a rejected array', async () => {
+      const jobs = node()
+      const text = documents(600).replace(/]$/, ',7]')
+      await expect(create(jobs, text)).rejects.toMatchObject({ code: 'invalid' })
+      await expect.poll(countRows).toEqual([0, 0])
+      await jobs.stop()
+    })
+  })
+})

@@ -1,0 +1,126 @@
+import { beforeEach, expect } from 'vitest'
+import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
+import { createDocumentRules } from '../../documents/document-rules.ts'
+import { createDocuments } from '../../documents/documents.ts'
+import { createBodyOf } from '../../documents/json/create-body.ts'
+import { ScanLimit } from '../../documents/query/scan/scan-limit.ts'
+import { createDocumentRepository } from '../../documents/repository/repository.ts'
+import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
+import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
+import type { Store } from '../../storage/store.ts'
+import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
+import type { TestEngine } from '../../storage/test-support/each-engine.testing.ts'
+import type { Job } from '../job.ts'
+import { createJobs, type Jobs } from '../jobs.ts'
+
+export const where = { database: '_system', collection: 'articles' }
+export const everything = { filter: [] }
+/**
+ * Long enough that the last change of a job with some hundred documents takes several statements.
+ */
+export const text = 'x'.repeat(2_000)
+export const documents = (count: number, more: object = {}) =>
+  JSON.stringify(Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, ...more })))
+
+/** Returns what tests of jobs share, with a new store for each test. */
+export function createJobsFixture(engine: TestEngine) {
+  let store: Store
+  let repository: DocumentRepository
+  let now: number
+  let errors: unknown[]
+
+  beforeEach(async () => {
+    store = await engine.open()
+    await storeDatabases(store, 'x')
+    repository = createDocumentRepository(store)
+    now = 1_700_000_000_000
+    errors = []
+  })
+  /** Returns jobs that behave like another process on the same store. */
+  const node = (
+    pause: () => Promise<unknown> = async () => {},
+    schemaOf?: CurrentSchemaOf,
+    clock = () => now,
+    scans = new ScanLimit(),
+  ): Jobs =>
+    createJobs({
+      search: createCollectionSearch(store, scans, pause),
+      store,
+      rules: createDocumentRules(clock, schemaOf),
+      now: clock,
+      pause,
+      onError: (error) => errors.push(error),
+    })
+  const ended = async (jobs: Jobs, { id }: { id: string }): Promise<Job> => {
+    await expect
+      .poll(async () => (await jobs.read('_system', id)).state, { timeout: 20_000, interval: 5 })
+      .toMatch(/^(done|failed)$/)
+    return jobs.read('_system', id)
+  }
+  const create = (jobs: Jobs, text: string, { later = true, target = where } = {}) => {
+    const body = createBodyOf(Buffer.from(text))
+    if (!('parts' in body)) throw new Error('no array')
+    const documents = createDocuments(repository, () => now, undefined, jobs)
+    return documents.createMany(target, body.parts, later)
+  }
+  /** Stores `count` documents without a job. */
+  const insert = (count: number) => {
+    const all: { id: string }[] = JSON.parse(documents(count))
+    return repository.insert(
+      where,
+      all.map((each) => ({ id: each.id, body: JSON.stringify(each) })),
+    )
+  }
+  const created = async (jobs: Jobs, text: string): Promise<Job> => {
+    const result = await create(jobs, text)
+    if (!('job' in result)) throw new Error('no job')
+    return jobs.read('_system', result.job)
+  }
+  const stored = async () => {
+    const rows = []
+    for (;;) {
+      const page = await repository.list(where, rows.at(-1)?.id, 1_000)
+      rows.push(...page)
+      if (page.length < 1_000) return rows.map(({ body }) => JSON.parse(body))
+    }
+  }
+  const countRows = async () => {
+    const count = async (table: 'jobs' | 'job_documents') => {
+      const query = store.db.selectFrom(table).select(({ fn }) => fn.countAll().as('rows'))
+      return Number((await query.executeTakeFirstOrThrow()).rows)
+    }
+    return [await count('jobs'), await count('job_documents')]
+  }
+  /** Returns a pause that calls `act` the given time. */
+  const after = (times: number, act: () => unknown) => async () => {
+    if (--times === 0) await act()
+  }
+
+  return {
+    get store() {
+      return store
+    },
+    get repository() {
+      return repository
+    },
+    /** The time of all nodes without a clock of their own, ms since 1970. */
+    get now() {
+      return now
+    },
+    set now(time) {
+      now = time
+    },
+    /** Errors that jobs have reported. */
+    get errors() {
+      return errors
+    },
+    node,
+    ended,
+    create,
+    insert,
+    created,
+    stored,
+    countRows,
+    after,
+  }
+}

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_LISTINGS } from '../../contract/job.ts'
+import { createDocuments } from '../../documents/documents.ts'
+import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
+
+forEachEngine((engine) => {
+  const fixture = createJobsFixture(engine)
+  const { node, ended, countRows, after } = fixture
+
+  describe('listing', () => {
+    beforeEach(() =>
+      fixture.repository.insert(
+        where,
+        Array.from({ length: 600 }, (_, n) => {
+          const id = `d${10_000 + n}`
+          return { id, body: JSON.stringify({ id, on: n % 2 === 0 }) }
+        }),
+      ),
+    )
+
+    it.each([
+      ['all', everything, 600],
+      ['matching documents', { filter: [['on', 'true']] as const }, 300],
+    ])('counts %s and stores its position, but no documents', async (_, request, found) => {
+      const kept: unknown[] = []
+      const copies = fixture.store.db.selectFrom('job_documents').selectAll()
+      const jobs = node(async () => kept.push(...(await copies.execute())))
+      const end = await ended(jobs, await jobs.begin(where, 'list', request))
+      expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
+      await expect.poll(countRows).toEqual([1, 0])
+      expect(kept).toEqual([])
+      await jobs.stop()
+    })
+
+    it('examines only the documents that an index finds, also after a stop', async () => {
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-on', ['on'])
+      await indexes.build()
+      const filter = [['on', 'true']] as const
+      const jobs = node()
+      const end = await ended(jobs, await jobs.begin(where, 'list', { filter }))
+      expect(end).toMatchObject({ done: 300, found: 300, cursor: 'd10598' })
+      const results = createDocuments(fixture.repository, () => fixture.now)
+      const page = await results.page(where, filter, 'd10590', 9, { upTo: end.cursor ?? '' })
+      expect(page.returned).toBe(4)
+      await jobs.stop()
+
+      let pauses = 0
+      const first = node(async () => {
+        // The first two pauses are between reads of the index.
+        if (++pauses === 3) void first.stop()
+      })
+      const job = await first.begin(where, 'list', { filter })
+      await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
+      await first.stop()
+      expect(await first.read('_system', job.id)).toMatchObject({ state: 'running', done: 250 })
+      const second = node()
+      second.wake()
+      // A listing that continues scans the documents after its cursor.
+      expect(await ended(second, job)).toMatchObject({ found: 300, cursor: 'd10599' })
+      await second.stop()
+    })
+
+    it('continues from its cursor after a stop', async () => {
+      const first = node(after(3, () => void first.stop()))
+      const job = await first.begin(where, 'list', everything)
+      await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
+      await first.stop()
+      const halfway = await first.read('_system', job.id)
+      expect([halfway.state, halfway.cursor]).toEqual(['running', `d${9_999 + halfway.done}`])
+      const second = node()
+      second.wake()
+      expect(await ended(second, job)).toMatchObject({ done: 600, found: 600, cursor: 'd10599' })
+      await second.stop()
+    })
+
+    it('deletes the oldest ended listings of the database beyond the limit', async () => {
+      const jobs = node()
+      const oldest = await ended(jobs, await jobs.begin(where, 'list', everything))
+      await jobs.stop()
+      const { id, ...row } = await fixture.store.db
+        .selectFrom('jobs')
+        .selectAll()
+        .executeTakeFirstOrThrow()
+      const more = Array.from({ length: MAX_LISTINGS - 1 }, (_, n) => n)
+      for (let at = 0; at < more.length; at += 50) {
+        const rows = more.slice(at, at + 50).map((n) => ({
+          ...row,
+          id: `more${n}`,
+          created_at: row.created_at + 1 + n,
+        }))
+        await fixture.store.db.insertInto('jobs').values(rows).execute()
+      }
+      fixture.now += MAX_LISTINGS
+      await jobs.begin({ ...where, database: 'x' }, 'list', everything)
+      await jobs.begin(where, 'list', everything)
+      expect((await jobs.read('_system', oldest.id)).state).toBe('done')
+      await fixture.store.db.updateTable('jobs').set({ state: 'done' }).execute()
+      await jobs.begin(where, 'list', everything)
+      await expect(jobs.read('_system', oldest.id)).rejects.toMatchObject({ code: 'not-found' })
+      expect((await jobs.read('_system', 'more0')).state).toBe('done')
+    })
+  })
+})

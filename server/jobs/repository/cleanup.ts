@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import { JOB_RETENTION, MAX_LISTINGS } from '../../contract/job.ts'
+import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import type { Store } from '../../storage/store.ts'
+import { type Job, toJob } from '../job.ts'
+
+/** Maximum number of rows that one cleanup step deletes, and of their bytes. */
+const CLEANUP_ROWS = 500
+const CLEANUP_BYTES = 4 * 1024 * 1024
+
+/** Returns the queries that discard and delete jobs. */
+export function createCleanup({ db }: Store, now: () => number) {
+  return {
+    /**
+     * Discards the patches that requests of an earlier process waited for. Returns them and those
+     * that an earlier start has discarded. Their rows are kept until `discard`.
+     */
+    async abandonedPatches(): Promise<Job[]> {
+      const rows = await db
+        .updateTable('jobs')
+        .set({ state: 'discarded', clean: 1 })
+        .where('kind', '=', 'patch')
+        .where((eb) =>
+          eb.or([
+            eb('state', '=', 'attached'),
+            eb.and([eb('state', '=', 'discarded'), eb('clean', '=', 1)]),
+          ]),
+        )
+        .returningAll()
+        .execute()
+      return rows.map(toJob)
+    },
+
+    /** Discards the oldest completed listings of a database, beyond {@link MAX_LISTINGS}. */
+    async discardListings(database: string): Promise<void> {
+      const oldest = db
+        .selectFrom('jobs')
+        .select('id')
+        .where('database', '=', database)
+        .where('kind', '=', 'list')
+        .where('state', '=', 'done')
+        .orderBy('created_at', 'desc')
+        .limit(CLEANUP_ROWS)
+        .offset(MAX_LISTINGS)
+      const rows = await oldest.execute()
+      if (rows.length > 0) await this.discard(rows.map(({ id }) => id))
+    },
+
+    /** Marks jobs in any state for deletion. */
+    async discard(ids: readonly string[]): Promise<void> {
+      await db
+        .updateTable('jobs')
+        .set({ state: 'discarded', clean: 0 })
+        .where('id', 'in', ids)
+        .execute()
+    },
+
+    /**
+     * Returns the ids of obsolete jobs: expired ones, those of dropped databases, and unfinished
+     * ones of a dead node.
+     */
+    async stale(): Promise<string[]> {
+      const rows = await db
+        .selectFrom('jobs')
+        .select('id')
+        .where('state', '!=', 'discarded')
+        .where((eb) =>
+          eb.or([
+            eb.and([
+              eb('state', 'in', ['done', 'failed']),
+              eb('updated_at', '<=', now() - JOB_RETENTION),
+            ]),
+            eb.and([eb('state', 'in', ['preparing', 'attached']), eb('claimed_until', '<', now())]),
+            eb.and([
+              eb('database', '!=', '_system'),
+              eb('database', 'not in', eb.selectFrom('databases').select('databases.id')),
+            ]),
+          ]),
+        )
+        .limit(CLEANUP_ROWS)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+
+    /** Deletes some rows of an ended job; returns false if there are none. */
+    async deleteEnded(): Promise<boolean> {
+      const job = await db
+        .selectFrom('jobs')
+        .select(['id', 'state'])
+        .where('state', 'in', ['done', 'failed', 'discarded'])
+        .where('clean', '=', 0)
+        .limit(1)
+        .executeTakeFirst()
+      if (job === undefined) return false
+      const documents = await db
+        .selectFrom('job_documents')
+        .select(['id', sql<number>`octet_length(body)`.as('bytes')])
+        .where('job', '=', job.id)
+        .orderBy('id')
+        .limit(CLEANUP_ROWS)
+        .execute()
+      const last = documents[limitBytes(documents, CLEANUP_BYTES) - 1]
+      if (last !== undefined) {
+        await db
+          .deleteFrom('job_documents')
+          .where('job', '=', job.id)
+          .where('id', '<=', last.id)
+          .execute()
+        return true
+      }
+      if (job.state === 'discarded') {
+        await db.deleteFrom('jobs').where('id', '=', job.id).execute()
+      } else {
+        await db
+          .updateTable('jobs')
+          .set({ clean: 1 })
+          .where('id', '=', job.id)
+          // Another node may have just discarded the job. Its row must still be deleted.
+          .where('state', '=', job.state)
+          .execute()
+      }
+      return true
+    },
+  }
+}

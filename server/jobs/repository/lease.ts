@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import type { Transaction } from 'kysely'
+import type { Tables } from '../../storage/tables.ts'
+import { type Job, toJob } from '../job.ts'
+
+/** How long a node holds a job after each step, ms. */
+export const LEASE = 15_000
+
+/**
+ * Thrown if this node no longer holds a job: it was deleted or discarded, or another node took it
+ * over.
+ */
+export class LeaseLost extends Error {}
+
+/** The leases of one node on the jobs of a store. */
+export type Lease = ReturnType<typeof createLease>
+
+/** Returns the leases of this node. `now` returns ms since 1970. */
+export function createLease(now: () => number) {
+  const nodeId = randomBytes(8).toString('hex')
+  const renewal = () => ({ claimed_by: nodeId, claimed_until: now() + LEASE })
+
+  /** Updates a job that this node holds in an unfinished state; otherwise throws {@link LeaseLost}. */
+  async function updateHeld(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {
+    const row = await trx
+      .updateTable('jobs')
+      .set({ ...renewal(), updated_at: now(), ...set })
+      .where('id', '=', job.id)
+      .where('claimed_by', '=', nodeId)
+      .where('state', 'in', ['preparing', 'attached', 'running'])
+      .where('done', '=', job.done)
+      .returningAll()
+      .executeTakeFirst()
+    if (row === undefined) throw new LeaseLost()
+    return toJob(row)
+  }
+
+  return { nodeId, renewal, updateHeld }
+}

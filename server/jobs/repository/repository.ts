@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { MAX_SYNC_BULK_DOCUMENTS } from '../../contract/document.ts'
+import type { JobKind } from '../../contract/job.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type Job, type JobRequest, type JobState, toJob } from '../job.ts'
+import { createApplying } from './applying.ts'
+import { createClaims } from './claims.ts'
+import { createCleanup } from './cleanup.ts'
+import { createLease, LEASE } from './lease.ts'
+import { createProgress } from './progress.ts'
+import { createStaging } from './staging.ts'
+
+/** The jobs of a store, with the leases of one node. */
+export type JobRepository = ReturnType<typeof createJobRepository>
+
+/** Returns the repository of jobs. `now` returns ms since 1970. */
+export function createJobRepository(store: Store, now: () => number) {
+  const { db } = store
+  const lease = createLease(now)
+
+  return {
+    /** Stores a job. Any node may claim it if it is `running`; otherwise this node holds it. */
+    async create(
+      { database, collection }: CollectionRef,
+      kind: JobKind,
+      state: JobState,
+      request: JobRequest,
+    ): Promise<Job> {
+      const at = now()
+      const row: Tables['jobs'] = {
+        id: randomBytes(16).toString('base64url'),
+        database,
+        collection,
+        kind,
+        state,
+        request: JSON.stringify(request),
+        cursor: null,
+        done: 0,
+        total: null,
+        found: 0,
+        failure: null,
+        result: null,
+        clean: 0,
+        claimed_by: lease.nodeId,
+        claimed_until: state === 'running' ? 0 : at + LEASE,
+        created_at: at,
+        updated_at: at,
+      }
+      await db.insertInto('jobs').values(row).execute()
+      return toJob(row)
+    },
+
+    async read(id: string): Promise<Job | undefined> {
+      const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toJob(row)
+    },
+
+    /** Returns the number of unfinished jobs of a database. */
+    async countUnfinished(database: string): Promise<number> {
+      const { count } = await db
+        .selectFrom('jobs')
+        .select((eb) => eb.fn.countAll().as('count'))
+        .where('state', 'in', ['preparing', 'attached', 'running'])
+        .where('database', '=', database)
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    },
+
+    /** Returns the creations of small arrays that requests of an earlier process waited for. */
+    async abandonedArrays(): Promise<Job[]> {
+      const rows = await db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('state', '=', 'preparing')
+        .where('kind', '=', 'create')
+        .where('done', '<=', MAX_SYNC_BULK_DOCUMENTS)
+        .execute()
+      return rows.map(toJob)
+    },
+
+    ...createClaims(store, lease, now),
+    ...createStaging(store, lease),
+    ...createProgress(store, lease),
+    ...createApplying(store, now),
+    ...createCleanup(store, now),
+  }
+}

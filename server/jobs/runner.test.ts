@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { StoreUnavailable } from '../storage/availability/unavailable.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { createJobRepository } from './repository/repository.ts'
+import { createRunner } from './runner.ts'
+
+const where = { database: '_system', collection: 'articles' }
+const everything = { filter: [], schema: null }
+const now = () => 1_700_000_000_000
+
+forEachEngine((engine) => {
+  it('releases its jobs once the database is available again, but not those of requests', async () => {
+    const store = await engine.open()
+    const repository = createJobRepository(store, now)
+    const other = createJobRepository(store, now)
+    let isAvailable = false
+    const errors: unknown[] = []
+    const stepped: string[] = []
+    const runner = createRunner({
+      repository: {
+        ...repository,
+        release: () =>
+          isAvailable ? repository.release() : Promise.reject(new StoreUnavailable()),
+      },
+      async step(job) {
+        if (!isAvailable) throw new StoreUnavailable()
+        stepped.push(job.id)
+        return { ...job, state: 'done' }
+      },
+      pause: async () => {},
+      onError: (error) => errors.push(error),
+    })
+    const requested = await repository.create(where, 'delete', 'attached', everything)
+    const { id } = await repository.create(where, 'delete', 'running', everything)
+    runner.wake()
+    await expect.poll(() => errors).toHaveLength(1)
+    expect(await other.claim()).toBeUndefined()
+    isAvailable = true
+    runner.wake()
+    await expect.poll(() => stepped).toEqual([id])
+    await runner.stop()
+    expect(await repository.read(requested.id)).toMatchObject({ state: 'attached' })
+  })
+
+  it('releases the job whose step failed, so that other nodes can run it immediately', async () => {
+    const store = await engine.open()
+    const repository = createJobRepository(store, now)
+    const errors: unknown[] = []
+    const runner = createRunner({
+      repository,
+      step: () => Promise.reject(new StoreUnavailable()),
+      pause: async () => {},
+      onError: (error) => errors.push(error),
+    })
+    const { id } = await repository.create(where, 'delete', 'running', everything)
+    runner.wake()
+    await expect.poll(() => errors).toHaveLength(1)
+    expect(await createJobRepository(store, now).claim()).toMatchObject({ id })
+    await runner.stop()
+  })
+})
