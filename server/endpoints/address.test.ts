@@ -48,7 +48,7 @@ describe('an error when an address cannot be bound', () => {
     ['EINVAL', 'tcp://[fe80::1%eth7]:1', 'bad-parameter', /has no interface eth7/],
     ['EMFILE', 'tcp://127.0.0.1:8530', 'unavailable', /The limit on open files is reached/],
     ['ENFILE', 'unix:///run/a.sock', 'unavailable', /The limit on open files is reached/],
-  ] as const)('%s on %s is %s, in plain words', (code, address, kind, words) => {
+  ] as const)('explains %s on %s by a message with the code %s', (code, address, kind, words) => {
     const cause = coded(code)
     const failure = bindingFailure(readAddress(address), cause)
     expect(failure).toMatchObject({ code: kind, cause, details: { systemCode: code } })

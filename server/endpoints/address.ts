@@ -12,7 +12,7 @@ import { Failure, systemCode } from '../failure.ts'
 /**
  * Parses an address from a request.
  *
- * @throws Failure `bad-parameter` with the message of `contract/address.ts`, for `/endpoint`.
+ * @throws Failure `bad-parameter` for the field `/endpoint`.
  */
 export function readAddress(text: string, options?: { anyPort?: boolean }): Address {
   const parsed = parseAddress(text, options)

@@ -28,10 +28,10 @@ const portOf = (address: string) => Number(/[0-9]+$/.exec(address)?.[0])
 
 describe('List endpoints', () => {
   it('returns 200 with an array of endpoint records and nothing else', async () => {
-    const answer = await node.request('GET', '/_api/endpoint')
-    expect(answer.status).toBe(200)
-    expect(answer.headers['content-type']).toBe(JSON_UTF8)
-    expect(answer.json).toEqual([{ endpoint: node.address, databases: [] }])
+    const response = await node.request('GET', '/_api/endpoint')
+    expect(response.status).toBe(200)
+    expect(response.headers['content-type']).toBe(JSON_UTF8)
+    expect(response.json).toEqual([{ endpoint: node.address, databases: [] }])
   })
 
   it('lists every configured endpoint, sorted by address', async () => {
@@ -59,10 +59,10 @@ describe('List endpoints', () => {
   })
 
   it('returns 400 outside the system database', async () => {
-    const answer = await node.request('GET', '/_db/blog/_api/endpoint')
-    expect(answer.status).toBe(400)
-    expect(answer.headers['content-type']).toBe(JSON_UTF8)
-    expect(answer.json).toEqual({
+    const response = await node.request('GET', '/_db/blog/_api/endpoint')
+    expect(response.status).toBe(400)
+    expect(response.headers['content-type']).toBe(JSON_UTF8)
+    expect(response.json).toEqual({
       error: true,
       code: 400,
       errorNum: 1230,
@@ -73,28 +73,28 @@ describe('List endpoints', () => {
   it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
     'returns 405 for %s with the supported methods',
     async (method) => {
-      const answer = await node.request(method, '/_api/endpoint')
-      expect(answer.status).toBe(405)
-      expect(answer.headers.allow).toBe('GET, HEAD, POST')
-      expect(answer.headers['content-type']).toBe(JSON_UTF8)
-      expect(answer.json).toMatchObject({ error: true, code: 405, errorNum: 405 })
+      const response = await node.request(method, '/_api/endpoint')
+      expect(response.status).toBe(405)
+      expect(response.headers.allow).toBe('GET, HEAD, POST')
+      expect(response.headers['content-type']).toBe(JSON_UTF8)
+      expect(response.json).toMatchObject({ error: true, code: 405, errorNum: 405 })
     },
   )
 
   it('returns 405 for GET of a single endpoint', async () => {
-    const answer = await node.request('GET', endpointPath(node.address))
-    expect(answer.status).toBe(405)
-    expect(answer.headers.allow).toBe('DELETE')
+    const response = await node.request('GET', endpointPath(node.address))
+    expect(response.status).toBe(405)
+    expect(response.headers.allow).toBe('DELETE')
   })
 })
 
 describe('Add an endpoint', () => {
   it('accepts an empty array of databases, returns 200 and listens', async () => {
     const address = await freeAddress()
-    const answer = await add(address, [])
-    expect(answer.status).toBe(200)
-    expect(answer.headers['content-type']).toBe(JSON_UTF8)
-    expect(answer.json).toEqual(ACKNOWLEDGED)
+    const response = await add(address, [])
+    expect(response.status).toBe(200)
+    expect(response.headers['content-type']).toBe(JSON_UTF8)
+    expect(response.json).toEqual(ACKNOWLEDGED)
     expect((await sendRequest(portOf(address), 'GET', '/_api/health')).status).toBe(200)
   })
 
@@ -110,12 +110,12 @@ describe('Add an endpoint', () => {
 
   it('returns 200 for a body with an additional key "database", which has no effect', async () => {
     const endpoint = await freeAddress()
-    const answer = await node.request('POST', '/_api/endpoint', {
+    const response = await node.request('POST', '/_api/endpoint', {
       endpoint,
       databases: ['blog'],
       database: ['other'],
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     const records = (await node.request('GET', '/_api/endpoint')).json
     expect(records).toContainEqual({ endpoint, databases: ['blog'] })
   })
@@ -143,17 +143,23 @@ describe('Add an endpoint', () => {
   })
 
   it.each<[string, unknown, number, string, string | undefined]>([
-    ['no endpoint', { databases: [] }, 10, 'expected string, received undefined', '/endpoint'],
-    ['an endpoint that is no string', { endpoint: 8530 }, 10, 'endpoint: expected', '/endpoint'],
     [
-      'databases that are no array',
+      'a missing endpoint',
+      { databases: [] },
+      10,
+      'expected string, received undefined',
+      '/endpoint',
+    ],
+    ['an endpoint that is a number', { endpoint: 8530 }, 10, 'endpoint: expected', '/endpoint'],
+    [
+      'databases that are not an array',
       { endpoint: 'tcp://a:1', databases: 'a' },
       10,
       'databases:',
       '/databases',
     ],
     [
-      'a name that is no string',
+      'a name that is not a string',
       { endpoint: 'tcp://a:1', databases: [1] },
       10,
       'databases[0]:',
@@ -181,14 +187,14 @@ describe('Add an endpoint', () => {
       '/databases/0',
     ],
     ['an array', [], 10, 'the body: expected object', ''],
-    ['what is no JSON', '{"endpoint":', 600, 'not JSON', undefined],
+    ['a body that is not JSON', '{"endpoint":', 600, 'not JSON', undefined],
   ])(
     'returns 400 for %s, names the field and changes nothing',
     async (_what, body, errorNum, says, field) => {
       const before = (await node.request('GET', '/_api/endpoint')).text
-      const answer = await node.request('POST', '/_api/endpoint', body)
-      expect(answer.status).toBe(400)
-      expect(answer.json).toEqual({
+      const response = await node.request('POST', '/_api/endpoint', body)
+      expect(response.status).toBe(400)
+      expect(response.json).toEqual({
         error: true,
         code: 400,
         errorNum,
@@ -225,10 +231,10 @@ describe('Remove an endpoint', () => {
   it('returns 200 for the percent-encoded address of an existing endpoint', async () => {
     const address = await freeAddress()
     await add(address)
-    const answer = await node.request('DELETE', endpointPath(address))
-    expect(answer.status).toBe(200)
-    expect(answer.headers['content-type']).toBe(JSON_UTF8)
-    expect(answer.json).toEqual(ACKNOWLEDGED)
+    const response = await node.request('DELETE', endpointPath(address))
+    expect(response.status).toBe(200)
+    expect(response.headers['content-type']).toBe(JSON_UTF8)
+    expect(response.json).toEqual(ACKNOWLEDGED)
     await expect(sendRequest(portOf(address), 'GET', '/')).rejects.toMatchObject({
       code: 'ECONNREFUSED',
     })
@@ -257,9 +263,9 @@ describe('Remove an endpoint', () => {
   })
 
   it.each(['PUT', 'POST', 'PATCH'])('returns 405 for %s', async (method) => {
-    const answer = await node.request(method, endpointPath(node.address))
-    expect(answer.status).toBe(405)
-    expect(answer.headers.allow).toBe('DELETE')
+    const response = await node.request(method, endpointPath(node.address))
+    expect(response.status).toBe(405)
+    expect(response.headers.allow).toBe('DELETE')
   })
 })
 
@@ -358,7 +364,7 @@ describe('The last endpoint that reaches _system', () => {
       expect((await only.request('GET', '/_api/endpoint')).json).toEqual([
         { endpoint: only.address, databases: [] },
       ])
-      // A mapping that includes _system still counts as a way in.
+      // A mapping that includes _system still gives admin access.
       body.databases = ['blog', '_system']
       expect((await only.request('POST', '/_api/endpoint', body)).status).toBe(200)
 
@@ -380,11 +386,11 @@ describe('The last endpoint that reaches _system', () => {
     try {
       const other = await freeAddress()
       await pair.request('POST', '/_api/endpoint', { endpoint: other, databases: [] })
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         pair.request('DELETE', endpointPath(pair.address)),
         pair.request('DELETE', endpointPath(other)),
       ])
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
     } finally {
       await pair.stop()
     }

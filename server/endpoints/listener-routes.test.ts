@@ -69,10 +69,10 @@ describe('GET /_api/listener', () => {
     ]),
     [`${asked('tcp://a:1')}&recent=1&recent=2`, 'recent'],
   ])('rejects %s', async (query, field) => {
-    const answer = await node.request('GET', `/_api/listener?${query}`)
-    expect(answer.status).toBe(400)
-    expect(answer.json).toMatchObject({ errorNum: 10, code: 400 })
-    expect(answer.json.errorMessage).toContain(field)
+    const response = await node.request('GET', `/_api/listener?${query}`)
+    expect(response.status).toBe(400)
+    expect(response.json).toMatchObject({ errorNum: 10, code: 400 })
+    expect(response.json.errorMessage).toContain(field)
   })
 
   test('accepts 200 addresses', async () => {
@@ -132,9 +132,9 @@ describe('GET /_api/listener/<address>/traffic', () => {
   })
 
   test('handles HEAD like GET', async () => {
-    const answer = await node.request('HEAD', trafficPath(first))
-    expect(answer.status).toBe(200)
-    expect(answer.text).toBe('')
+    const response = await node.request('HEAD', trafficPath(first))
+    expect(response.status).toBe(200)
+    expect(response.text).toBe('')
   })
 
   test('returns 404 for an absent or removed endpoint and for an invalid address', async () => {
@@ -143,9 +143,9 @@ describe('GET /_api/listener/<address>/traffic', () => {
     expect((await node.request('GET', trafficPath(removed))).status).toBe(200)
     await node.request('DELETE', endpointPath(removed))
     for (const address of [removed, 'tcp://127.0.0.1:1', 'nonsense']) {
-      const answer = await node.request('GET', trafficPath(address))
-      expect(answer.status, address).toBe(404)
-      expect(answer.json).toEqual({
+      const response = await node.request('GET', trafficPath(address))
+      expect(response.status, address).toBe(404)
+      expect(response.json).toEqual({
         error: true,
         code: 404,
         errorNum: 1231,
@@ -155,9 +155,9 @@ describe('GET /_api/listener/<address>/traffic', () => {
   })
 
   test('requires a signed-in person', async () => {
-    const answer = await node.request('GET', trafficPath(first), undefined, {
+    const response = await node.request('GET', trafficPath(first), undefined, {
       headers: { Authorization: 'Bearer nonsense' },
     })
-    expect(answer.status).toBe(401)
+    expect(response.status).toBe(401)
   })
 })

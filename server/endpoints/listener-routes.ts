@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
-import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
+import { acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost } from '../contract/endpoints/address.ts'
 import {
   type AddressList,
@@ -15,14 +15,13 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
+import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { Listener } from './listeners/listener.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
 import { recentRates, sampleEnd } from './traffic/traffic-history.ts'
-
-const DONE: Acknowledgement = { result: true, error: false, code: 200 }
 
 export interface ListenerRoutesDeps {
   readonly endpoints: EndpointRegistry
@@ -50,7 +49,7 @@ export const listenerRoutes = ({
       describe({
         summary: 'List the listeners of all nodes',
         query: listenerQuery,
-        answers: { 200: listenerList },
+        responses: { 200: listenerList },
         failures: { 400: 'a parameter is invalid; the message names it' },
       }),
       requireRole('viewer'),
@@ -74,7 +73,7 @@ export const listenerRoutes = ({
       '/:address{.+}/traffic',
       describe({
         summary: 'Get the traffic of an endpoint in the last hour',
-        answers: { 200: endpointTraffic },
+        responses: { 200: endpointTraffic },
         failures: { 404: 'there is no such endpoint' },
       }),
       requireRole('viewer'),
@@ -99,7 +98,7 @@ export const listenerRoutes = ({
       '/:address{.+}/retry',
       describe({
         summary: 'Retry a failed listener now',
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: {
           404: 'there is no such endpoint',
           409: 'it belongs to another node, or fails again',
@@ -108,20 +107,20 @@ export const listenerRoutes = ({
       requireRole('operator'),
       async (c) => {
         await endpoints.retry(c.req.param('address'))
-        return c.json(DONE, 200)
+        return c.json(acknowledge(), 200)
       },
     )
     .post(
       '/:address{.+}/close',
       describe({
         summary: 'Close the remaining connections of a removed endpoint',
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: { 404: 'no listener of this address is draining' },
       }),
       requireRole('operator'),
       async (c) => {
         await endpoints.closeDraining(c.req.param('address'))
-        return c.json(DONE, 200)
+        return c.json(acknowledge(), 200)
       },
     )
 
@@ -134,7 +133,7 @@ export const addressRoutes = (requireRole: RequireRole) =>
     '/',
     describe({
       summary: 'List the network addresses of this machine',
-      answers: { 200: addressList },
+      responses: { 200: addressList },
     }),
     requireRole('viewer'),
     (c) => c.json(ownAddresses(), 200),

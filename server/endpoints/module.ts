@@ -59,7 +59,7 @@ export function createEndpointsModule(deps: EndpointsDeps) {
   })
   const listening = () => registry.listeners().filter(({ state }) => state === 'listening')
   return {
-    routes: endpointRoutes(registry, requireRole, http.sendList),
+    routes: endpointRoutes({ endpoints: registry, requireRole, sendList: http.sendList }),
     changeRoutes: endpointChangeRoutes(bulkChanges, requireRole),
     listenerRoutes: listenerRoutes({
       endpoints: registry,

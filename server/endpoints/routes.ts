@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
+import { acknowledgement } from '../contract/acknowledgement.ts'
 import { endpointInput, endpointList, endpointQuery } from '../contract/endpoints/endpoint.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
@@ -9,26 +9,27 @@ import { audited } from '../http/guards/audit-change.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/json-body.ts'
 import { queryInput } from '../http/input/query-input.ts'
+import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
 import type { ExpectedRevision } from './registry/repository.ts'
 
-const DONE: Acknowledgement = { result: true, error: false, code: 200 }
+export interface EndpointRoutesDeps {
+  readonly endpoints: EndpointRegistry
+  readonly requireRole: RequireRole
+  readonly sendList: SendList
+}
 
 /** `/_api/endpoint`: the configured endpoints (docs/http-api.md, "Endpoints"). */
-export const endpointRoutes = (
-  endpoints: EndpointRegistry,
-  requireRole: RequireRole,
-  sendList: SendList,
-) =>
+export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
       describe({
         summary: 'List the endpoints',
         query: endpointQuery,
-        answers: { 200: endpointList },
+        responses: { 200: endpointList },
       }),
       requireRole('viewer'),
       queryInput(endpointQuery),
@@ -50,7 +51,7 @@ export const endpointRoutes = (
           'If-None-Match: * only adds',
         conditions: ['If-Match', 'If-None-Match'],
         body: endpointInput,
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: {
           400: 'a field is invalid, or the address cannot be used on this machine',
           403: 'the operating system does not permit the port or the path',
@@ -65,7 +66,7 @@ export const endpointRoutes = (
         const onlyNew = c.req.header('If-None-Match')?.trim() === '*'
         const expected = onlyNew ? 'none' : expectedRevision(c.req.header('If-Match'))
         await endpoints.add(c.req.valid('json'), c.get('actor'), expected)
-        return c.json(DONE, 200)
+        return c.json(acknowledge(), 200)
       },
     )
     .delete(
@@ -73,7 +74,7 @@ export const endpointRoutes = (
       describe({
         summary: 'Remove an endpoint; the address is percent-encoded',
         conditions: ['If-Match'],
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: {
           404: 'there is no such endpoint',
           409: 'no other endpoint serves _system',
@@ -85,7 +86,7 @@ export const endpointRoutes = (
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
         await endpoints.remove(c.req.param('address'), c.get('actor'), expected)
-        return c.json(DONE, 200)
+        return c.json(acknowledge(), 200)
       },
     )
 

@@ -12,16 +12,16 @@ import {
 } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import {
   forEachEngine,
   forEngine,
   type TestEngine,
 } from '../../storage/test-support/each-engine.testing.ts'
 import { readEndpoints } from '../registry/repository.ts'
+import { createEndpointWriter } from '../writes/endpoint-writer.ts'
 import { type BulkChanges, createBulkChanges } from './bulk-changes.ts'
 import { LEASE } from './claims.ts'
-import { createEndpointWriter } from './endpoint-writer.ts'
 import type { BulkRequest } from './repository.ts'
 import { groupsOf } from './runner.ts'
 
@@ -150,7 +150,7 @@ forEachEngine((engine) => {
       { action: 'endpoint.remove', target: at(1003) },
       { action: 'endpoint.map', target: at(1004) },
     ])
-    expect(await verifyChain(store)).toMatchObject({ fits: true })
+    expect(await verifyChain(store)).toMatchObject({ intact: true })
   })
 
   test('failures are read page by page', async () => {

@@ -8,8 +8,8 @@ import {
   MAX_LISTED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { type Failure, toErrorObject } from '../../failure.ts'
-import type { Store } from '../../storage/open.ts'
 import { parseJsonColumn } from '../../storage/parse-column.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 
 /**

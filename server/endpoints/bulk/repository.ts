@@ -21,8 +21,8 @@ import { Failure } from '../../failure.ts'
 import { nextRevision } from '../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
-import type { Store } from '../../storage/open.ts'
 import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
+import type { Store } from '../../storage/store.ts'
 import type { EndpointChangesTable } from '../../storage/tables.ts'
 import type { Claims } from './claims.ts'
 
@@ -146,20 +146,20 @@ export function createChangeRepository(
         if (row.undone_by !== null) {
           throw new Failure('conflict', 'The bulk change has already been undone.')
         }
-        const made = await trx
+        const outcomes = await trx
           .selectFrom('endpoint_change_outcomes')
           .select(['at', 'before', 'revision'])
           .where('change', '=', id)
           .where('state', '=', 'made')
           .orderBy('at', 'desc')
           .execute()
-        if (made.length === 0) throw new Failure('conflict', 'The bulk change made no changes.')
+        if (outcomes.length === 0) throw new Failure('conflict', 'The bulk change made no changes.')
         const original = parseJsonColumn(
           endpointChangeInput.shape.changes,
           'endpoint_changes.changes',
           row.changes,
         )
-        const changes = made.flatMap(({ at, before, revision }): EndpointChangeInput[] => {
+        const changes = outcomes.flatMap(({ at, before, revision }): EndpointChangeInput[] => {
           const endpoint = original[at]?.endpoint
           if (endpoint === undefined) return []
           if (before === null) return [{ endpoint, remove: true, expect: revision }]

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono'
-import type { Principal } from '../../contract/access/principal.ts'
 import {
   CHANGES_BYTES,
   endpointChangeInput,
@@ -11,7 +10,7 @@ import {
 import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import type { RequireRole } from '../../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import type { BulkChanges } from './bulk-changes.ts'
@@ -29,7 +28,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
           'Start a bulk change of endpoints. The server makes the changes after it has responded. ' +
           'It stops if the caller loses the role operator',
         body: endpointChangeInput,
-        answers: { 202: endpointChangeView },
+        responses: { 202: endpointChangeView },
         failures: {
           400: 'a change is malformed; no change is made',
           413: 'the body is larger than 4 MiB',
@@ -49,7 +48,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       '/',
       describe({
         summary: 'List the bulk changes of the last day, at most 50',
-        answers: { 200: endpointChangeList },
+        responses: { 200: endpointChangeList },
       }),
       requireRole('viewer'),
       async (c) => c.json(await bulk.list(), 200),
@@ -59,7 +58,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       describe({
         summary: 'Get the progress of a bulk change and its failures',
         query: endpointChangeQuery,
-        answers: { 200: endpointChangePage },
+        responses: { 200: endpointChangePage },
         failures: { 404: 'there is no such bulk change' },
       }),
       requireRole('viewer'),
@@ -73,7 +72,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       '/:id',
       describe({
         summary: 'Cancel a bulk change; changes already made are kept',
-        answers: { 200: endpointChangeView },
+        responses: { 200: endpointChangeView },
         failures: { 404: 'there is no such bulk change' },
       }),
       audited('endpoint.change-cancel', (c) => c.req.param('id')),
@@ -85,7 +84,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       describe({
         summary:
           'Undo a bulk change by another bulk change; endpoints changed since then are not touched',
-        answers: { 202: endpointChangeView },
+        responses: { 202: endpointChangeView },
         failures: {
           404: 'there is no such bulk change',
           409: 'it has not ended, has been undone already, or made no changes',
@@ -102,7 +101,6 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
 
 const callerOf = (c: Context<AppEnv>) => ({
   actor: c.get('actor'),
-  // `requireRole` has already rejected requests without a principal.
-  principal: c.get('principal') as Principal,
+  principal: principalOf(c),
   requestEndpoint: c.env.listener.name,
 })

@@ -3,8 +3,8 @@ import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-chan
 import { Failure, isStoreFailure, systemCode } from '../../failure.ts'
 import { createBackgroundLoop } from '../../storage/changes/background-loop.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
+import { ClaimLost } from '../writes/write-batch.ts'
 import type { ClaimedChange, Claims, FailedChange } from './claims.ts'
-import { ClaimLost } from './write-batch.ts'
 
 /** Maximum number of concurrent changes: one batch of the store. */
 const CONCURRENCY = 32

@@ -29,21 +29,21 @@ export function createCheckLimit(rate: Pick<RateLimit, 'consume'>): CheckLimit {
   let total = 0
   return {
     async run(personId, check) {
-      const own = running.get(personId) ?? 0
-      if (own >= CHECKS_OF_PERSON || total >= CHECKS) {
-        throw tooManyRequests(`${Math.max(own, total)} checks are running`, 1_000)
+      const count = running.get(personId) ?? 0
+      if (count >= CHECKS_OF_PERSON || total >= CHECKS) {
+        throw tooManyRequests(`${Math.max(count, total)} checks are running`, 1_000)
       }
       const wait = rate.consume(personId)
       if (wait > 0) throw tooManyRequests(`${CHECKS_A_MINUTE} checks per minute are allowed`, wait)
-      running.set(personId, own + 1)
+      running.set(personId, count + 1)
       total++
       try {
         return await check()
       } finally {
         total--
-        const left = (running.get(personId) ?? 1) - 1
-        if (left === 0) running.delete(personId)
-        else running.set(personId, left)
+        const remaining = (running.get(personId) ?? 1) - 1
+        if (remaining === 0) running.delete(personId)
+        else running.set(personId, remaining)
       }
     },
   }

@@ -141,7 +141,7 @@ test.each([
   ['tcp://127.1:8530', 'host', null],
   ['tcp://127.0.0.1:99999', 'port', null],
   ['unix://run/a.sock', 'path', null],
-])('%s is at fault in its %s (%s)', async (endpoint, field, systemCode) => {
+])('the error of %s names the part %s (%s)', async (endpoint, field, systemCode) => {
   expect(await check(endpoint)).toMatchObject({
     available: false,
     field,
@@ -204,7 +204,7 @@ test.each([
   ['EADDRINUSE', 'port', 'path'],
   ['EADDRNOTAVAIL', 'host', 'path'],
   ['EIO', undefined, 'path'],
-])('%s is about the %s of a port, the %s of a socket', (code, ofPort, ofSocket) => {
+])('%s belongs to the %s of a TCP address and to the %s of a socket', (code, ofPort, ofSocket) => {
   expect(partOfSystemCode('tcp', code)).toBe(ofPort)
   expect(partOfSystemCode('unix', code)).toBe(ofSocket)
 })

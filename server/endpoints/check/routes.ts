@@ -31,7 +31,7 @@ export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCh
       summary:
         'Check whether this node could open an endpoint at an address, without changing anything',
       body: endpointCheckInput,
-      answers: { 200: endpointCheck },
+      responses: { 200: endpointCheck },
       failures: { 400: 'a field is missing', 429: 'too many checks; see Retry-After' },
     }),
     requireRole('operator'),

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
-/** First port for tests; below the ephemeral port range. */
-const FIRST = 21_000
+/** First port for tests, above those of browser tests and below the ephemeral port range. */
+const FIRST = 22_000
 
 /** Number of ports per Vitest worker, so that two workers never try the same port. */
 const STRETCH = 2_000

@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
-export type Where = { readonly port: number; readonly host?: string } | { readonly path: string }
+export type SocketAddress =
+  | { readonly port: number; readonly host?: string }
+  | { readonly path: string }
 
 /** The parts of a response that {@link KeepAliveClient} reads. */
 export interface ClientResponse {
@@ -72,7 +74,7 @@ export class KeepAliveClient {
             : isWaiting
               ? 'reset'
               : 'between'
-        this.#waiting?.reject(new Reset('the connection ended before the answer'))
+        this.#waiting?.reject(new Reset('the connection closed before the response'))
         this.#waiting = undefined
         resolve(this.ending)
       })
@@ -80,7 +82,7 @@ export class KeepAliveClient {
   }
 
   /** Connects; rejects with the system's error. */
-  static open(where: Where): Promise<KeepAliveClient> {
+  static open(where: SocketAddress): Promise<KeepAliveClient> {
     return new Promise((resolve, reject) => {
       const socket = connect('path' in where ? where : { host: '127.0.0.1', ...where })
       socket.once('error', reject)
@@ -93,10 +95,10 @@ export class KeepAliveClient {
 
   /** Sends a request, or the rest of one, and waits for its response. One request at a time. */
   request(request: string = get('/_api/health')): Promise<ClientResponse> {
-    if (this.#waiting !== undefined) throw new Error('a request is under way here')
+    if (this.#waiting !== undefined) throw new Error('a request is already in progress')
     return new Promise((resolve, reject) => {
       if (this.ending !== undefined || this.socket.destroyed) {
-        reject(new Reset('the connection had ended'))
+        reject(new Reset('the connection is closed'))
         return
       }
       this.#waiting = { resolve, reject }
@@ -125,14 +127,14 @@ export class KeepAliveClient {
   } = {}): Promise<void> {
     const request = get(path)
     while (!until()) {
-      const answer = await this.request(request).catch((error: unknown) => {
+      const response = await this.request(request).catch((error: unknown) => {
         if (error instanceof Reset) return undefined
         throw error
       })
-      if (answer !== undefined && answer.status !== 200) {
-        throw new Error(`answered ${answer.status}: ${answer.body}`)
+      if (response !== undefined && response.status !== 200) {
+        throw new Error(`answered ${response.status}: ${response.body}`)
       }
-      if (answer === undefined || answer.close) {
+      if (response === undefined || response.close) {
         await this.ended
         return
       }
@@ -151,7 +153,7 @@ export class KeepAliveClient {
     if (end === -1) return
     const head = this.#received.slice(0, end)
     const length = Number(/^content-length: *([0-9]+)$/im.exec(head)?.[1])
-    if (Number.isNaN(length)) throw new Error(`an answer without Content-Length:\n${head}`)
+    if (Number.isNaN(length)) throw new Error(`a response without Content-Length:\n${head}`)
     const whole = end + 4 + length
     if (this.#received.length < whole) return
     const body = this.#received.slice(end + 4, whole)
@@ -167,5 +169,5 @@ export class KeepAliveClient {
 }
 
 /** Opens `count` connections to one server. */
-export const openClients = (count: number, where: Where): Promise<KeepAliveClient[]> =>
+export const openClients = (count: number, where: SocketAddress): Promise<KeepAliveClient[]> =>
   Promise.all(Array.from({ length: count }, () => KeepAliveClient.open(where)))

@@ -58,6 +58,8 @@ export class Listener {
   #since = Date.now()
   #error: Failure | undefined
   #drainUntil: number | undefined
+  // The same moment by the monotonic clock, which changes of the system's time do not affect.
+  #drainDeadline = Number.POSITIVE_INFINITY
   #server: Server | undefined
   #draining: AbortController | undefined
   #drained: Promise<void> | undefined
@@ -133,8 +135,8 @@ export class Listener {
   }
 
   /**
-   * Ends a sampling period of `seconds` and stores it under the number `sample` (see
-   * `traffic-history.ts`).
+   * Ends a sampling period of `seconds` and stores its sample with the number `sample`
+   * (`traffic-history.ts`).
    */
   sample(sample: number, seconds: number): void {
     const { traffic, bytes, connections } = this
@@ -200,12 +202,15 @@ export class Listener {
    * time.
    */
   drain(grace: number): Promise<void> {
-    const until = Date.now() + grace
-    this.#drainUntil = Math.min(this.#drainUntil ?? until, until)
+    const deadline = performance.now() + grace
+    if (deadline < this.#drainDeadline) {
+      this.#drainDeadline = deadline
+      this.#drainUntil = Date.now() + grace
+    }
     this.#drained ??= this.#beginDrain()
     if (this.#endDrain !== undefined) {
       clearTimeout(this.#closeTimer)
-      this.#closeTimer = setTimeout(() => this.close(), this.#drainUntil - Date.now())
+      this.#closeTimer = setTimeout(() => this.close(), this.#drainDeadline - performance.now())
     }
     return this.#drained
   }

@@ -19,8 +19,10 @@ const OTHERS_WRITE = 0o002
  */
 export async function requireSafeFolder(path: string, reserved: readonly string[]): Promise<void> {
   const folder = await realpath(dirname(path))
-  const taken = await Promise.all(reserved.map((each) => realpath(each).catch(() => undefined)))
-  if (taken.includes(folder)) {
+  const reservedFolders = await Promise.all(
+    reserved.map((each) => realpath(each).catch(() => undefined)),
+  )
+  if (reservedFolders.includes(folder)) {
     throw new Failure(
       'bad-parameter',
       `${folder} contains the data or the keys of this server. Choose another folder for the socket.`,
@@ -53,7 +55,7 @@ export async function findSocket(path: string, bound = boundSockets): Promise<'f
     return 'free'
   }
   if (!found.isSocket()) throw errorWithCode('EEXIST', `${path} is not a socket`)
-  if ((await bound()).has(path) || (await answers(path))) {
+  if ((await bound()).has(path) || (await accepts(path))) {
     throw errorWithCode('EADDRINUSE', `${path} is in use`)
   }
   return 'stale'
@@ -81,7 +83,7 @@ export async function boundSockets(): Promise<ReadonlySet<string>> {
 }
 
 /** Whether a process accepts connections at the path. Any error but ECONNREFUSED counts as yes. */
-function answers(path: string): Promise<boolean> {
+function accepts(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path)
     probe.once('connect', () => {

@@ -2,15 +2,16 @@ import type { Actor } from '../../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointInput } from '../../contract/endpoints/endpoint.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure, failureAt } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { canonicalAddress, readAddress } from '../address.ts'
-import { createEndpointWriter } from '../bulk/endpoint-writer.ts'
 import type { BulkPart } from '../bulk/outcomes.ts'
-import type { EndpointChange } from '../bulk/write-batch.ts'
 import type { KeyedLock } from '../keyed-lock.ts'
 import type { Listener } from '../listeners/listener.ts'
+import { createEndpointWriter } from '../writes/endpoint-writer.ts'
+import type { EndpointChange } from '../writes/write-batch.ts'
 import type { ListenerSet } from './listener-set.ts'
 import type { AdminAccess } from './mapping/admin-access.ts'
 import { createMapping, type Mapping, reaches } from './mapping/mapping.ts'
@@ -66,14 +67,21 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
   const { store, listeners, adminAccess, withLock, reconcile, placement } = deps
   const write = createEndpointWriter(store, deps.record)
 
-  /** Applies a change that another node has just made. The caller holds the lock. */
-  const catchUp = async (address: string) => {
-    if (placement !== undefined) await reconcile(address)
+  /**
+   * Applies a change that another node has just made, if the listener does not meet the
+   * precondition. Otherwise the transaction of the change checks the stored endpoint. The caller
+   * holds the lock.
+   */
+  const catchUp = async (address: string, expected: ExpectedRevision) => {
+    if (placement === undefined) return
+    const found = listeners.get(address)?.revision
+    if (found !== undefined && meets(found, expected)) return
+    await reconcile(address)
   }
 
   async function put(endpoint: string, { names }: Mapping, change: EndpointChange) {
     const revision = await write({ ...change, endpoint, databases: [...names] })
-    if (revision === undefined) throw new Error('a stored endpoint has a revision')
+    invariant(revision !== undefined, 'a stored endpoint has a revision')
     return { databases: names, revision }
   }
 
@@ -91,7 +99,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const { reason } = explainObstacle(error as Failure, address, listeners.listed())
       return failureAt('/endpoint', reason)
     }
-    const store = async () => {
+    const storeEndpoint = async () => {
       const desired = await put(opened.name, mapping, change).catch((error: unknown) => {
         opened.close()
         throw error
@@ -100,7 +108,9 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     }
     // Opening port 0 gives an address whose lock is not held. Without it, a sync that reads the new
     // endpoint would open the address a second time.
-    await (opened.name === formatAddress(address) ? store() : withLock(opened.name, store))
+    await (opened.name === formatAddress(address)
+      ? storeEndpoint()
+      : withLock(opened.name, storeEndpoint))
     return undefined
   }
 
@@ -111,12 +121,14 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
   ): Promise<void> {
     const isSame = sameNames(listener.mapping, mapping) && placement === undefined
     if (isSame && change.part === undefined) return
-    const store = async (guard?: EndpointChange['guard']) => {
+    const storeMapping = async (guard?: EndpointChange['guard']) => {
       const seen = listener.revision
       const desired = await put(listener.name, mapping, { ...change, guard })
       await reconcile(listener.name, { desired, seen })
     }
-    await (reaches(mapping, SYSTEM_DATABASE) ? store() : adminAccess.withdraw(listener, store))
+    await (reaches(mapping, SYSTEM_DATABASE)
+      ? storeMapping()
+      : adminAccess.withdraw(listener, storeMapping))
   }
 
   const changes: EndpointChanges = {
@@ -125,11 +137,11 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const mapping = createMapping(input.databases)
       const endpoint = formatAddress(address)
       const openFailure = await withLock(endpoint, async () => {
-        await catchUp(endpoint)
+        await catchUp(endpoint, expected)
         const existing = listeners.get(endpoint)
         requireRevision(endpoint, existing?.revision, expected)
         if (existing === undefined) {
-          if (listeners.stopping) throw isStopping()
+          if (listeners.stopping) throw stoppingFailure()
           return open(address, mapping, { actor, expected, part })
         }
         await remap(existing, mapping, { actor, expected, part })
@@ -145,7 +157,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const endpoint = canonicalAddress(text)
       if (endpoint === undefined) throw notFound()
       await withLock(endpoint, async () => {
-        await catchUp(endpoint)
+        await catchUp(endpoint, expected)
         const listener = listeners.get(endpoint)
         if (listener === undefined) throw notFound()
         requireRevision(endpoint, listener.revision, expected)
@@ -161,7 +173,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     async ensure(address, actor, strict) {
       const endpoint = formatAddress(address)
       await withLock(endpoint, async () => {
-        await catchUp(endpoint)
+        await catchUp(endpoint, undefined)
         if (listeners.get(endpoint) !== undefined) return
         const openFailure = await open(address, createMapping([]), { actor })
         if (openFailure === undefined) return
@@ -174,10 +186,13 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
   return changes
 }
 
-export const isStopping = () =>
+export const stoppingFailure = () =>
   new Failure('unavailable', 'This node is stopping and cannot open endpoints. Try again.')
 
 export const notFound = () => new Failure('endpoint-not-found', 'endpoint not found')
+
+const meets = (revision: number, expected: ExpectedRevision): boolean =>
+  expected === undefined || expected === 'any' || expected === revision
 
 const sameNames = (a: Mapping, b: Mapping): boolean =>
   a.names.length === b.names.length && a.names.every((name, at) => name === b.names[at])

@@ -36,7 +36,7 @@ export interface EndpointFixture {
   release(): void
 }
 
-/** Returns an {@link EndpointFixture}, which hooks of the file prepare and remove. */
+/** Returns an {@link EndpointFixture} and registers the hooks that set it up and remove it. */
 export function createEndpointFixture(): EndpointFixture {
   let folder = ''
   let port = 0

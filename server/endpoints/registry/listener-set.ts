@@ -13,6 +13,8 @@ import type { Peers } from './placement/peers.ts'
  */
 export interface ListenerSet {
   get(address: string): Listener | undefined
+  /** Number of endpoints. */
+  readonly size: number
   /** Yields the listeners of the endpoints, without draining ones, in no order. */
   listed(): IteratorObject<Listener>
   /** Yields the draining listeners. */
@@ -93,6 +95,9 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
 
   return {
     get: (address) => listed.get(address),
+    get size() {
+      return listed.size
+    },
     listed: () => listed.values(),
     draining: () => draining.values(),
     hasHost: (host) => hosts.has(host),

@@ -23,7 +23,7 @@ export async function openEndpoints(
   { addresses, defaultAddress, actor }: ConfiguredEndpoints,
 ): Promise<void> {
   await endpoints.restore()
-  const first = endpoints.list().length === 0
+  const first = endpoints.size === 0
   const given = first && addresses.length === 0 ? [defaultAddress] : addresses
   const listens = () => endpoints.listeners().some(({ state }) => state === 'listening')
   const failures: string[] = []

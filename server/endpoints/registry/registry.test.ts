@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
-import { openStore, type Store } from '../../storage/open.ts'
-import { writeEndpoint } from '../bulk/endpoint-writer.ts'
+import { openStore } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { createHttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
+import { writeEndpoint } from '../writes/endpoint-writer.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
 
 let data: string

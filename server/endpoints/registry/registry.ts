@@ -5,7 +5,7 @@ import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { tryAddress } from '../check/try-address.ts'
 import { createKeyedLock } from '../keyed-lock.ts'
 import type { Certificate } from '../listeners/certificate.ts'
@@ -13,7 +13,7 @@ import { openFilesLimit } from '../listeners/connections/connection-limit.ts'
 import type { HttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { lastSampleAt } from '../traffic/traffic-history.ts'
-import { createEndpointChanges, type EndpointChanges, isStopping } from './endpoint-changes.ts'
+import { createEndpointChanges, type EndpointChanges, stoppingFailure } from './endpoint-changes.ts'
 import { createListenerCommands, type ListenerCommands } from './listener-commands.ts'
 import { createListenerSet } from './listener-set.ts'
 import { createAdminAccess } from './mapping/admin-access.ts'
@@ -27,6 +27,8 @@ import { createSynchronizer, type Synchronizer } from './reconciler/synchronizer
 export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Synchronizer {
   /** Returns all endpoints, sorted by address. */
   list(): EndpointRecord[]
+  /** Number of endpoints. */
+  readonly size: number
   /** Whether any endpoint has this host in its address. */
   hasHost(host: string): boolean
   /** Returns all listeners, sorted by address; draining listeners follow their successors. */
@@ -99,12 +101,15 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
         endpoint: name,
         databases: [...mapping.names],
       })),
+    get size() {
+      return listeners.size
+    },
     hasHost: listeners.hasHost,
     listeners: () => sorted([...listeners.listed(), ...listeners.draining()]),
     check(address) {
       const endpoint = formatAddress(address)
       return withLock(endpoint, async () => {
-        if (listeners.stopping) throw isStopping()
+        if (listeners.stopping) throw stoppingFailure()
         if (listeners.get(endpoint) !== undefined) {
           const reason = new Failure('conflict', `The endpoint ${endpoint} exists already.`)
           return { reason, endpoint }

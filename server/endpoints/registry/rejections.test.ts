@@ -209,16 +209,16 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     const headers = { Authorization: `Bearer ${await makeToken({ data, databaseUrl: undefined })}` }
     const list = (await sendRequest(fixture.port, 'GET', '/_api/endpoint', { headers })).json
     const low = await lowPort()
-    const answer = await sendRequest(fixture.port, 'POST', '/_api/endpoint', {
+    const response = await sendRequest(fixture.port, 'POST', '/_api/endpoint', {
       body: { endpoint: `tcp://127.0.0.1:${low}`, databases: [] },
       headers,
     })
     if (low >= unprivileged()) {
       // Some containers let all users bind every port, so the request succeeds.
-      expect(answer.json).toEqual(DONE)
+      expect(response.json).toEqual(DONE)
       return
     }
-    expect(answer.json).toEqual({
+    expect(response.json).toEqual({
       error: true,
       code: 403,
       errorNum: 11,
@@ -226,7 +226,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
       field: '/endpoint',
       systemCode: 'EACCES',
     })
-    expect(answer.status).toBe(403)
+    expect(response.status).toBe(403)
     await expectListening(server.pid, before)
     expect((await sendRequest(fixture.port, 'GET', '/_api/endpoint', { headers })).json).toEqual(
       list,
@@ -240,14 +240,14 @@ const unprivileged = () =>
 /** Returns a port below 1024 on which nothing listens. */
 async function lowPort(): Promise<number> {
   for (let low = 1023; low > 900; low--) {
-    const answers = await KeepAliveClient.open({ port: low }).then(
+    const responses = await KeepAliveClient.open({ port: low }).then(
       (client) => {
         client.leave()
         return true
       },
       () => false,
     )
-    if (!answers) return low
+    if (!responses) return low
   }
   throw new Error('every port from 901 to 1023 is taken')
 }
@@ -290,7 +290,7 @@ describe('a change that cannot be stored', () => {
     expect((await node.request('GET', '/_api/endpoint')).json).toEqual(before)
     const there = await node.request('GET', '/_api/endpoint', undefined, { port: fixture.port })
     expect(there.json).toEqual(before)
-    // Neither is rejected as the last way in, so both still count as ways in.
+    // Neither is rejected as the last admin endpoint, so both still count.
     for (const endpoint of [fixture.address, node.address]) {
       expect((await remove(node, endpoint)).status).toBe(500)
     }

@@ -2,8 +2,8 @@ import { databaseNames } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
-import type { Store } from '../../storage/open.ts'
 import { parseJsonColumn } from '../../storage/parse-column.ts'
+import type { Store } from '../../storage/store.ts'
 
 /** A stored endpoint with the revision of its last change. */
 export interface StoredEndpoint extends EndpointRecord {

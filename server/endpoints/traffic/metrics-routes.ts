@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.ts'
 export const metricsRoutes = (metrics: Metrics, requireRole: RequireRole, reserve: Reserve) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'Get the metrics', answers: { 200: 'text/plain' } }),
+    describe({ summary: 'Get the metrics', responses: { 200: 'text/plain' } }),
     requireRole('viewer'),
     async (c) => {
       const [body, length] = partsBody(await metrics.read())

@@ -1,6 +1,7 @@
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
+import { invariant } from '../../contract/invariant.ts'
 import type { OnRecord, Recorder } from '../../storage/changes/recorder.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { type EndpointChange, type EndpointWrite, writeBatch } from './write-batch.ts'
 
 /** Maximum number of writes in one transaction: a few milliseconds of work. */
@@ -62,7 +63,7 @@ export async function writeEndpoint(
   { record, ...change }: EndpointChange & OnRecord,
 ): Promise<number> {
   const revision = await writeOne(store, record, { ...change, endpoint, databases })
-  if (revision === undefined) throw new Error('a stored endpoint has a revision')
+  invariant(revision !== undefined, 'a stored endpoint has a revision')
   return revision
 }
 

@@ -1,15 +1,17 @@
 import type { Transaction } from 'kysely'
 import type { Actor, AuditEntry } from '../../contract/audit.ts'
 import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
-import { nextRevision } from '../../storage/changes/next-revision.ts'
+import { raiseRevision } from '../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
+import { executeAll, executeLater } from '../../storage/changes/round-trips.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
-import type { Store } from '../../storage/open.ts'
 import { parseJsonColumn } from '../../storage/parse-column.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
+import { type BulkPart, fence, type Outcome, recordOutcomes } from '../bulk/outcomes.ts'
 import { type ExpectedRevision, requireRevision } from '../registry/repository.ts'
-import { type BulkPart, fence, type Outcome, recordOutcomes } from './outcomes.ts'
 
 export interface EndpointChange {
   readonly actor: Actor
@@ -47,13 +49,11 @@ export function writeBatch(
   writes: readonly EndpointWrite[],
 ): Promise<Written[]> {
   return store.change(async (trx) => {
-    // Takes the lock: no other transaction changes endpoints between the reads and the writes.
-    const revision = await nextRevision(trx)
+    const batch = await Batch.begin(trx, writes)
     const lost = await fence(
       trx,
       writes.flatMap(({ part }) => part ?? []),
     )
-    const batch = await Batch.begin(trx, revision, writes)
     const results: Written[] = []
     for (const write of writes) {
       const isLost = write.part !== undefined && lost.has(write.part.change)
@@ -91,22 +91,21 @@ class Batch {
     this.#stored = stored
   }
 
-  static async begin(
-    trx: Change,
-    revision: number,
-    writes: readonly EndpointWrite[],
-  ): Promise<Batch> {
+  static async begin(trx: Change, writes: readonly EndpointWrite[]): Promise<Batch> {
     const addresses = [...new Set(writes.map(({ endpoint }) => endpoint))]
-    const rows = await trx
+    const reading = trx
       .selectFrom('endpoints')
       .select(['address', 'databases', 'revision'])
       .where('address', 'in', addresses)
       .where('proposal', 'is', null)
-      .execute()
+    // Takes the lock: no other transaction changes endpoints between the read and the writes.
+    const raising = raiseRevision(trx)
+    const [[counter], rows] = await executeAll(trx, raising.compile(), reading.compile())
+    invariant(counter, 'the store has a revision counter')
     const stored = new Map(
       rows.map((row) => [row.address, { databases: row.databases, revision: row.revision }]),
     )
-    return new Batch(trx, revision, stored)
+    return new Batch(trx, counter.value, stored)
   }
 
   async write(write: EndpointWrite): Promise<Written> {
@@ -164,7 +163,7 @@ class Batch {
     return revision
   }
 
-  /** Stores the pending writes. */
+  /** Stores the pending writes with the next statement. */
   async flush(): Promise<void> {
     const entries = [...this.#pending]
     this.#pending.clear()
@@ -173,10 +172,11 @@ class Batch {
       databases === null ? [] : { address, databases, revision: this.#revision },
     )
     if (removed.length > 0) {
-      await this.#trx.deleteFrom('endpoints').where('address', 'in', removed).execute()
+      const removing = this.#trx.deleteFrom('endpoints').where('address', 'in', removed)
+      await executeLater(this.#trx, removing.compile())
     }
     if (set.length === 0) return
-    await this.#trx
+    const setting = this.#trx
       .insertInto('endpoints')
       .values(set)
       .onConflict((conflict) =>
@@ -187,7 +187,7 @@ class Batch {
           proposed_at: null,
         })),
       )
-      .execute()
+    await executeLater(this.#trx, setting.compile())
   }
 }
 

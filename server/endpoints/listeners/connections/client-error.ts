@@ -35,8 +35,8 @@ function responseFor(code: string | undefined): {
 }
 
 /**
- * Responds to a malformed request and closes its connection. The body has the error format of the
- * path, as far as it was received: the Error object for `/_api`, otherwise the error body.
+ * Responds to a malformed request and closes its connection. The body is the Error object if the
+ * path was received and begins with `/_api`, otherwise the error body.
  */
 export function answerClientError(error: ParseError, socket: Socket): void {
   if (systemCode(error) === 'ECONNRESET' || !socket.writable) {

@@ -27,7 +27,7 @@ const WAITING_BYTES = 8 * 1024
 /** A request queued behind earlier ones on its connection. */
 interface Waiting {
   readonly safe: boolean
-  readonly answer: () => void
+  readonly respond: () => void
 }
 
 /** A response that waits until its connection may prepare it. */
@@ -93,10 +93,10 @@ export class Connection implements ByteAccount {
     this.#readWhenIdle = this.socket.bytesRead
   }
 
-  /** Calls `answer` when the request may run. `safe`: a safe method (RFC 9110 §9.2.1). */
-  enter(safe: boolean, answer: () => void): void {
-    if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start(safe, answer)
-    else this.#wait({ safe, answer })
+  /** Calls `respond` when the request may run. `safe`: a safe method (RFC 9110 §9.2.1). */
+  enter(safe: boolean, respond: () => void): void {
+    if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start(safe, respond)
+    else this.#wait({ safe, respond: respond })
   }
 
   /** Called when a started request has its response. Starts queued requests. */
@@ -112,7 +112,7 @@ export class Connection implements ByteAccount {
       this.#waiting.shift()
       this.#budget.release(WAITING_BYTES)
       if (this.#waiting.length === MAX_WAITING - 1) this.socket.resume()
-      this.#start(next.safe, next.answer)
+      this.#start(next.safe, next.respond)
     }
   }
 
@@ -179,10 +179,10 @@ export class Connection implements ByteAccount {
     return this.#changes === 0 && this.#reads < (safe ? MAX_READS : 1)
   }
 
-  #start(safe: boolean, answer: () => void): void {
+  #start(safe: boolean, respond: () => void): void {
     if (safe) this.#reads++
     else this.#changes++
-    answer()
+    respond()
   }
 
   #wait(request: Waiting): void {

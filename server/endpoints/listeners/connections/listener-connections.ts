@@ -76,7 +76,7 @@ export class ListenerConnections {
     return server
   }
 
-  /** Announces the end of all connections: their next response is their last. */
+  /** Announces the close of each connection in its current or next response. */
   announceClose(): void {
     for (const connection of this.#open.values()) connection.announceClose()
   }

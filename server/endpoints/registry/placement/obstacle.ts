@@ -18,7 +18,7 @@ export function conflicts(one: Address, other: Address): boolean {
 /** Why no endpoint can be opened at an address. */
 export interface Obstacle {
   readonly reason: Failure
-  /** The endpoint of this server that occupies the address or its port. */
+  /** The endpoint of this node that uses the address or its port. */
   readonly endpoint?: string | undefined
 }
 

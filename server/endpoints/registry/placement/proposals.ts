@@ -6,8 +6,8 @@ import { databaseNames } from '../../../contract/database.ts'
 import type { EndpointRecord } from '../../../contract/endpoints/endpoint.ts'
 import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
-import type { Store } from '../../../storage/open.ts'
 import { parseJsonColumn } from '../../../storage/parse-column.ts'
+import type { Store } from '../../../storage/store.ts'
 import { storeClock } from '../../../storage/store-clock.ts'
 import { type BulkPart, fence, recordOutcomes } from '../../bulk/outcomes.ts'
 import { type ExpectedRevision, requireRevision } from '../repository.ts'
@@ -91,7 +91,7 @@ export async function readProposals(store: Store): Promise<Proposal[]> {
   )
 }
 
-/** Returns whether a proposal still waits, its address is configured, or neither (`gone`). */
+/** Returns whether a proposal is pending, has become an endpoint, or neither (`gone`). */
 export async function outcomeOf(
   store: Store,
   address: string,

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '../../../contract/event.ts'
-import type { Store } from '../../../storage/open.ts'
+import type { Store } from '../../../storage/store.ts'
 import { readAddress } from '../../address.ts'
 import type { KeyedLock } from '../../keyed-lock.ts'
 import type { Listener } from '../../listeners/listener.ts'
@@ -14,7 +14,7 @@ export type DesiredState =
   | { readonly databases: null; readonly revision?: number | undefined }
 
 /** State that the caller of {@link Reconciler.reconcile} has already read, written or opened. */
-export interface KnownState {
+export interface ReconcileState {
   /** The stored state; by default it is read. */
   readonly desired?: DesiredState
   /** The revision of the listener before `desired` was read or written; `undefined` if unknown. */
@@ -34,7 +34,7 @@ export interface Reconciler {
    *
    * The caller holds the lock of the address, unless `desired` is a change of an existing listener.
    */
-  reconcile(address: string, known?: KnownState): Promise<void>
+  reconcile(address: string, known?: ReconcileState): Promise<void>
   /**
    * Reconciles a listener that is `failed` or `elsewhere`, after an attempt in progress. No effect
    * if it is open by then, or removed.
@@ -59,7 +59,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const retries = createRetrySchedule((listener) => void retry(listener).catch(() => {}))
   listeners.onStateChange(retries.update)
 
-  async function reconcile(address: string, known: KnownState = {}): Promise<void> {
+  async function reconcile(address: string, known: ReconcileState = {}): Promise<void> {
     if (known.desired === undefined) {
       const seen = listeners.get(address)?.revision
       const stored = await readEndpoint(store, address)

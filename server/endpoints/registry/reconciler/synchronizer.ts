@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Store } from '../../../storage/open.ts'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { Store } from '../../../storage/store.ts'
 import type { KeyedLock } from '../../keyed-lock.ts'
 import type { ListenerSet } from '../listener-set.ts'
 import type { Placement } from '../placement/placement.ts'
@@ -8,6 +8,12 @@ import type { Reconciler } from './reconciler.ts'
 
 /** Maximum time a sync waits for listeners to open, ms. */
 const OPEN_TIMEOUT = 500
+
+/**
+ * Number of endpoints that a restore begins to open in one turn of the event loop. If it opened
+ * thousands at once, the garbage collector would copy their temporary objects several times.
+ */
+const OPENED_PER_TURN = 16
 
 /** Reconciles the addresses that have changed in the store. */
 export interface Synchronizer {
@@ -39,6 +45,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const { store, listeners, withLock, reconcile, placement } = deps
   // All changes up to this revision are applied.
   let syncedTo = 0
+  /** Resolves when every endpoint of a restore has its listener. */
+  let restoreBegun: Promise<unknown> = Promise.resolve()
 
   const reconcileLocked = (address: string) => withLock(address, () => reconcile(address))
 
@@ -67,21 +75,34 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     if (stored === undefined) await reconcile(address, { desired: { databases: null }, seen })
   }
 
+  /**
+   * Opens a stored endpoint in its turn, unless a change made by another node is applied already.
+   * The lock is acquired at once, so that changes of the endpoint wait for the restore.
+   */
+  const restoreEndpoint = (
+    desired: Awaited<ReturnType<typeof readEndpoints>>[number],
+    turn: Promise<unknown>,
+  ) =>
+    withLock(desired.endpoint, async () => {
+      await turn
+      if (listeners.get(desired.endpoint) === undefined) {
+        await reconcile(desired.endpoint, { desired })
+      }
+    })
+
   const synchronizer: Synchronizer = {
     async restore() {
       const stored = await readEndpoints(store)
-      await Promise.all(
-        stored.map((desired) =>
-          withLock(desired.endpoint, async () => {
-            // A change made by another node may already be applied.
-            if (listeners.get(desired.endpoint) === undefined) {
-              await reconcile(desired.endpoint, { desired })
-            }
-          }),
-        ),
-      )
+      let turn: Promise<unknown> = Promise.resolve()
+      const opened = stored.map((desired, at) => {
+        if (at > 0 && at % OPENED_PER_TURN === 0) turn = turn.then(() => nextTurn())
+        return restoreEndpoint(desired, turn)
+      })
+      restoreBegun = turn.then(() => nextTurn())
+      await Promise.all(opened)
     },
     async sync() {
+      await restoreBegun
       const { changed, removed, restored, revision } = await readDifferences()
       if (placement === undefined || restored) {
         const different = changed
