@@ -34,7 +34,8 @@ export interface EventHub {
 export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
   // Numbers restart with each process, so ids carry a random prefix.
   const run = randomUUID().slice(0, 8)
-  const recent: NumberedEvent[] = []
+  // Up to twice as many as are kept, so that old ones are removed many at a time.
+  let recent: NumberedEvent[] = []
   const listeners = new Set<() => void>()
   const ofType = new Map<LiveEvent['type'], Set<() => void>>()
   let last = 0
@@ -48,7 +49,7 @@ export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
   return {
     publish(event) {
       recent.push({ id: id(++last), event })
-      if (recent.length > kept) recent.shift()
+      if (recent.length >= 2 * kept) recent = recent.slice(-kept)
       wake()
       for (const listener of ofType.get(event.type) ?? []) listener()
     },
@@ -62,8 +63,9 @@ export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
     after(seen) {
       const match = /^([0-9a-f]+)-([0-9]{1,15})$/.exec(seen)
       const number = Number(match?.[2])
-      const known = match?.[1] === run && number <= last && number >= last - recent.length
-      if (!known) return [{ id: id(last), event: { type: 'reset' } }]
+      const isRecent =
+        match?.[1] === run && number <= last && number >= last - Math.min(recent.length, kept)
+      if (!isRecent) return [{ id: id(last), event: { type: 'reset' } }]
       return number === last ? [] : recent.slice(number - last)
     },
     on(type, listener) {

@@ -6,8 +6,8 @@ import { Failure } from '../failure.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { EventHub } from './hub.ts'
-import { createOncePerWake } from './once-per-wake.ts'
 import { type AuthenticateReader, eventRoutes, lastEventHeader } from './routes.ts'
+import { createSharedLookup } from './shared-lookup.ts'
 
 export interface EventsDeps {
   readonly hub: EventHub
@@ -19,7 +19,7 @@ export interface EventsDeps {
 /** Creates the routes of the event streams. */
 export function createEventsModule({ hub, access, http, requireRole }: EventsDeps) {
   const { clientOf, cookie } = http
-  const oncePerWake = createOncePerWake<Principal | undefined>(hub, Date.now)
+  const sharedLookup = createSharedLookup<Principal | undefined>(hub, Date.now)
 
   async function principalOf(credentials: Parameters<Access['authenticate']>[0]) {
     try {
@@ -36,7 +36,7 @@ export function createEventsModule({ hub, access, http, requireRole }: EventsDep
     if (names.length > 0 && !names.includes(SYSTEM_DATABASE)) return undefined
     const authorization = c.req.header('Authorization')
     const session = cookie.read(c, clientOf(c).secure)
-    const principal = await oncePerWake(JSON.stringify([authorization, session]), () =>
+    const principal = await sharedLookup(JSON.stringify([authorization, session]), () =>
       principalOf({ authorization, session, background: true }),
     )
     return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined

@@ -156,9 +156,9 @@ test('only admins receive events about other people', async () => {
       ),
     )
     const listener = { draining: draining.signal } as AppEnv['Bindings']['listener']
-    const answer = await app.request('/', { headers: { 'Last-Event-ID': from } }, { listener })
+    const response = await app.request('/', { headers: { 'Last-Event-ID': from } }, { listener })
     let text = ''
-    for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += part
       if (text.includes('"id":null')) break
     }
@@ -184,9 +184,9 @@ test('a stream whose session ends during its authentication ends immediately', a
     eventRoutes(hub, () => pass, whoIsIn),
   )
   const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
-  const answer = await app.request('/', {}, { listener })
+  const response = await app.request('/', {}, { listener })
   // Otherwise the stream would stay open until the next authentication, after 15 s.
-  expect(await answer.text()).toContain('hello')
+  expect(await response.text()).toContain('hello')
   expect(requested).toBe(2)
 })
 
@@ -283,7 +283,10 @@ test('HEAD leaves no subscription behind', async () => {
     ),
   )
   const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
-  const answer = await app.request('/', { method: 'HEAD' }, { listener })
-  expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
+  const response = await app.request('/', { method: 'HEAD' }, { listener })
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([
+    200,
+    'text/event-stream',
+  ])
   expect(readers).toBe(0)
 })

@@ -6,7 +6,7 @@ import { LAST_EVENT_HEADER } from '../contract/access/session-use.ts'
 import { eventQuery, type LiveEvent } from '../contract/event.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import type { EventHub } from './hub.ts'
 import { createStreamLimit, type StreamLimit } from './stream-limit.ts'
@@ -43,7 +43,7 @@ export const eventRoutes = (
     describe({
       summary: 'Follow live changes',
       query: eventQuery,
-      answers: { 200: 'text/event-stream' },
+      responses: { 200: 'text/event-stream' },
       failures: { 400: 'the parameter after is repeated', 429: 'too many streams are open' },
     }),
     // Not a use of the session: the stream stays open as long as the page.
@@ -55,7 +55,7 @@ export const eventRoutes = (
       c.header('X-Accel-Buffering', 'no')
       // A HEAD request never reads a body, so the stream would never end.
       if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
-      const { personId } = c.get('principal') as Principal
+      const { personId } = principalOf(c)
       const leave = limit.enter(personId)
       const from = c.req.header('Last-Event-ID') ?? c.req.valid('query').after ?? hub.lastId
       return streamSSE(c, (stream) =>

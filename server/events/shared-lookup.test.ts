@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { createEventHub } from './hub.ts'
-import { createOncePerWake } from './once-per-wake.ts'
+import { createSharedLookup } from './shared-lookup.ts'
 
 it('looks up a key once until the next event or nudge, or for a second', async () => {
   const hub = createEventHub()
   let now = 0
   let looked = 0
-  const once = createOncePerWake<number>(hub, () => now)
+  const once = createSharedLookup<number>(hub, () => now)
   const lookUp = (key = 'a') => once(key, async () => ++looked)
   expect(await Promise.all([lookUp(), lookUp(), lookUp('b'), lookUp()])).toEqual([1, 1, 2, 1])
   expect(await lookUp()).toBe(1)

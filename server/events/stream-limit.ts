@@ -24,19 +24,19 @@ export function createStreamLimit(ofPerson = STREAMS_OF_PERSON, all = STREAMS): 
   let total = 0
   return {
     enter(personId) {
-      const own = open.get(personId) ?? 0
-      if (own >= ofPerson) throw tooMany(`You have ${own} open event streams on this node`)
+      const count = open.get(personId) ?? 0
+      if (count >= ofPerson) throw tooMany(`You have ${count} open event streams on this node`)
       if (total >= all) throw tooMany(`This node has ${total} open event streams`)
-      open.set(personId, own + 1)
+      open.set(personId, count + 1)
       total++
       let entered = true
       return () => {
         if (!entered) return
         entered = false
         total--
-        const left = (open.get(personId) ?? 1) - 1
-        if (left === 0) open.delete(personId)
-        else open.set(personId, left)
+        const remaining = (open.get(personId) ?? 1) - 1
+        if (remaining === 0) open.delete(personId)
+        else open.set(personId, remaining)
       }
     },
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { getRequestListener, HttpBindings } from '@hono/node-server'
 import type { AppEnv, ListenerContext } from './env.ts'
 
 /** The request handler of an application (`Hono.fetch`). */
@@ -17,15 +17,21 @@ const NO_HOST = 'none.invalid'
  */
 export function nodeHandler(
   fetch: Fetch,
-  viaOf: (request: IncomingMessage) => ListenerContext,
+  contextOf: (request: IncomingMessage) => ListenerContext,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const answer = getRequestListener(
-    (request, bindings) => {
-      const { incoming, outgoing } = bindings as HttpBindings
-      return fetch(request, { incoming, outgoing, listener: viaOf(incoming) })
-    },
-    { hostname: NO_HOST },
-  )
+  let listener: ReturnType<typeof getRequestListener> | undefined
+  let loading: Promise<void> | undefined
+  // Loaded by the first request: the adapter makes Node.js load the HTTP client of `fetch`.
+  async function load(): Promise<void> {
+    const adapter = await import('@hono/node-server')
+    listener = adapter.getRequestListener(
+      (request, bindings) => {
+        const { incoming, outgoing } = bindings as HttpBindings
+        return fetch(request, { incoming, outgoing, listener: contextOf(incoming) })
+      },
+      { hostname: NO_HOST },
+    )
+  }
   return (request, response) => {
     // With several Host headers Node uses the first and a proxy may use the last. RFC 9112 §3.2
     // requires 400, so that both see the same host. An empty one counts as missing.
@@ -33,7 +39,16 @@ export function nodeHandler(
       response.writeHead(400, { Connection: 'close' }).end()
       return
     }
-    void answer(request, response)
+    if (listener !== undefined) {
+      void listener(request, response)
+      return
+    }
+    loading ??= load()
+    loading.then(
+      () => listener?.(request, response),
+      // The files of the package were replaced while the node was running.
+      () => response.writeHead(500, { Connection: 'close' }).end(),
+    )
   }
 }
 

@@ -14,7 +14,7 @@ export function openApiRoutes(requireRole: RequireRole, describeApi: () => Promi
   let description: Promise<string> | undefined
   return new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'Get this OpenAPI description', answers: { 200: 'application/json' } }),
+    describe({ summary: 'Get this OpenAPI description', responses: { 200: 'application/json' } }),
     requireRole('public'),
     async (c) => {
       description ??= describeApi().then((described) => JSON.stringify(described))

@@ -24,7 +24,7 @@ export interface Operation {
 /** The operations of a path. */
 type PathItem = { readonly [method in (typeof METHODS)[number]]?: Operation }
 
-/** What descriptions of routes refer to. */
+/** The components that descriptions of routes refer to. */
 export interface Components {
   readonly schemas: Readonly<Record<string, Described>>
   readonly responses: Readonly<Record<string, Described>>
@@ -76,6 +76,8 @@ export async function describeApi(app: Hono<AppEnv>, components: Components) {
     excludeStaticFile: false,
   })
   const permissions = permissionsOf(app)
+  const schemas = Object.entries(SHARED).map(([name, schema]) => [name, schemaOf(schema)] as const)
+  const names = new Map(schemas.map(([name, schema]) => [JSON.stringify(schema), name]))
   const paths = routes.paths as Record<string, PathItem>
   return {
     openapi: '3.1.0',
@@ -94,16 +96,14 @@ export async function describeApi(app: Hono<AppEnv>, components: Components) {
     paths: Object.fromEntries(
       Object.entries(paths).map(([path, item]) => [
         path,
-        completed(path, item, permissions, components),
+        completed(path, item, { permissions, components, names }),
       ]),
     ),
     components: {
       ...components,
       schemas: {
         ...components.schemas,
-        ...Object.fromEntries(
-          Object.entries(SHARED).map(([name, schema]) => [name, schemaOf(schema)]),
-        ),
+        ...Object.fromEntries(schemas),
       },
       responses: { ...components.responses, ...API_FAILURES },
       securitySchemes,
@@ -120,23 +120,37 @@ const API_FAILURES = {
   ApiBadRequest: apiFailure('The request is malformed, or this is not the database _system.'),
   ApiUnauthorized: apiFailure('The request has no valid credentials.'),
   ApiForbidden: apiFailure('The role or the scope of the credentials does not permit this.'),
+  ApiMisdirected: apiFailure('A session cookie was sent to a host name of another server.'),
   ApiTooLarge: apiFailure('The body is larger than 1 MiB.'),
   ApiUnsupportedMediaType: apiFailure('The body is not JSON.'),
+  ApiInvalid: apiFailure('The JSON of the body is nested too deeply, or is not representable.'),
   ApiTooManyRequests: apiFailure('A rate limit is exceeded.'),
   ApiUnavailable: apiFailure('The database is unavailable.'),
 }
 
 /** Failures of every operation, of those with credentials, and of those with a body. */
 const EVERYWHERE = { '400': 'BadRequest', '503': 'Unavailable' }
-const WITH_CREDENTIALS = { '401': 'Unauthorized', '403': 'Forbidden', '429': 'TooManyRequests' }
-const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType' }
+const WITH_CREDENTIALS = {
+  '401': 'Unauthorized',
+  '403': 'Forbidden',
+  '421': 'Misdirected',
+  '429': 'TooManyRequests',
+}
+const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType', '422': 'Invalid' }
 
 /** Adds to each operation of a path what its path, permission and body imply. */
 function completed(
   path: string,
   item: PathItem,
-  permissions: ReadonlyMap<string, Declared>,
-  components: Components,
+  {
+    permissions,
+    components,
+    names,
+  }: {
+    readonly permissions: ReadonlyMap<string, Declared>
+    readonly components: Components
+    readonly names: SharedNames
+  },
 ): Described {
   const result: Record<string, unknown> = {}
   for (const method of METHODS) {
@@ -147,7 +161,7 @@ function completed(
     const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
     const failures = {
       ...EVERYWHERE,
-      ...(needs === 'public' || needs === 'known' ? {} : WITH_CREDENTIALS),
+      ...(needs === 'public' ? {} : WITH_CREDENTIALS),
       ...(operation.requestBody === undefined ? {} : WITH_BODY),
     }
     const prefix = path.startsWith('/_api/') ? 'Api' : ''
@@ -167,7 +181,7 @@ function completed(
             { $ref: `#/components/responses/${prefix}${name}` },
           ]),
         ),
-        ...(shared(operation.responses) as Described),
+        ...(shared(operation.responses, names) as Described),
       },
     }
   }
@@ -200,19 +214,18 @@ const idOf = (method: string, path: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-/** Replaces each schema of {@link SHARED} with a reference to it. */
-function shared(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(shared)
-  const { $schema: _, ...rest } = value as Record<string, unknown>
-  const name = NAMES.get(JSON.stringify(rest))
-  if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
-  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, shared(each)]))
-}
+/** The names of {@link SHARED} by their schemas as JSON. */
+type SharedNames = ReadonlyMap<string, string>
 
-const NAMES = new Map(
-  Object.entries(SHARED).map(([name, schema]) => [JSON.stringify(schemaOf(schema)), name]),
-)
+/** Replaces each schema of {@link SHARED} with a reference to it. */
+function shared(value: unknown, names: SharedNames): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((each) => shared(each, names))
+  const { $schema: _, ...rest } = value as Record<string, unknown>
+  const name = names.get(JSON.stringify(rest))
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
+  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, shared(each, names)]))
+}
 
 /** Returns the permissions of an application's routes, by method and OpenAPI path. */
 function permissionsOf(app: Hono<AppEnv>): Map<string, Declared> {

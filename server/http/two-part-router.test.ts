@@ -31,8 +31,8 @@ it.each([
   ['/Articles/1', '404 Not Found', null],
   ['/_api/other', '404 Not Found', 'yes'],
 ])('routes %s to %j through the middleware of its part', async (path, text, api) => {
-  const answer = await app.request(path)
-  expect(await answer.text()).toBe(text)
-  expect(answer.headers.get('X-Seen')).toBe('yes')
-  expect(answer.headers.get('X-Api')).toBe(api)
+  const response = await app.request(path)
+  expect(await response.text()).toBe(text)
+  expect(response.headers.get('X-Seen')).toBe('yes')
+  expect(response.headers.get('X-Api')).toBe(api)
 })

@@ -45,8 +45,8 @@ export const actionOf = (handler: Handler | MiddlewareHandler): AuditAction | un
 export interface RefusalDeps {
   readonly record: (entry: AuditEntry) => Promise<void>
   /**
-   * Called for a rejected anonymous change. These are counted, not recorded: they could fill the
-   * disk.
+   * Called for a rejected anonymous change. These are counted instead of recorded, because anyone
+   * could fill the disk with them.
    */
   readonly countAnonymous: () => void
   /** Limits the recorded rejections per person. */
@@ -78,7 +78,7 @@ export const recordRefusals = ({
     if (change === undefined) return
     const { actor } = c.var as Partial<typeof c.var>
     if (failure === undefined) {
-      // An anonymous request changes nothing, for example a sign-out without a session. Reporting
+      // An anonymous request makes no change, for example a sign-out without a session. Reporting
       // it would make every open page refetch.
       if (actor !== undefined) onRecorded()
       return

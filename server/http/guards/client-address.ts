@@ -21,7 +21,7 @@ export type ClientOf = (c: RequestView) => Client
  * not a trusted proxy; if that entry is not an IP address, it is the peer's. The peer of a Unix
  * socket is trusted when the list is not empty.
  *
- * @param trusted IP addresses and CIDR ranges; see {@link badProxy}.
+ * @param trusted IP addresses and CIDR ranges; see {@link findInvalidProxy}.
  */
 export function createClientOf(trusted: readonly string[]): ClientOf {
   const list = blockList(trusted)
@@ -70,7 +70,7 @@ export const isPlainHost = (host: string): boolean => {
  * Returns the first text that is neither an IP address nor a CIDR range, or undefined if all are
  * valid.
  */
-export function badProxy(texts: readonly string[]): string | undefined {
+export function findInvalidProxy(texts: readonly string[]): string | undefined {
   return texts.find((text) => {
     try {
       blockList([text])

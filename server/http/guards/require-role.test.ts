@@ -86,9 +86,9 @@ const cookie = (text: string) => ({ Cookie: `gatehouse_x=${text}` })
 describe('requireRole', () => {
   it('returns 401 with the challenge Bearer to anonymous callers, also in browsers', async () => {
     for (const headers of [{}, cookie('over'), { 'Sec-Fetch-Mode': 'navigate' }]) {
-      const answer = await sendRequest('viewer', headers as Record<string, string>)
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Bearer/)
+      const response = await sendRequest('viewer', headers as Record<string, string>)
+      expect(response.status).toBe(401)
+      expect(response.headers.get('WWW-Authenticate')).toMatch(/^Bearer/)
     }
   })
 
@@ -196,12 +196,12 @@ describe('requireRole', () => {
       200,
     ],
   ])('allows changes by %s: %#', async (_who, headers, status) => {
-    const answer = await sendRequest(
+    const response = await sendRequest(
       'operator',
       headers as unknown as Record<string, string>,
       'DELETE',
     )
-    expect(answer.status).toBe(status)
+    expect(response.status).toBe(status)
   })
 
   it('checks a cached principal like others', async () => {

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import type { Principal } from '../../contract/access/principal.ts'
 import { type AccessRole, atLeast, type Role } from '../../contract/access/role.ts'
 import { BACKGROUND_HEADER } from '../../contract/access/session-use.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import type { Client, ClientOf } from './client-address.ts'
@@ -60,6 +61,13 @@ export interface RouteOptions {
 
 /** Returns the middleware that enforces a route's permission. */
 export type RequireRole = (needed: Permission, options?: RouteOptions) => MiddlewareHandler<AppEnv>
+
+/** Returns the authenticated caller. The route must require a role. */
+export function principalOf(c: Context<AppEnv>): Principal {
+  const principal = c.get('principal')
+  invariant(principal !== undefined, 'a route that reads the caller requires a role')
+  return principal
+}
 
 const PERMISSION = Symbol('permission')
 

@@ -47,9 +47,9 @@ describe('a compressed body', () => {
     'gets 415 for another coding: %j',
     async (coding) => {
       for (const path of ['/whole', '/chunks']) {
-        const answer = await send(path, coding, Buffer.from('{}'))
-        expect([answer.status, answer.headers.get('Accept-Encoding')]).toEqual([415, 'gzip'])
-        expect(await answer.json()).toMatchObject({ field: 'Content-Encoding' })
+        const response = await send(path, coding, Buffer.from('{}'))
+        expect([response.status, response.headers.get('Accept-Encoding')]).toEqual([415, 'gzip'])
+        expect(await response.json()).toMatchObject({ field: 'Content-Encoding' })
       }
     },
   )

@@ -20,9 +20,9 @@ test.each([
   ['?limit=500&before=7', { limit: 500, before: 7 }],
   ['?from=2026-01-02&to=2026-01-02T03:04:05%2B01:00', { from: '2026-01-02' }],
 ])('%s is accepted', async (query, values) => {
-  const answer = await sendRequest(query)
-  expect(answer.status).toBe(200)
-  expect(await answer.json()).toMatchObject(values)
+  const response = await sendRequest(query)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject(values)
 })
 
 test.each([
@@ -43,9 +43,9 @@ test.each([
   ['to', '1767322800000'],
   ['who', 'x'.repeat(257)],
 ])('%s=%s is rejected, and the message names it', async (name, value) => {
-  const answer = await sendRequest(`?${name}=${value}`)
-  expect(answer.status).toBe(400)
-  expect(await answer.json()).toMatchObject({
+  const response = await sendRequest(`?${name}=${value}`)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
     errorNum: 10,
     errorMessage: expect.stringContaining(`${name}: `),
     field: name,
@@ -53,9 +53,9 @@ test.each([
 })
 
 test('a duplicate parameter is rejected', async () => {
-  const answer = await sendRequest('?limit=1&limit=2')
-  expect(answer.status).toBe(400)
-  expect(await answer.json()).toMatchObject({
+  const response = await sendRequest('?limit=1&limit=2')
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
     errorMessage: 'limit is given more than once.',
     field: 'limit',
   })

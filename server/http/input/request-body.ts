@@ -29,40 +29,40 @@ export function isCompressed(c: Context<AppEnv>): boolean {
 /**
  * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
  *
- * @param most maximum size, decompressed, bytes.
+ * @param maxBytes maximum size, decompressed, bytes.
  * @throws Failure `too-large`; `unavailable` if the budget for bodies is exhausted; `timeout` if
  * the body stops making progress; as {@link isCompressed} and {@link gunzip}.
  */
-export async function readBody(c: Context<AppEnv>, most: number): Promise<Uint8Array> {
+export async function readBody(c: Context<AppEnv>, maxBytes: number): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env
-  const length = Number(c.req.header('Content-Length') ?? most)
-  if (length > most) throw tooLarge(most)
+  const length = Number(c.req.header('Content-Length') ?? maxBytes)
+  if (length > maxBytes) throw tooLarge(maxBytes)
   if (isCompressed(c)) {
-    const release = bodyBudget.reserve(most)
+    const release = bodyBudget.reserve(maxBytes)
     outgoing?.once('close', release)
-    const body = buffer(limited(gunzip(sentChunks(c)), most))
+    const body = buffer(limited(gunzip(sentChunks(c)), maxBytes))
     return outgoing === undefined ? body.finally(release) : body
   }
   if (incoming !== undefined) {
     const release = bodyBudget.reserve(length)
-    if (outgoing === undefined) return collect(incoming, most).finally(release)
+    if (outgoing === undefined) return collect(incoming, maxBytes).finally(release)
     outgoing.once('close', release)
-    return collect(incoming, most)
+    return collect(incoming, maxBytes)
   }
   const body = new Uint8Array(await c.req.arrayBuffer())
-  if (body.length > most) throw tooLarge(most)
+  if (body.length > maxBytes) throw tooLarge(maxBytes)
   return body
 }
 
 // Uses events because an async iterator dominates the cost of a small body.
-function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
+function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let length = 0
     const onData = (chunk: Uint8Array) => {
       chunks.push(chunk)
       length += chunk.length
-      if (length > most) fail(tooLarge(most))
+      if (length > maxBytes) fail(tooLarge(maxBytes))
     }
     const onEnd = () => {
       stop()
@@ -100,18 +100,18 @@ function collect(incoming: IncomingMessage, most: number): Promise<Uint8Array> {
  * Yields a body in chunks as they arrive, while the caller reads them. It reserves a constant number
  * of bytes until the body ends.
  *
- * @param most maximum size, decompressed, bytes; by default there is none.
+ * @param maxBytes maximum size, decompressed, bytes; by default there is none.
  * @throws Failure as {@link readBody}, during iteration.
  */
 export async function* bodyChunks(
   c: Context<AppEnv>,
-  most = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array> {
-  if (Number(c.req.header('Content-Length') ?? 0) > most) throw tooLarge(most)
+  if (Number(c.req.header('Content-Length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const sent = isCompressed(c) ? gunzip(sentChunks(c)) : sentChunks(c)
   const release = bodyBudget.reserveArray()
   try {
-    yield* limited(sent, most)
+    yield* limited(sent, maxBytes)
   } finally {
     release()
   }
@@ -119,12 +119,12 @@ export async function* bodyChunks(
 
 async function* limited(
   chunks: AsyncIterable<Uint8Array>,
-  most: number,
+  maxBytes: number,
 ): AsyncGenerator<Uint8Array> {
   let length = 0
   for await (const chunk of chunks) {
     length += chunk.length
-    if (length > most) throw tooLarge(most)
+    if (length > maxBytes) throw tooLarge(maxBytes)
     yield chunk
   }
 }
@@ -171,8 +171,8 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
 export const readForm = async (c: Context<AppEnv>): Promise<URLSearchParams> =>
   new URLSearchParams(Buffer.from(await readBody(c, FORM_LIMIT)).toString('utf8'))
 
-const tooLarge = (most: number) =>
-  new Failure('too-large', `The body is larger than ${sizeOf(most)}.`)
+const tooLarge = (maxBytes: number) =>
+  new Failure('too-large', `The body is larger than ${sizeOf(maxBytes)}.`)
 
 /** The error that Node emits when a connection closes during a body. */
 const clientHasLeft = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })

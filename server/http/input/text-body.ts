@@ -9,12 +9,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /**
  * Reads a JSON body as text, so that the caller parses exactly what was sent.
  *
- * @param most maximum size, bytes.
+ * @param maxBytes maximum size, bytes.
  * @throws Failure `unsupported-media-type`; `bad-json` for invalid UTF-8; as {@link readBody}.
  */
-export async function textBody(c: Context<AppEnv>, most: number): Promise<string> {
+export async function textBody(c: Context<AppEnv>, maxBytes: number): Promise<string> {
   requireJsonType(c)
-  const body = await readBody(c, most)
+  const body = await readBody(c, maxBytes)
   try {
     return utf8.decode(body)
   } catch (cause) {

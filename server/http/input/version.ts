@@ -15,8 +15,8 @@ export function acceptedVersion(accept: string | undefined): number {
     .map((range) => /;\s*version\s*=\s*"?([^";\s]*)"?/i.exec(range)?.[1])
     .filter((version) => version !== undefined)
   if (requested.length === 0) return newest
-  const known = VERSIONS.find((version) => requested.includes(String(version)))
-  if (known !== undefined) return known
+  const version = VERSIONS.find((version) => requested.includes(String(version)))
+  if (version !== undefined) return version
   throw new Failure(
     'not-acceptable',
     `Version ${requested[0]?.slice(0, 32)} is not supported. Supported: ${VERSIONS.join(', ')}.`,

@@ -28,8 +28,8 @@ const START = html`<a href="/">Go to the start page</a>`
 const RETRY_LINK = html`<a href="">Try again</a>`
 
 function adviceFor(status: number): Advice {
-  const known = ADVICE[status]
-  if (known !== undefined) return known
+  const advice = ADVICE[status]
+  if (advice !== undefined) return advice
   return status < 500
     ? { title: 'This request was rejected', next: html`<p>${START}</p>` }
     : { title: 'Something went wrong', next: RETRY_ADVICE }

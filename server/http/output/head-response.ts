@@ -1,6 +1,7 @@
-/** Matches streaming types. Exports stream too. They are not measured: a stream may be endless. */
+/** Matches the type of event streams, which may be endless. */
 const STREAM = /^text\/event-stream/
 
+/** Returns whether the length of a body is unknown: that of an event stream or an export. */
 const isStream = (headers: Headers): boolean =>
   headers.has('Content-Disposition') || STREAM.test(headers.get('Content-Type') ?? '')
 

@@ -74,7 +74,7 @@ export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
 function writeHeadWith(added: Readonly<Record<string, string>>): ServerResponse['writeHead'] {
   const write = ServerResponse.prototype.writeHead
   return function (this: ServerResponse, status: number, ...rest: unknown[]) {
-    const own = rest.pop() as OutgoingHttpHeaders | undefined
-    return write.call(this, status, { ...added, ...own })
+    const headers = rest.pop() as OutgoingHttpHeaders | undefined
+    return write.call(this, status, { ...added, ...headers })
   }
 }

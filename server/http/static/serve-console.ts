@@ -51,10 +51,10 @@ export function consoleRoutes(folder: string, facts: PageFacts) {
           c.res.headers.set('Content-Security-Policy', SCRIPT_POLICY)
         }
         if (c.res.headers.has('Cache-Control')) return
-        const kept = c.res.ok && c.req.path.startsWith('/_console/assets/')
+        const isImmutable = c.res.ok && c.req.path.startsWith('/_console/assets/')
         c.res.headers.set(
           'Cache-Control',
-          kept ? 'public, max-age=31536000, immutable' : 'no-cache',
+          isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
         )
       },
       serveStatic({

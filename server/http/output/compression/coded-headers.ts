@@ -64,11 +64,11 @@ export function notModifiedHeaders(
   ifNoneMatch: string | undefined,
 ): OutgoingHttpHeaders {
   const etag = headerOf(head, 'etag')
-  const known = ifNoneMatch
+  const matching = ifNoneMatch
     ?.split(',')
     .map((each) => each.trim())
     .find((each) => etag !== undefined && `"${uncodedTag(each.slice(1, -1))}"` === etag)
-  if (known === undefined) return head.headers
+  if (matching === undefined) return head.headers
   const others = Object.entries(head.headers).filter(([name]) => name.toLowerCase() !== 'etag')
-  return { ...Object.fromEntries(others), ETag: known }
+  return { ...Object.fromEntries(others), ETag: matching }
 }

@@ -40,7 +40,7 @@ export function compressResponse(
     Object.assign(response, original)
     if (head !== undefined) response.writeHead(head.status, headers ?? head.headers)
   }
-  /** Returns the coding for a body; undefined to send it as it is. Its slot must be left. */
+  /** Returns the coding for a body, whose slot must be left; undefined to send it uncompressed. */
   const codingFor = (): Coding | undefined => {
     const coding = chooseCoding(acceptEncoding)
     return coding !== undefined && slots.enter() ? coding : undefined

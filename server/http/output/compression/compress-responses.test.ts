@@ -95,9 +95,9 @@ describe('compressResponse', () => {
   it.each([
     ['events', { 'Content-Type': 'text/event-stream' }],
     ['pictures', { 'Content-Type': 'image/png' }],
-    ['what is compressed already', { ...json, 'Content-Encoding': 'zstd' }],
-    ['what must not be transformed', { ...json, 'Cache-Control': 'no-store, no-transform' }],
-    ['what has no type', {}],
+    ['a compressed body', { ...json, 'Content-Encoding': 'zstd' }],
+    ['a response with no-transform', { ...json, 'Cache-Control': 'no-store, no-transform' }],
+    ['a body without a type', {}],
   ])('leaves %s unchanged', async (_, headers) => {
     const body = zlib.zstdCompressSync(large.repeat(1_000))
     const got = await serve((response) => {
@@ -122,7 +122,7 @@ describe('compressResponse', () => {
     expect(named.headers.vary).toBe('accept-encoding, Origin')
   })
 
-  it('sends large bodies as they are for clients that want no coding, and without a place', async () => {
+  it('sends large bodies uncompressed if the client accepts no coding or no slot is free', async () => {
     const handler = (response: ServerResponse) => void response.writeHead(200, json).end(large)
     const unwanted = await serve(handler, { 'Accept-Encoding': 'identity' })
     expect(unwanted.headers).toMatchObject({ vary: 'Accept-Encoding', etag: '"tag"' })

@@ -1,0 +1,34 @@
+import type { Context } from 'hono'
+import type { AppEnv } from '../env.ts'
+
+/** Reads that begin before the caller is known. */
+export interface ReadAhead<T> {
+  /** See `readAhead` of `RouteOptions`. */
+  readonly begin: (c: Context<AppEnv>) => void
+  /** Returns what was begun for a request, once; undefined if nothing was. */
+  readonly take: (c: Context<AppEnv>) => T | undefined
+}
+
+/**
+ * @param read begins a read. If it throws, the handler has to fail with the same error, after the
+ * checks of the caller.
+ */
+export function createReadAhead<T>(read: (c: Context<AppEnv>) => T): ReadAhead<T> {
+  const readings = new WeakMap<Context, T>()
+  return {
+    begin(c) {
+      try {
+        const reading = read(c)
+        // The handler awaits it, unless the caller has no permission.
+        if (reading instanceof Promise) reading.catch(() => {})
+        readings.set(c, reading)
+      } catch {}
+    },
+    take(c) {
+      const reading = readings.get(c)
+      // The context of a request lives until the response is sent.
+      readings.delete(c)
+      return reading
+    },
+  }
+}
