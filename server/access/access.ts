@@ -52,6 +52,8 @@ export interface Access {
 }
 
 export interface AccessDeps extends SessionDeps {
+  /** Returns the time of a monotonic clock, ms. */
+  readonly steady?: () => number
   /**
    * Called when sessions, tokens or roles may have ended; open streams must check their access
    * again.
@@ -68,9 +70,9 @@ export interface AccessDeps extends SessionDeps {
  * resolves.
  */
 export function createAccess(deps: AccessDeps): Access {
-  const { store, record, admins, now } = deps
+  const { store, record, admins, now, steady } = deps
   const uses = createUseRecorder(store, deps.onError ?? (() => {}))
-  const authenticator = createAuthenticator(store, now, uses)
+  const authenticator = createAuthenticator(store, now, uses, steady)
   const clearingCache = async <T>(change: Promise<T>): Promise<T> => {
     try {
       return await change
@@ -106,9 +108,9 @@ export function createAccess(deps: AccessDeps): Access {
     },
     tokens: (owner) => listTokens(store, owner),
     async createToken(owner, input, actor) {
-      const made = await createToken(deps, owner, input, actor)
+      const token = await createToken(deps, owner, input, actor)
       publish({ type: 'token', owner: owner.personId })
-      return made
+      return token
     },
     async revokeToken(owner, id, actor) {
       publish({ type: 'token', owner: await endingAccess(revokeToken(deps, owner, id, actor)) })

@@ -1,6 +1,6 @@
 import type { Principal } from '../contract/access/principal.ts'
 import { Failure } from '../failure.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import {
   type CachedPrincipal,
   extendSession,
@@ -8,9 +8,9 @@ import {
   sessionPrincipal,
   tokenPrincipal,
 } from './cached-principal.ts'
-import { createFindToken } from './find-token.ts'
+import { createFindSession, createFindToken } from './find-credential.ts'
 import { hashSecret, isTokenText } from './secret-text.ts'
-import { createFindSession, USE_RECORD_INTERVAL } from './sessions.ts'
+import { USE_RECORD_INTERVAL } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 /** Credentials of a request. */
@@ -46,7 +46,7 @@ export interface Authenticator {
   clearCache(): void
 }
 
-/** A principal that the store has confirmed, and when, ms since 1970. */
+/** A principal that the store has confirmed, and when, by a monotonic clock, ms. */
 interface ConfirmedPrincipal {
   readonly found: CachedPrincipal
   readonly at: number
@@ -63,11 +63,15 @@ const MAX_CACHED = 10_000
  * server notices each change of another process before the next request. On PostgreSQL, each
  * request queries the store, so a session that one node ends is invalid on all nodes
  * immediately.
+ *
+ * @param now returns the time, ms since 1970.
+ * @param steady returns the time of a monotonic clock, ms.
  */
 export function createAuthenticator(
   store: Store,
   now: () => number,
   uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>,
+  steady = () => performance.now(),
 ): Authenticator {
   const isCached = store.engine === 'sqlite'
   const findSession = createFindSession(store)
@@ -93,9 +97,9 @@ export function createAuthenticator(
     since: number,
   ): CachedPrincipal {
     if (!isCached && since === cleared) {
-      const known = last[found.principal.by]
-      if (known.size >= MAX_CACHED) known.clear()
-      known.set(hash, { found, at: now() })
+      const cache = last[found.principal.by]
+      if (cache.size >= MAX_CACHED) cache.clear()
+      cache.set(hash, { found, at: steady() })
     }
     if (isCached && since === cleared) {
       if (cachedPrincipals.size >= MAX_CACHED) cachedPrincipals.clear()
@@ -173,12 +177,11 @@ export function createAuthenticator(
       const isToken = authorization !== undefined
       const secret = isToken ? tokenOf(authorization) : session
       if (secret === undefined) return undefined
-      const known = last[isToken ? 'token' : 'session'].get(hashSecret(secret))
+      const cached = last[isToken ? 'token' : 'session'].get(hashSecret(secret))
+      if (cached === undefined || steady() >= cached.at + LAST_KNOWN_FOR) return undefined
       const at = now()
-      if (known === undefined || at >= known.at + LAST_KNOWN_FOR || isExpired(known.found, at)) {
-        return undefined
-      }
-      return isToken ? known.found.principal : extendSession(known.found, at)
+      if (isExpired(cached.found, at)) return undefined
+      return isToken ? cached.found.principal : extendSession(cached.found, at)
     },
     clearCache() {
       cleared++

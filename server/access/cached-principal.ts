@@ -2,8 +2,8 @@ import type { Principal } from '../contract/access/principal.ts'
 import { lowerOf, role } from '../contract/access/role.ts'
 import { databaseNames } from '../contract/database.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
-import type { FoundToken } from './find-token.ts'
-import { type FoundSession, MAX_SESSION_IDLE } from './sessions.ts'
+import type { CredentialOwner, FoundSession, FoundToken } from './find-credential.ts'
+import { MAX_SESSION_IDLE } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 export interface CachedPrincipal {
@@ -46,11 +46,8 @@ export function sessionPrincipal(row: FoundSession, unstoredUse = 0): CachedPrin
     used,
     recorded: used,
     principal: {
-      personId: row.person_id,
-      username: row.username,
-      name: row.name,
-      provider: row.provider,
-      role: parseColumn(role, 'people.role', row.role),
+      ...ownerOf(row),
+      role: roleOf(row),
       by: 'session',
       databases: null,
       credential: row.id,
@@ -65,14 +62,8 @@ export function tokenPrincipal(row: FoundToken): CachedPrincipal {
     used: 0,
     recorded: row.last_used_at ?? 0,
     principal: {
-      personId: row.owner_id,
-      username: row.username,
-      name: row.person_name,
-      provider: row.provider,
-      role: lowerOf(
-        parseColumn(role, 'tokens.role', row.role),
-        parseColumn(role, 'people.role', row.owner_role),
-      ),
+      ...ownerOf(row),
+      role: lowerOf(parseColumn(role, 'tokens.role', row.role), roleOf(row)),
       by: 'token',
       databases:
         row.databases === null
@@ -84,3 +75,12 @@ export function tokenPrincipal(row: FoundToken): CachedPrincipal {
     },
   }
 }
+
+const ownerOf = (row: CredentialOwner) => ({
+  personId: row.person_id,
+  username: row.username,
+  name: row.person_name,
+  provider: row.provider,
+})
+
+const roleOf = (row: CredentialOwner) => parseColumn(role, 'people.role', row.person_role)

@@ -8,8 +8,8 @@ import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import { nextRevision } from '../storage/changes/next-revision.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
 import { parseColumn } from '../storage/parse-column.ts'
+import type { Store } from '../storage/store.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
 
 /** A person's identity at a provider. */
@@ -71,7 +71,7 @@ export async function findOrCreatePerson(
 ): Promise<{ person: PeopleTable; entry: AuditEntry | undefined }> {
   const { provider, issuer, subject, name } = identity
   const username = `${provider}:${subject}`
-  const known = await trx
+  const existing = await trx
     .selectFrom('people')
     .selectAll()
     .where('provider', '=', provider)
@@ -79,23 +79,23 @@ export async function findOrCreatePerson(
     .where('subject', '=', subject)
     .executeTakeFirst()
   const always = isOperator(identity) || options.admins.includes(username)
-  const role = always ? 'admin' : (known?.role ?? 'pending')
+  const role = always ? 'admin' : (existing?.role ?? 'pending')
   if (role === 'none') throw new Failure('forbidden', ACCESS_REMOVED)
-  if (known !== undefined) {
-    const after = { ...known, name, role, last_sign_in_at: options.now }
+  if (existing !== undefined) {
+    const after = { ...existing, name, role, last_sign_in_at: options.now }
     const updated = await trx
       .updateTable('people')
       .set({ name, role, last_sign_in_at: options.now })
-      .where('id', '=', known.id)
-      .where('role', '=', known.role)
+      .where('id', '=', existing.id)
+      .where('role', '=', existing.role)
       .executeTakeFirst()
     // An admin has changed the role since it was read.
     if (updated.numUpdatedRows === 0n) return findOrCreatePerson(trx, identity, options)
-    const changed = { before: { role: known.role }, after: { role } }
+    const changed = { before: { role: existing.role }, after: { role } }
     return {
       person: after,
       entry:
-        known.role === role
+        existing.role === role
           ? undefined
           : {
               actor: options.actor,
@@ -106,7 +106,7 @@ export async function findOrCreatePerson(
             },
     }
   }
-  const made: PeopleTable = {
+  const person: PeopleTable = {
     id: randomUUID(),
     provider,
     issuer,
@@ -120,13 +120,13 @@ export async function findOrCreatePerson(
   }
   const inserted = await trx
     .insertInto('people')
-    .values(made)
+    .values(person)
     .onConflict((conflict) => conflict.columns(['provider', 'issuer', 'subject']).doNothing())
     .executeTakeFirst()
   // A concurrent first sign-in has created the person.
   if (inserted.numInsertedOrUpdatedRows === 0n) return findOrCreatePerson(trx, identity, options)
   return {
-    person: made,
+    person,
     entry: {
       actor: options.actor,
       action: 'person.create',

@@ -4,19 +4,18 @@ import { personChange, personList } from '../contract/access/person.ts'
 import type { Principal } from '../contract/access/principal.ts'
 import { type CurrentSession, currentSession, sessionList } from '../contract/access/session.ts'
 import { createdToken, tokenInput, tokenList } from '../contract/access/token.ts'
-import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
+import { acknowledgement } from '../contract/acknowledgement.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import type { ClientOf } from '../http/guards/client-address.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import type { SessionCookie } from '../http/guards/session-cookie.ts'
 import { jsonBody } from '../http/input/json-body.ts'
+import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import type { Access } from './access.ts'
-
-const done = (code = 200): Acknowledgement => ({ result: true, error: false, code })
 
 export interface AccessRoutesDeps {
   readonly access: Access
@@ -33,7 +32,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
       '/',
       describe({
         summary: 'Get the current session; null if signed out',
-        answers: { 200: currentSession },
+        responses: { 200: currentSession },
       }),
       requireRole('known'),
       (c) => c.json(toSession(c.get('principal')), 200),
@@ -42,7 +41,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
       '/',
       describe({
         summary: 'Sign out and end the session',
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
       }),
       audited('session.end', (c) => c.get('actor')?.name),
       requireRole('known'),
@@ -52,7 +51,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
           await access.endSession(principal.personId, principal.credential, c.get('actor'))
         }
         c.header('Set-Cookie', cookie.clear(clientOf(c).secure))
-        return c.json(done(), 200)
+        return c.json(acknowledge(), 200)
       },
     )
 
@@ -73,7 +72,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
   return new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List people', answers: { 200: personList } }),
+      describe({ summary: 'List people', responses: { 200: personList } }),
       requireRole('admin'),
       async (c) => sendList(c, await access.people()),
     )
@@ -84,7 +83,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
           'Change the role of a person and end their sessions. The role none removes access: ' +
           'it also revokes their tokens and rejects sign-in until a role is assigned again',
         body: personChange,
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: { 404: 'there is no such person', 409: 'no admin would be left' },
       }),
       audited('person.role', (c) => c.req.param('id')),
@@ -92,15 +91,15 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       jsonBody(personChange),
       async (c) => {
         await access.changeRole(c.req.param('id'), c.req.valid('json').role, c.get('actor'))
-        return c.json(done(), 200)
+        return c.json(acknowledge(), 200)
       },
     )
     .get(
       '/:id/session',
-      describe({ summary: 'List the sessions of a person', answers: { 200: sessionList } }),
+      describe({ summary: 'List the sessions of a person', responses: { 200: sessionList } }),
       requireRole('pending'),
       async (c) => {
-        const principal = c.get('principal') as Principal
+        const principal = principalOf(c)
         const id = personOf(principal, c.req.param('id'))
         return sendList(c, await access.sessions(id, principal.credential))
       },
@@ -109,7 +108,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       '/:id/session/:session',
       describe({
         summary: 'End one session of a person, or all of them with the id "all"',
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: {
           403: 'the token does not have the role admin',
           404: 'there is no such session',
@@ -118,9 +117,9 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       audited('session.end', (c) => c.req.param('id')),
       requireRole('pending', OWN_CREDENTIALS),
       async (c) => {
-        const id = personOf(c.get('principal') as Principal, c.req.param('id'))
+        const id = personOf(principalOf(c), c.req.param('id'))
         await access.endSession(id, c.req.param('session'), c.get('actor'))
-        return c.json(done(), 200)
+        return c.json(acknowledge(), 200)
       },
     )
 }
@@ -136,11 +135,11 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       '/',
       describe({
         summary: 'List your tokens; with everybody=true, all tokens (admin)',
-        answers: { 200: tokenList },
+        responses: { 200: tokenList },
       }),
       requireRole('viewer'),
       async (c) => {
-        const principal = c.get('principal') as Principal
+        const principal = principalOf(c)
         const all = everybody.safeParse(c.req.query('everybody')).data === 'true'
         if (all && principal.role !== 'admin') {
           throw new Failure(
@@ -156,7 +155,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       describe({
         summary: 'Create a token; only this response contains it',
         body: tokenInput,
-        answers: { 201: createdToken },
+        responses: { 201: createdToken },
         failures: {
           400: 'a field is invalid',
           403: 'the role is above that of the caller, or the caller is a token without the role admin',
@@ -166,24 +165,24 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       requireRole('viewer', OWN_CREDENTIALS),
       jsonBody(tokenInput),
       async (c) => {
-        const principal = c.get('principal') as Principal
-        const made = await access.createToken(principal, c.req.valid('json'), c.get('actor'))
-        return c.json(made, 201)
+        const principal = principalOf(c)
+        const created = await access.createToken(principal, c.req.valid('json'), c.get('actor'))
+        return c.json(created, 201)
       },
     )
     .delete(
       '/:id',
       describe({
         summary: 'Revoke a token; admins can revoke the tokens of other people',
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: { 403: 'the token does not have the role admin', 404: 'there is no such token' },
       }),
       audited('token.revoke', (c) => c.req.param('id')),
       requireRole('viewer', OWN_CREDENTIALS),
       async (c) => {
-        const principal = c.get('principal') as Principal
+        const principal = principalOf(c)
         await access.revokeToken(principal, c.req.param('id'), c.get('actor'))
-        return c.json(done(), 200)
+        return c.json(acknowledge(), 200)
       },
     )
 

@@ -30,6 +30,20 @@ describe('openOperatorKey', () => {
     expect(() => statSync(data)).toThrow('ENOENT')
   })
 
+  it.each(['', '\n', 'gatehouse-', 'a key of four words, which is long enough'])(
+    'rejects a file that contains %j, and leaves it as it is',
+    (text) => {
+      const key = openOperatorKey(data, undefined)
+      writeFileSync(join(data, 'operator.key'), text)
+      const rejected = /operator\.key does not contain an operator key of at least 32 characters/
+      expect(() => openOperatorKey(data, undefined)).toThrow(rejected)
+      expect(key.read).toThrow(rejected)
+      expect(readFileSync(join(data, 'operator.key'), 'utf8')).toBe(text)
+      const renewed = renewOperatorKey(data)
+      expect(key.read()).toBe(renewed)
+    },
+  )
+
   it('detects a renewal while it runs', () => {
     const key = openOperatorKey(data, undefined)
     const old = key.read()

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { Failure, systemCode } from '../failure.ts'
 import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
-import { createOperatorKey, hashSecret } from './secret-text.ts'
+import { createOperatorKey, hashSecret, isOperatorKey, OPERATOR_KEY_LENGTH } from './secret-text.ts'
 
 /** The operator key. A person who has it can sign in as `local:operator`. */
 export interface OperatorKey {
@@ -35,13 +35,25 @@ const operatorKeyFile = (data: string) => join(data, OPERATOR_KEY_FILE)
  * Opens the operator key: the given one, or else the one in the data folder. Creates one there if
  * the folder has none, readable by the process owner only (mode 0600).
  *
- * @throws Failure `unavailable` if the file can be neither read nor created.
+ * @throws Failure `unavailable` if the file can be neither read nor created, or contains no key.
  */
 export function openOperatorKey(data: string, given: string | undefined): OperatorKey {
   if (given !== undefined) return { read: () => given, isNew: false, file: null }
   const file = operatorKeyFile(data)
   const isNew = createOnce(data, file, createOperatorKey())
-  return { read: () => readSecret(file), isNew, file }
+  readOperatorKey(file)
+  return { read: () => readOperatorKey(file), isNew, file }
+}
+
+/** Rejects a file that is empty or incomplete, whose key would be easy to guess. */
+function readOperatorKey(file: string): string {
+  const key = readSecret(file)
+  if (isOperatorKey(key)) return key
+  throw new Failure(
+    'unavailable',
+    `${file} does not contain an operator key of at least ${OPERATOR_KEY_LENGTH} characters. ` +
+      'Restore it, or run "gatehouse operator-key --renew" to replace it.',
+  )
 }
 
 /**

@@ -32,6 +32,13 @@ export function isTokenText(text: string): boolean {
 /** Returns a new session secret of 256 random bits. */
 export const createSessionSecret = (): string => randomBytes(32).toString('base64url')
 
+/** Minimum length of an operator key, in characters. */
+export const OPERATOR_KEY_LENGTH = 32
+
+/** Whether a text is long enough for an operator key and has no white space. */
+export const isOperatorKey = (text: string): boolean =>
+  text.length >= OPERATOR_KEY_LENGTH && !/\s/.test(text)
+
 /** Returns a new operator key: the prefix `gatehouse-` and 256 random bits. */
 export const createOperatorKey = (): string =>
   `gatehouse-${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH)}`

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
 import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
-import type { PeopleTable, SessionsTable } from '../storage/tables.ts'
+import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
 import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
 import { createSessionSecret, hashSecret } from './secret-text.ts'
@@ -118,37 +116,6 @@ export function beginSession(
 /** Whether the operator key was renewed after the person entered it. */
 const wasRenewed = ({ operatorKey }: SignIn, deps: SessionDeps): boolean =>
   operatorKey !== null && operatorKey !== (deps.operatorKey?.() ?? operatorKey)
-
-/** A session joined with its person. */
-export type FoundSession = Pick<SessionsTable, 'hash' | 'id' | 'expires_at' | 'last_seen_at'> &
-  Pick<PeopleTable, 'username' | 'name' | 'provider' | 'role'> & { readonly person_id: string }
-
-/**
- * Returns a function that finds the session with the given hash of its secret, if its person has
- * access. The caller checks its expiry.
- */
-export function createFindSession({ db, prepareLookup }: Store) {
-  const find = prepareLookup<FoundSession>(
-    db
-      .selectFrom('sessions')
-      .innerJoin('people', 'people.id', 'sessions.person_id')
-      .select([
-        'sessions.hash',
-        'sessions.id',
-        'sessions.person_id',
-        'sessions.expires_at',
-        'sessions.last_seen_at',
-        'people.username',
-        'people.name',
-        'people.provider',
-        'people.role',
-      ])
-      .where('sessions.hash', '=', '')
-      .where('people.role', '<>', sql.lit('none'))
-      .compile(),
-  )
-  return async (hash: string): Promise<FoundSession | undefined> => (await find(hash)).rows[0]
-}
 
 /** Returns the valid sessions of a person, newest first. */
 export async function listSessions(

@@ -4,7 +4,7 @@ import type { Actor } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { SECRET_KEY_FILE } from '../storage/data-folder.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createVault } from '../storage/vault.ts'
 import { findSecretKey } from './secret-files.ts'
 
@@ -22,18 +22,20 @@ export async function requireSecretKey(
   given: Uint8Array | undefined,
 ): Promise<void> {
   // Tokens of the local provider are not used after the sign-in.
-  const sealed = store.db
+  const encrypted = store.db
     .selectFrom('people')
     .select('id')
     .where('provider', '<>', OPERATOR.provider)
     .where('access_token', 'is not', null)
     .limit(1)
-  if ((await sealed.executeTakeFirst()) === undefined) return
+  if ((await encrypted.executeTakeFirst()) === undefined) return
   const key = findSecretKey(data, given)
   if (key !== undefined) {
     const { prefix } = createVault(key)
-    const own = await sealed.where('access_token', 'like', `${prefix}%`).executeTakeFirst()
-    if (own !== undefined) return
+    const withThisKey = await encrypted
+      .where('access_token', 'like', `${prefix}%`)
+      .executeTakeFirst()
+    if (withThisKey !== undefined) return
   }
   const file = join(data, SECRET_KEY_FILE)
   const wrong =

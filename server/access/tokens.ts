@@ -10,8 +10,8 @@ import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, databaseNames, isDatabaseName } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
+import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
 import { createTokenText, hashSecret } from './secret-text.ts'
 
@@ -149,8 +149,8 @@ function requireWithin(
   databases: readonly string[] | null,
   expires: number | null,
 ): void {
-  const own = new Set(scope)
-  if (scope !== null && !(databases?.every((name) => own.has(name)) ?? false)) {
+  const databasesInScope = new Set(scope)
+  if (scope !== null && !(databases?.every((name) => databasesInScope.has(name)) ?? false)) {
     throw new Failure(
       'forbidden',
       `A token can create only tokens for its own databases: ${scope.join(', ')}.`,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 
 /** Delay between the first recorded use and the write of its batch, ms. */
 export const FLUSH_DELAY = 1_000

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit.ts'
 import { createTurns } from '../storage/changes/turns.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { recordRefusal } from './record.ts'
 import { readAuditPage } from './repository.ts'
 

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../contract/audit.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createRecorder } from './record.ts'
 
 /** Returns an entry for a created database, with the given fields replaced. */

@@ -4,7 +4,7 @@ import type { ErrorLog } from '../health/error-log.ts'
 import { recordRefusals } from '../http/guards/audit-change.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { createRateLimit } from '../rate-limit.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createAuditLog } from './audit-log.ts'
 import { auditRoutes } from './routes.ts'
 

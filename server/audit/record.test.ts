@@ -52,7 +52,7 @@ forEachEngine((engine) => {
     const rows = await store.db.selectFrom('audit').selectAll().orderBy('seq').execute()
     expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1))
     expect(new Set(rows.map(({ target }) => target)).size).toBe(50)
-    expect(await verifyChain(store)).toEqual({ fits: true, seq: 50, hash: rows.at(-1)?.hash })
+    expect(await verifyChain(store)).toEqual({ intact: true, seq: 50, hash: rows.at(-1)?.hash })
   })
 
   test('rolls back a change whose record cannot be written', async () => {
@@ -76,7 +76,7 @@ forEachEngine((engine) => {
       throw new Error('undone')
     })
     await expect(change).rejects.toThrow('undone')
-    expect(await verifyChain(store)).toEqual({ fits: true, seq: 0, hash: '' })
+    expect(await verifyChain(store)).toEqual({ intact: true, seq: 0, hash: '' })
   })
 
   test('records a rejection in a separate transaction', async () => {
@@ -96,7 +96,7 @@ forEachEngine((engine) => {
         entry({ actor: { name: text, by: 'token', address: text }, target: text, after: { text } }),
       ),
     )
-    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: strange.length })
+    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: strange.length })
     const [first, second, third, long] = await store.db
       .selectFrom('audit')
       .select(['target', 'after'])

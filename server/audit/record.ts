@@ -1,7 +1,10 @@
+import { sql } from 'kysely'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
-import { rowHash } from './row-hash.ts'
+import { executeLater, sharesRoundTrips } from '../storage/changes/round-trips.ts'
+import type { Change } from '../storage/changes/transactions.ts'
+import type { Store } from '../storage/store.ts'
+import { contentOf, rowHash } from './row-hash.ts'
 
 /** Actor of changes that command-line flags make at startup. */
 export const START: Actor = { name: 'start', by: 'system', address: null }
@@ -22,6 +25,10 @@ const MAX_LENGTH = 1_024
 export function createRecorder(now: () => number = Date.now): Recorder {
   return async (trx, ...entries) => {
     if (entries.length === 0) return
+    if (sharesRoundTrips(trx)) {
+      for (const entry of entries) await appendLater(trx, now(), columnsOf(entry))
+      return
+    }
     const head = await trx
       .updateTable('audit_head')
       .set((eb) => ({ seq: eb('seq', '+', entries.length) }))
@@ -40,6 +47,30 @@ export function createRecorder(now: () => number = Date.now): Recorder {
     await trx.insertInto('audit').values(rows).execute()
     await trx.updateTable('audit_head').set({ hash }).where('id', '=', 1).execute()
   }
+}
+
+/**
+ * Appends a row with the commit. PostgreSQL computes its hash ({@link rowHash}), so that the head of
+ * the log need not be read before.
+ */
+function appendLater(trx: Change, at: number, row: ReturnType<typeof columnsOf>): Promise<void> {
+  const content = JSON.stringify(contentOf(row)).slice(1)
+  const appending = sql`
+    with head as (
+      update audit_head
+      set seq = seq + 1,
+          hash = encode(sha256(convert_to(
+            hash || '["' || (seq + 1)::text || '","' || ${at}::bigint::text || '",' || ${content}::text,
+            'UTF8')), 'hex')
+      where id = 1
+      returning seq, hash)
+    insert into audit
+      (seq, at, actor, "by", address, action, target, outcome, "before", "after", change, hash)
+    select seq, ${at}::bigint, ${row.actor}::text, ${row.by}::text, ${row.address}::text,
+           ${row.action}::text, ${row.target}::text, ${row.outcome}::text, ${row.before}::text,
+           ${row.after}::text, ${row.change}::text, hash
+    from head`
+  return executeLater(trx, appending.compile(trx))
 }
 
 const columnsOf = ({ actor, action, target, outcome, before, after, change }: AuditEntry) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AuditPage, AuditQuery } from '../contract/audit.ts'
 import { createTurns } from '../storage/changes/turns.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
 import { createRecorder } from './record.ts'
@@ -55,18 +55,18 @@ forEachEngine((engine) => {
   test.each<[string, AuditQuery, number[]]>([
     ['the beginning of the actor', { who: 'github:1' }, [1]],
     ['an actor in either case', { who: 'GITHUB' }, [2, 1]],
-    ['an actor, not a pattern', { who: '%github' }, []],
-    ['no end of an actor', { who: 'operator' }, []],
+    ['a pattern, taken literally', { who: '%github' }, []],
+    ['the end of an actor, without result', { who: 'operator' }, []],
     ['an action', { what: 'endpoint.map' }, [2]],
     ['a noun', { what: 'endpoint' }, [2, 1]],
-    ['a noun of which nothing was changed', { what: 'token' }, []],
+    ['a noun without rows', { what: 'token' }, []],
     ['a target', { which: 'shop' }, [2]],
-    ['no part of a target', { which: 'sho' }, []],
-    ['a time from which', { from: '2026-01-02T12:00:00Z' }, [4, 3, 2]],
-    ['a time before which', { to: '2026-01-02T12:00:00Z' }, [1]],
+    ['a part of a target, without result', { which: 'sho' }, []],
+    ['a start time', { from: '2026-01-02T12:00:00Z' }, [4, 3, 2]],
+    ['an end time', { to: '2026-01-02T12:00:00Z' }, [1]],
     ['a time in another zone', { to: '2026-01-02T13:00:00.001+01:00' }, [2, 1]],
     ['days', { from: '2026-01-02', to: '2026-01-04' }, [3, 2]],
-    ['all at once', { who: 'github', what: 'endpoint', from: '2026-01-02', before: 3 }, [2]],
+    ['several parameters', { who: 'github', what: 'endpoint', from: '2026-01-02', before: 3 }, [2]],
   ])('finds rows by %s', async (_what, query, found) => {
     expect(await seqs(await written(), query)).toEqual(found)
   })

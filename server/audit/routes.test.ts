@@ -18,9 +18,9 @@ afterAll(() => node.stop())
 
 /** Returns the rows about endpoints and databases, oldest first. */
 async function log(query = ''): Promise<AuditPage['rows']> {
-  const answer = await node.request('GET', `/_api/audit?${query}`)
-  expect(answer.status).toBe(200)
-  const { rows } = answer.json as AuditPage
+  const response = await node.request('GET', `/_api/audit?${query}`)
+  expect(response.status).toBe(200)
+  const { rows } = response.json as AuditPage
   return rows.filter(({ action }) => /^(endpoint|database)\./.test(action)).reverse()
 }
 
@@ -94,8 +94,8 @@ test('viewers can read the log, and their rejected changes are recorded', async 
   const refused = await node.request('POST', '/_api/database', { name: 'x' }, { headers })
   expect(refused.status).toBe(403)
   await node.request('DELETE', '/_api/database/x', undefined, { headers })
-  const answer = await node.request('GET', '/_api/audit?what=database', undefined, { headers })
-  expect(answer.json.rows.slice(0, 2)).toMatchObject([
+  const response = await node.request('GET', '/_api/audit?what=database', undefined, { headers })
+  expect(response.json.rows.slice(0, 2)).toMatchObject([
     { action: 'database.drop', target: 'x', outcome: 'refused', after: { refused: 'forbidden' } },
     // The server does not read the body of an unauthorized request.
     { action: 'database.create', target: '', outcome: 'refused', after: { refused: 'forbidden' } },
@@ -115,7 +115,7 @@ test('anonymous rejections are counted, not recorded', async () => {
   ).toBe(401)
   expect(await log()).toEqual(rows)
   // The server caches its metrics for a second.
-  await expect.poll(counted, { timeout: 5_000 }).toBe(count + 1)
+  await expect.poll(counted).toBe(count + 1)
 })
 
 test('the log is filtered and paged', async () => {
@@ -131,8 +131,8 @@ test('the log is filtered and paged', async () => {
 })
 
 test('an invalid parameter is named', async () => {
-  const answer = await node.request('GET', '/_api/audit?limit=501')
-  expect(answer.json).toEqual({
+  const response = await node.request('GET', '/_api/audit?limit=501')
+  expect(response.json).toEqual({
     error: true,
     code: 400,
     errorNum: 10,

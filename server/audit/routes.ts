@@ -13,7 +13,7 @@ export const auditRoutes = (log: AuditLog, requireRole: RequireRole) =>
     describe({
       summary: 'Read the audit log, newest first',
       query: auditQuery,
-      answers: { 200: auditPage },
+      responses: { 200: auditPage },
       failures: { 400: 'a parameter is invalid; the message names it' },
     }),
     requireRole('viewer'),

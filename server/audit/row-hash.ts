@@ -22,18 +22,22 @@ export interface HashedColumns {
  * change. `change` was added later and is part of the array only if it is not null.
  */
 export function rowHash(previous: string, row: HashedColumns): string {
-  const columns = [
-    row.seq,
-    row.at,
-    row.actor,
-    row.by,
-    row.address,
-    row.action,
-    row.target,
-    row.outcome,
-    row.before,
-    row.after,
-    ...(row.change == null ? [] : [row.change]),
-  ]
+  const columns = [row.seq, row.at, ...contentOf(row)]
   return createHash('sha256').update(previous).update(JSON.stringify(columns)).digest('hex')
 }
+
+/** Columns of a row that are known before its number. */
+type HashedContent = Omit<HashedColumns, 'seq' | 'at'>
+
+/** Returns the hashed columns that follow `seq` and `at`, in order. */
+export const contentOf = (row: HashedContent): (string | null)[] => [
+  row.actor,
+  row.by,
+  row.address,
+  row.action,
+  row.target,
+  row.outcome,
+  row.before,
+  row.after,
+  ...(row.change == null ? [] : [row.change]),
+]

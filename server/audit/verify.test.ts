@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
 import { createRecorder } from './record.ts'
@@ -27,7 +27,7 @@ forEachEngine((engine) => {
 
   test('counts valid rows and returns the last hash', async () => {
     const { store, hashes } = await written()
-    expect(await verifyChain(store)).toEqual({ fits: true, seq: ROWS, hash: hashes.at(-1) })
+    expect(await verifyChain(store)).toEqual({ intact: true, seq: ROWS, hash: hashes.at(-1) })
   })
 
   test('reads a log longer than a page', async () => {
@@ -36,9 +36,9 @@ forEachEngine((engine) => {
     await store.change(async (trx) => {
       for (let row = 0; row < 1_001; row++) await record(trx, entry())
     })
-    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 1_001 })
+    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: 1_001 })
     await run(store, `update audit set actor = 'x' where seq = 1001`)
-    expect(await verifyChain(store)).toMatchObject({ fits: false, seq: '1001' })
+    expect(await verifyChain(store)).toMatchObject({ intact: false, seq: '1001' })
   })
 
   test.each([
@@ -58,7 +58,7 @@ forEachEngine((engine) => {
     const { store } = await written()
     await run(store, `update audit set ${column} = ${value} where seq = 7`)
     expect(await verifyChain(store)).toEqual({
-      fits: false,
+      intact: false,
       seq: '7',
       reason: 'The hash of row 7 does not match: it, or the row before it, was changed.',
     })
@@ -71,13 +71,13 @@ forEachEngine((engine) => {
     const forged = { ...row, actor: 'x' }
     const hash = rowHash(hashes[5] ?? '', { ...forged, seq: '7', at: String(row.at) })
     await run(store, `update audit set actor = 'x', hash = '${hash}' where seq = 7`)
-    expect(await verifyChain(store)).toMatchObject({ fits: false, seq: '8' })
+    expect(await verifyChain(store)).toMatchObject({ intact: false, seq: '8' })
   })
 
   test.each([
     ['deleted', ['delete from audit where seq = 7'], '7', 'Row 7 is missing: row 8 follows row 6.'],
     [
-      'deleted and closed up',
+      'deleted and later ones renumbered',
       [
         'delete from audit where seq = 7',
         ...[8, 9, 10, 11, 12].map((seq) => `update audit set seq = ${seq - 1} where seq = ${seq}`),
@@ -95,39 +95,44 @@ forEachEngine((engine) => {
       '3',
       'The hash of row 3 does not match: it, or the row before it, was changed.',
     ],
-    ['inserted in front', [insert(0)], '0', 'Row 0 was inserted: rows are numbered from 1.'],
     [
-      'inserted far in front',
+      'inserted before the first',
+      [insert(0)],
+      '0',
+      'Row 0 was inserted: rows are numbered from 1.',
+    ],
+    [
+      'inserted far before the first',
       [insert('-9223372036854775807')],
       '-9223372036854775807',
       'Row -9223372036854775807 was inserted: rows are numbered from 1.',
     ],
     [
-      'inserted behind',
+      'inserted after the last',
       [insert(13)],
       '13',
       'The hash of row 13 does not match: it, or the row before it, was changed.',
     ],
     [
-      'cut off the end',
+      'deleted at the end',
       ['delete from audit where seq > 10'],
       '11',
       'Row 11 is missing: the log was truncated; 12 rows were written.',
     ],
     [
-      'all of them',
+      'all deleted',
       ['delete from audit'],
       '1',
       'Row 1 is missing: the log was truncated; 12 rows were written.',
     ],
     [
-      'left out of the head',
+      'missing in the head',
       ['update audit_head set seq = 10, hash = (select hash from audit where seq = 10)'],
       '11',
       'Row 11 was inserted: 10 rows were written.',
     ],
     [
-      'not the one in the head',
+      'different from the head',
       [`update audit_head set hash = 'x'`],
       '12',
       'The hash of row 12 does not match: it is not the row that was written last.',
@@ -141,7 +146,7 @@ forEachEngine((engine) => {
   ])('names the first invalid row if rows were %s', async (_what, forgery, seq, reason) => {
     const { store } = await written()
     for (const statement of forgery) await run(store, statement)
-    expect(await verifyChain(store)).toEqual({ fits: false, seq, reason })
+    expect(await verifyChain(store)).toEqual({ intact: false, seq, reason })
   })
 
   test('detects rows removed together with the head by a previously known row', async () => {
@@ -149,10 +154,10 @@ forEachEngine((engine) => {
     const last = hashes[11] ?? ''
     await run(store, 'delete from audit where seq > 10')
     await run(store, `update audit_head set seq = 10, hash = '${hashes[9]}'`)
-    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 10 })
-    const misfit = { fits: false, seq: '11' }
-    expect(await verifyChain(store, { seq: 12, hash: last })).toMatchObject(misfit)
-    expect(await verifyChain(store, { seq: undefined, hash: last })).toMatchObject(misfit)
+    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: 10 })
+    const broken = { intact: false, seq: '11' }
+    expect(await verifyChain(store, { seq: 12, hash: last })).toMatchObject(broken)
+    expect(await verifyChain(store, { seq: undefined, hash: last })).toMatchObject(broken)
   })
 
   test('detects a rewritten log by a previously known row', async () => {
@@ -163,9 +168,9 @@ forEachEngine((engine) => {
       store,
       Array.from({ length: 6 }, () => entry({ target: 'forged' })),
     )
-    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: 6 })
+    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: 6 })
     expect(await verifyChain(store, { seq: 5, hash: hashes[4] ?? '' })).toEqual({
-      fits: false,
+      intact: false,
       seq: '5',
       reason: 'Row 5 does not have the given hash: the log was rewritten.',
     })
@@ -180,7 +185,7 @@ forEachEngine((engine) => {
       { seq: 0, hash: '' },
     ]
     for (const known of rows) {
-      expect(await verifyChain(store, known)).toMatchObject({ fits: true, seq: ROWS })
+      expect(await verifyChain(store, known)).toMatchObject({ intact: true, seq: ROWS })
     }
   })
 
@@ -195,13 +200,13 @@ forEachEngine((engine) => {
     })
     let walks = 0
     while (writing) {
-      expect(await verifyChain(store)).toMatchObject({ fits: true })
+      expect(await verifyChain(store)).toMatchObject({ intact: true })
       walks++
       // SQLite responds within one turn of the event loop; the writer needs the next one.
       await new Promise((resolve) => setImmediate(resolve))
     }
     await writer
     expect(walks).toBeGreaterThan(1)
-    expect(await verifyChain(store)).toMatchObject({ fits: true, seq: ROWS + 100 })
+    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: ROWS + 100 })
   })
 })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { type HashedColumns, rowHash } from './row-hash.ts'
 
 /** A row noted earlier: its hash and, if known, its sequence number. */
@@ -13,8 +13,8 @@ export interface KnownRow {
  * match.
  */
 export type Verdict =
-  | { readonly fits: true; readonly seq: number; readonly hash: string }
-  | { readonly fits: false; readonly seq: string; readonly reason: string }
+  | { readonly intact: true; readonly seq: number; readonly hash: string }
+  | { readonly intact: false; readonly seq: string; readonly reason: string }
 
 /** Number of rows per query. */
 const PAGE = 1_000
@@ -36,7 +36,7 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
     const rows = await readRows(store, seq)
     if (rows.length === 0) {
       return (
-        checkEnd(seq, hash, head) ?? (met ? { fits: true, seq, hash } : missingRows(seq, known))
+        checkEnd(seq, hash, head) ?? (met ? { intact: true, seq, hash } : missingRows(seq, known))
       )
     }
     for (const row of rows) {
@@ -54,7 +54,7 @@ export async function verifyChain(store: Store, known?: KnownRow): Promise<Verdi
 }
 
 const mismatch = (seq: number | string, reason: string): Verdict => ({
-  fits: false,
+  intact: false,
   seq: String(seq),
   reason,
 })

@@ -205,8 +205,8 @@ describe('exchangeGrantToken', () => {
   test('posts a form with the credentials in it, and asks for JSON', async () => {
     const { options, one } = await serve(json({ access_token: 'at', extra: { a: 1 } }))
     const args = { code_verifier: 'v', code: 'other', client_secret: 'other', none: null }
-    const answer = await createOAuth2Client(options).exchangeGrantToken('c+1', CALLBACK, args)
-    expect(answer).toEqual({ access_token: 'at', extra: { a: 1 } })
+    const response = await createOAuth2Client(options).exchangeGrantToken('c+1', CALLBACK, args)
+    expect(response).toEqual({ access_token: 'at', extra: { a: 1 } })
     expect(one()).toMatchObject({ method: 'POST', url: '/token?tenant=1' })
     expect(one().headers).toMatchObject({
       accept: 'application/json',
@@ -251,22 +251,22 @@ describe('exchangeGrantToken', () => {
   test.each([
     ['a form', 'access_token=gho_1&scope=user%3Aemail&token_type=bearer', FORM],
     [
-      'a form called plain text',
+      'a form sent as text/plain',
       'access_token=gho_1&scope=user%3Aemail&token_type=bearer\n',
       'text/plain',
     ],
     [
-      'a form called a page',
+      'a form sent as text/html',
       'access_token=gho_1&scope=user%3Aemail&token_type=bearer',
       'text/html',
     ],
     [
-      'JSON called a page',
+      'JSON sent as text/html',
       '{"access_token":"gho_1","scope":"user:email","token_type":"bearer"}',
       'text/html',
     ],
     [
-      'JSON called a form',
+      'JSON sent as a form',
       '{"access_token":"gho_1","scope":"user:email","token_type":"bearer"}',
       FORM,
     ],
@@ -488,9 +488,9 @@ describe.each(operations)('%s throws', (_, operate) => {
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal)
     const fetch = globalThis.fetch
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (...request) => {
-      const answer = await fetch(...request)
+      const response = await fetch(...request)
       setImmediate(() => time.abort(new DOMException('', 'TimeoutError')))
-      return answer
+      return response
     })
     expect(await failure(operate(options))).toMatchObject({ code: 'timeout', status: 200 })
   })
@@ -607,7 +607,7 @@ describe('the client id and the secret', () => {
       (words) => json({ error: 'x', error_description: words }),
     ],
     [
-      'a description that is cut',
+      'a truncated description',
       'provider-error',
       (words) => json({ error: 'x', error_description: 'x '.repeat(95) + words }),
     ],
@@ -617,7 +617,7 @@ describe('the client id and the secret', () => {
       (words) => json({ error: { type: words, message: words } }),
     ],
     ['a message', 'http-status', (message) => json({ message }, 401)],
-    ['what is no JSON', 'unparsable', (words) => send(`{"a": ${words}`)],
+    ['text that is not JSON', 'unparsable', (words) => send(`{"a": ${words}`)],
     ['an endless page', 'too-large', (words) => send(words.repeat(100_000), 'text/html')],
     [
       'a redirect',
@@ -627,7 +627,7 @@ describe('the client id and the secret', () => {
       },
     ],
     [
-      'a malformed answer',
+      'a malformed response',
       'network',
       (words) => (to) => {
         to.socket?.end(`${words}\r\n\r\n`)

@@ -199,8 +199,8 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
     }
     const hide = redactor(settings, [fixed.code, fixed.refresh_token, form.get('code_verifier')])
     const body = new URLSearchParams([...form]).toString()
-    const answer = await send(place, url, { method: 'POST', headers, body }, settings, hide)
-    return readTokenResponse(place, answer, hide)
+    const response = await send(place, url, { method: 'POST', headers, body }, settings, hide)
+    return readTokenResponse(place, response, hide)
   }
 
   return Object.freeze<OAuth2Client>({
@@ -226,8 +226,8 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
       }
       const hide = redactor(settings, [access_token])
       const headers = { Authorization: `Bearer ${access_token}` }
-      const answer = await send('user endpoint', url, { method: 'GET', headers }, settings, hide)
-      return checkResponse('user endpoint', answer, parseJson(answer.body), hide)
+      const response = await send('user endpoint', url, { method: 'GET', headers }, settings, hide)
+      return checkResponse('user endpoint', response, parseJson(response.body), hide)
     },
 
     async refresh(refresh_token, args) {
@@ -352,14 +352,14 @@ function collect(
 /** Appends parameters to the query. The remaining query keeps its spelling. */
 function appendQuery(endpoint: string, parameters: ReadonlyMap<string, string>): string {
   const url = new URL(endpoint)
-  const kept = url.search
+  const query = url.search
     .slice(1)
     .split('&')
     .filter((part) => {
       const [name] = new URLSearchParams(part).keys()
       return name !== undefined && !parameters.has(name)
     })
-  url.search = [...kept, new URLSearchParams([...parameters]).toString()].join('&')
+  url.search = [...query, new URLSearchParams([...parameters]).toString()].join('&')
   return url.href
 }
 

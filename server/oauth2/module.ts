@@ -5,10 +5,9 @@ import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { HttpModule } from '../http/module.ts'
 import { findPageFonts } from '../http/static/page-fonts.ts'
-import type { Store } from '../storage/open.ts'
-import type { Vault } from '../storage/vault.ts'
 import { createFailedSignIns } from './failed-sign-ins.ts'
 import { lazyLocalProvider } from './local/lazy-local-provider.ts'
+import type { LocalProviderDeps } from './local/local-provider.ts'
 import { localProviderRoutes } from './local/local-provider-routes.ts'
 import { createProvider } from './providers/create-provider.ts'
 import type { ProviderConfig } from './providers/provider-config.ts'
@@ -17,23 +16,17 @@ import { createPendingSignIns } from './sign-in/pending-sign-in.ts'
 import { callbackPath } from './sign-in/sign-in.ts'
 import { createSignInLimit } from './sign-in/sign-in-limit.ts'
 
-export interface OAuth2ModuleDeps {
-  readonly store: Store
-  readonly vault: Vault
-  /** 32 bytes, the same on all nodes. */
-  readonly secretKey: Uint8Array
-  /** Returns the current operator key. */
-  readonly operatorKey: () => string
-  /** Returns the fingerprint of an operator key, which its sessions store. */
-  readonly fingerprint: (key: string) => string
+export interface OAuth2ModuleDeps
+  extends Pick<
+    LocalProviderDeps,
+    'store' | 'vault' | 'secretKey' | 'operatorKey' | 'fingerprint' | 'countFailure'
+  > {
   /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
   readonly access: Pick<AccessModule, 'beginSession' | 'hasSession' | 'requireRole'>
   readonly audit: Pick<AuditModule, 'recordRefusal'>
   readonly events: Pick<EventHub, 'publish'>
   readonly http: Pick<HttpModule, 'clientOf' | 'publicOrigin'>
-  /** Counts a failed attempt; see `storage/changes/failure-limit.ts`. */
-  readonly countFailure: (key: string) => void
   /** The folder of the built console, whose fonts the pages use. */
   readonly consoleFolder: string
   readonly log: Logger

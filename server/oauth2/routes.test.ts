@@ -10,7 +10,7 @@ import { createProvider } from './providers/create-provider.ts'
 import { providerRoutes } from './routes.ts'
 import { plainConfig } from './sign-in/sign-in.testing.ts'
 
-const rig = (publicOrigin?: string) => {
+const harness = (publicOrigin?: string) => {
   const requireRole = createMiddleware<AppEnv>(async (c, next) => {
     if (c.req.header('Authorization') === undefined) throw new Failure('unauthenticated', 'no')
     await next()
@@ -33,18 +33,18 @@ const rig = (publicOrigin?: string) => {
   app.onError((error, c) => renderFailure(toFailure(error), c))
   return async (path: string, headers: Record<string, string> = {}) => {
     const listener = { address: { scheme: 'tcp' } } as AppEnv['Bindings']['listener']
-    const answer = await app.request(
+    const response = await app.request(
       path,
       { headers: { Host: 'localhost:8529', ...headers } },
       { listener },
     )
-    return { status: answer.status, json: await answer.json() }
+    return { status: response.status, json: await response.json() }
   }
 }
 
 describe('GET /_api/provider', () => {
   test('lists the providers in the order of the buttons, for all callers', async () => {
-    const { status, json } = await rig()('/_api/provider')
+    const { status, json } = await harness()('/_api/provider')
     expect(status).toBe(200)
     expect(providerList.parse(json)).toEqual([
       { name: 'github', label: 'GitHub', start: '/_oauth2/github/auth' },
@@ -56,7 +56,7 @@ describe('GET /_api/provider', () => {
 
 describe('GET /_api/provider/setup', () => {
   test('requires its permission', async () => {
-    expect((await rig()('/_api/provider/setup')).status).toBe(401)
+    expect((await harness()('/_api/provider/setup')).status).toBe(401)
   })
 
   test.each([
@@ -64,7 +64,7 @@ describe('GET /_api/provider/setup', () => {
     [undefined, '192.0.2.1', null],
     ['https://gate.example', '192.0.2.1', 'https://gate.example/_oauth2/github/auth'],
   ])('names the callback to register: public URL %s, Host %s', async (origin, Host, callback) => {
-    const { json } = await rig(origin)('/_api/provider/setup', { Host, Authorization: 'x' })
+    const { json } = await harness(origin)('/_api/provider/setup', { Host, Authorization: 'x' })
     expect(providerSetupList.parse(json)[0]).toEqual({
       name: 'github',
       label: 'GitHub',

@@ -20,7 +20,7 @@ import type { PendingSignIns } from './sign-in/pending-sign-in.ts'
 import {
   callbackPath,
   finishSignIn,
-  Stale,
+  StaleSignIn,
   startSignIn,
   tokenParameter,
 } from './sign-in/sign-in.ts'
@@ -109,8 +109,8 @@ export function oauth2Routes(deps: OAuth2Deps) {
           if (origin === undefined) throw new NoOrigin()
           deps.limit.begin('start', clientOf(c).address)
           const token = createCsrfToken()
-          const place = cookieScope(provider)
-          const supersedes = setSignInCookies(c, place, token, origin.startsWith('https:'))
+          const scope = cookieScope(provider)
+          const supersedes = setSignInCookies(c, scope, token, origin.startsWith('https:'))
           const location = await startSignIn(provider, pending, {
             token,
             origin,
@@ -128,9 +128,9 @@ export function oauth2Routes(deps: OAuth2Deps) {
         // Hono also routes HEAD here. Link scanners send it, and it must not use up the code.
         if (c.req.raw.method === 'HEAD') return c.body(null, 200)
         const query = new URL(c.req.url).searchParams
-        const place = cookieScope(provider)
+        const scope = cookieScope(provider)
         let username: string | undefined
-        const cookies = readSignInCookies(c, place, query.get(tokenParameter(provider)))
+        const cookies = readSignInCookies(c, scope, query.get(tokenParameter(provider)))
         try {
           const { identity, location } = await finishSignIn(provider, pending, {
             query,
@@ -144,7 +144,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
           return c.redirect(location, 303)
         } catch (error) {
           const root = ownOrigin(c)
-          if (error instanceof Stale && root !== undefined && (await deps.hasSession(c))) {
+          if (error instanceof StaleSignIn && root !== undefined && (await deps.hasSession(c))) {
             return c.redirect(`${root}/`, 303)
           }
           const { address } = clientOf(c)
@@ -200,7 +200,7 @@ export const providerRoutes = (
   return new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List the identity providers', answers: { 200: providerList } }),
+      describe({ summary: 'List the identity providers', responses: { 200: providerList } }),
       everybody,
       (c) =>
         c.json(
@@ -214,7 +214,7 @@ export const providerRoutes = (
       '/setup',
       describe({
         summary: 'List the callback URLs to register at the providers',
-        answers: { 200: providerSetupList },
+        responses: { 200: providerSetupList },
       }),
       requireRole,
       (c) => {

@@ -4,7 +4,11 @@ import { createVault } from '../storage/vault.ts'
 import { type PlainProvider, startPlainProvider } from './providers/plain-provider.testing.ts'
 import { challengeOf } from './sign-in/csrf-token.ts'
 import { createOpenStore } from './sign-in/open-store.testing.ts'
-import { createRig, plainConfig, type RigOptions } from './sign-in/sign-in.testing.ts'
+import {
+  createSignInHarness,
+  plainConfig,
+  type SignInHarnessOptions,
+} from './sign-in/sign-in.testing.ts'
 
 // Tests each row of docs/sign-in.md, "The flow", with a provider that the test starts.
 
@@ -18,9 +22,13 @@ afterEach(() => provider.close())
 
 const rigFor = async (
   over: Parameters<typeof plainConfig>[1] = {},
-  options: Partial<RigOptions> = {},
+  options: Partial<SignInHarnessOptions> = {},
 ) =>
-  createRig({ store: await openStore(), configs: [plainConfig(provider.origin, over)], ...options })
+  createSignInHarness({
+    store: await openStore(),
+    configs: [plainConfig(provider.origin, over)],
+    ...options,
+  })
 
 const CALLBACK = 'http://localhost:8529/_oauth2/oauth2/auth'
 
@@ -47,8 +55,8 @@ describe('POST <mount>/auth', () => {
   })
 
   test('marks the cookie Secure with https', async () => {
-    const rig = await rigFor({}, { publicOrigin: 'https://gate.example' })
-    expect((await rig.start('oauth2')).setCookie).toContain('; Secure')
+    const harness = await rigFor({}, { publicOrigin: 'https://gate.example' })
+    expect((await harness.start('oauth2')).setCookie).toContain('; Secure')
   })
 
   test('sends the absolute URL of the callback, carrying csrfToken', async () => {
@@ -66,29 +74,29 @@ describe('POST <mount>/auth', () => {
   })
 
   test('creates a new token each time', async () => {
-    const rig = await rigFor()
-    expect((await rig.start('oauth2')).token).not.toBe((await rig.start('oauth2')).token)
+    const harness = await rigFor()
+    expect((await harness.start('oauth2')).token).not.toBe((await harness.start('oauth2')).token)
   })
 })
 
 describe('GET <mount>/auth, the callback', () => {
   test('returns 303 to the absolute URL of the application root, with a session', async () => {
-    const rig = await rigFor()
-    const { token } = await rig.start('oauth2')
-    const answer = await rig.callback('oauth2', { csrfToken: token, code: 'the-code' }, token)
-    expect(answer.status).toBe(303)
-    expect(answer.headers.get('Location')).toBe('http://localhost:8529/')
-    expect(answer.headers.get('Cache-Control')).toBe('no-store')
-    expect(answer.headers.getSetCookie()).toEqual([
+    const harness = await rigFor()
+    const { token } = await harness.start('oauth2')
+    const response = await harness.callback('oauth2', { csrfToken: token, code: 'the-code' }, token)
+    expect(response.status).toBe(303)
+    expect(response.headers.get('Location')).toBe('http://localhost:8529/')
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    expect(response.headers.getSetCookie()).toEqual([
       'session=1; Path=/; HttpOnly',
       expect.stringMatching(/^oauth2_csrf_token=; Max-Age=0; Path=\/_oauth2\/oauth2\/auth/),
     ])
   })
 
   test('exchanges the code by a form, with the URL without csrfToken, then requests the user', async () => {
-    const rig = await rigFor()
-    const { token, sent } = await rig.start('oauth2')
-    await rig.callback('oauth2', { csrfToken: token, code: 'the-code' }, token)
+    const harness = await rigFor()
+    const { token, sent } = await harness.start('oauth2')
+    await harness.callback('oauth2', { csrfToken: token, code: 'the-code' }, token)
     const [exchange, user] = provider.requests
     expect(provider.requests).toHaveLength(2)
     expect(exchange).toMatchObject({ method: 'POST', path: '/token' })
@@ -107,11 +115,11 @@ describe('GET <mount>/auth, the callback', () => {
   })
 
   test('identifies the person by the id at this provider, as a string', async () => {
-    const rig = await rigFor()
+    const harness = await rigFor()
     provider.token = { body: { access_token: 't', refresh_token: 'r', expires_in: 60 } }
-    const { token } = await rig.start('oauth2')
-    await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
-    expect(rig.signedIn).toEqual([
+    const { token } = await harness.start('oauth2')
+    await harness.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+    expect(harness.signedIn).toEqual([
       {
         provider: 'oauth2',
         issuer: `${provider.origin}/token`,
@@ -127,7 +135,7 @@ describe('GET <mount>/auth, the callback', () => {
     const store = await openStore()
     const vault = createVault(new Uint8Array(32).fill(1))
     const deps = { store, vault, record: async () => {}, admins: [], now: Date.now }
-    const rig = await rigFor(
+    const harness = await rigFor(
       {},
       {
         store,
@@ -140,9 +148,9 @@ describe('GET <mount>/auth, the callback', () => {
     const tokens: string[] = []
     for (const access_token of ['first-token', 'second-token']) {
       provider.token = { body: { access_token } }
-      const { token } = await rig.start('oauth2')
-      const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
-      expect(answer.status).toBe(303)
+      const { token } = await harness.start('oauth2')
+      const response = await harness.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+      expect(response.status).toBe(303)
       const people = await store.db.selectFrom('people').selectAll().execute()
       expect(people).toHaveLength(1)
       expect(people[0]).toMatchObject({ username: 'oauth2:583231', subject: '583231' })
@@ -165,11 +173,11 @@ describe('GET <mount>/auth, the callback', () => {
     ['sub, where there is no id', { sub: 'a-sub' }, 'a-sub'],
     ['id before sub', { id: 'an-id', sub: 'a-sub' }, 'an-id'],
   ])('identifies by %s', async (_, body, subject) => {
-    const rig = await rigFor()
+    const harness = await rigFor()
     provider.user = { body }
-    const { token } = await rig.start('oauth2')
-    await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
-    expect(rig.signedIn).toMatchObject([{ subject }])
+    const { token } = await harness.start('oauth2')
+    await harness.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+    expect(harness.signedIn).toMatchObject([{ subject }])
   })
 
   test.each([
@@ -180,17 +188,17 @@ describe('GET <mount>/auth, the callback', () => {
     { id: 1.5 },
     { email: 'a@b.example' },
   ])('rejects a user without an id: %j', async (body) => {
-    const rig = await rigFor()
+    const harness = await rigFor()
     provider.user = { body }
-    const { token } = await rig.start('oauth2')
-    const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
-    expect(answer.status).toBe(503)
-    expect(rig.signedIn).toEqual([])
+    const { token } = await harness.start('oauth2')
+    const response = await harness.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+    expect(response.status).toBe(503)
+    expect(harness.signedIn).toEqual([])
   })
 
   test('the order of checks: error 500, then the cookie 400, then the code 400', async () => {
-    const rig = await rigFor()
-    const { token } = await rig.start('oauth2')
+    const harness = await rigFor()
+    const { token } = await harness.start('oauth2')
     const other = 'x'.repeat(32)
     for (const [query, cookie, status, says] of [
       [{ error: 'access_denied' }, undefined, 500, 'access_denied'],
@@ -205,46 +213,46 @@ describe('GET <mount>/auth, the callback', () => {
       [{ csrfToken: token }, token, 400, 'returned no authorization code'],
       [{ csrfToken: token, code: '' }, token, 400, 'returned no authorization code'],
     ] as const) {
-      const answer = await rig.callback('oauth2', query as Record<string, string>, cookie)
-      expect([query, answer.status]).toEqual([query, status])
-      expect(await answer.text()).toContain(says)
-      expect(answer.headers.get('Cache-Control')).toBe('no-store')
+      const response = await harness.callback('oauth2', query as Record<string, string>, cookie)
+      expect([query, response.status]).toEqual([query, status])
+      expect(await response.text()).toContain(says)
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
     }
     expect(provider.requests).toEqual([])
     // The rejected callbacks have not used up the sign-in.
-    const answer = await rig.callback(
+    const response = await harness.callback(
       'oauth2',
       { csrfToken: token, code: 'c', state: token },
       token,
     )
-    expect(answer.status).toBe(303)
+    expect(response.status).toBe(303)
   })
 
   test.each(['csrfToken', 'code', 'state', 'iss'])('rejects a duplicate %s', async (name) => {
-    const rig = await rigFor()
-    const { token } = await rig.start('oauth2')
+    const harness = await rigFor()
+    const { token } = await harness.start('oauth2')
     const query = `csrfToken=${token}&code=c&state=${token}&iss=${provider.origin}`
     const value = new URLSearchParams(query).get(name) ?? ''
-    const answer = await rig.callback(
+    const response = await harness.callback(
       'oauth2',
       `${query}&${name}=${encodeURIComponent(value)}`,
       token,
     )
-    expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain('twice')
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('twice')
     expect(provider.requests).toEqual([])
-    expect((await rig.callback('oauth2', query, token)).status).toBe(303)
+    expect((await harness.callback('oauth2', query, token)).status).toBe(303)
   })
 
   test.each([
     ['the token endpoint', 'token'],
     ['the user endpoint', 'user'],
   ] as const)('rejects an empty body of %s', async (_, which) => {
-    const rig = await rigFor()
+    const harness = await rigFor()
     provider[which] = { body: '' }
-    const { token } = await rig.start('oauth2')
-    const answer = await rig.callback('oauth2', { csrfToken: token, code: 'c' }, token)
-    expect(answer.status).toBe(503)
-    expect(rig.signedIn).toEqual([])
+    const { token } = await harness.start('oauth2')
+    const response = await harness.callback('oauth2', { csrfToken: token, code: 'c' }, token)
+    expect(response.status).toBe(503)
+    expect(harness.signedIn).toEqual([])
   })
 })

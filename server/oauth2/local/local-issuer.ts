@@ -110,6 +110,6 @@ function isOwnCallback(uri: string, publicOrigin: string | undefined): boolean {
   if (!URL.canParse(uri)) return false
   const { origin, hostname, href } = new URL(uri)
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  const ours = origin === publicOrigin || isLoopbackHost(host)
-  return ours && href === origin + callbackPath(OPERATOR.provider) && href === uri
+  const isOwnOrigin = origin === publicOrigin || isLoopbackHost(host)
+  return isOwnOrigin && href === origin + callbackPath(OPERATOR.provider) && href === uri
 }

@@ -1,7 +1,7 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 import * as z from 'zod/mini'
-import type { Store } from '../../storage/open.ts'
 import { parseJsonColumn } from '../../storage/parse-column.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { hashOf } from '../sign-in/csrf-token.ts'
 

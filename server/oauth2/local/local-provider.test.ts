@@ -9,7 +9,7 @@ import { nodeHandler } from '../../http/node-handler.ts'
 import { renderFailure, toFailure } from '../../http/output/render-failure.ts'
 import { securityHeaders } from '../../http/output/security-headers.ts'
 import { createFailureLimit } from '../../storage/changes/failure-limit.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../../storage/vault.ts'
 import type { Identity } from '../providers/identity.ts'
@@ -352,9 +352,9 @@ describe('the key page', () => {
       )
       const url = new URL(page.headers.location ?? '')
       url.searchParams.set('redirect_uri', uri)
-      const answer = await browser.get(url)
-      expect(answer.status).toBe(400)
-      expect(answer.headers.location).toBeUndefined()
+      const response = await browser.get(url)
+      expect(response.status).toBe(400)
+      expect(response.headers.location).toBeUndefined()
     })
 
     test('works behind a trusted proxy that terminates TLS, with Secure cookies', async () => {

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { LOCAL_PROVIDER_LABEL, OPERATOR } from '../../contract/access/operator.ts'
 import { Failure } from '../../failure.ts'
 import { failureKey } from '../../storage/changes/failure-limit.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { createIssuerProvider } from '../providers/issuer-provider.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -84,16 +84,16 @@ export interface LocalProvider {
 export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
   const { publicOrigin, now } = deps
   const keys = deriveKeys(deps.secretKey)
-  const kept = createLocalProviderStore(deps.store, deps.vault, now)
+  const store = createLocalProviderStore(deps.store, deps.vault, now)
 
-  const oidc = createLocalIssuer(keys, kept.adapter, publicOrigin)
+  const oidc = createLocalIssuer(keys, store.adapter, publicOrigin)
   oidc.on('server_error', (_, error) => deps.onError(error))
-  const answer = oidc.callback()
+  const handle = oidc.callback()
   const mounted: RequestListener = (request, response) => {
     const { url = '/' } = request
     // `oidc-provider` derives its mount path from the difference between the two URLs.
     Object.assign(request, { originalUrl: url, url: url.replace(/^\/_idp/, '') })
-    void answer(request, response)
+    void handle(request, response)
   }
   const inProcess = inProcessFetch(mounted)
   const sendRequest = (url: string, init: RequestInit, secure: boolean) => {
@@ -131,7 +131,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       ...provider,
       async complete(response) {
         const identity = await provider.complete(response)
-        await kept.end(identity.accessToken)
+        await store.end(identity.accessToken)
         return identity
       },
     },

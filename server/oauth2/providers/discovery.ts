@@ -23,7 +23,7 @@ export function createDiscovery(
   http: oauth.DiscoveryRequestOptions,
   now: () => number,
 ): Discovery {
-  let known: { until: number; readonly metadata: Promise<oauth.AuthorizationServer> } | undefined
+  let cached: { until: number; readonly metadata: Promise<oauth.AuthorizationServer> } | undefined
   const discover = async (url: URL) =>
     oauth.processDiscoveryResponse(
       url,
@@ -44,15 +44,15 @@ export function createDiscovery(
   }
   return {
     read() {
-      if (known === undefined || known.until <= now()) {
+      if (cached === undefined || cached.until <= now()) {
         const metadata = fetchMetadata()
-        const made = { until: now() + CACHED_FOR, metadata }
-        known = made
+        const entry = { until: now() + CACHED_FOR, metadata }
+        cached = entry
         metadata.catch(() => {
-          made.until = Number.NEGATIVE_INFINITY
+          entry.until = Number.NEGATIVE_INFINITY
         })
       }
-      return known.metadata
+      return cached.metadata
     },
   }
 }

@@ -32,16 +32,16 @@ export function createEndpointProvider(
         })
       }
       try {
-        const answer = await client.exchangeGrantToken(code, exchangeUri, {
+        const token = await client.exchangeGrantToken(code, exchangeUri, {
           code_verifier: verifier,
         })
-        const user = await client.fetchActiveUser(answer.access_token)
+        const user = await client.fetchActiveUser(token.access_token)
         return {
           provider: name,
           issuer: config.tokenEndpoint,
           subject: subjectOf(user, label),
           name: nameOf(user),
-          accessToken: answer.access_token,
+          accessToken: token.access_token,
           operatorKey: null,
         }
       } catch (error) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createRig } from '../sign-in/sign-in.testing.ts'
+import { createSignInHarness } from '../sign-in/sign-in.testing.ts'
 import { startTestProvider } from './provider.testing.ts'
 import type { ProviderConfig } from './provider-config.ts'
 
@@ -40,19 +40,22 @@ describe('at oidc-provider, which requires PKCE and compares the redirect URI', 
       'signs in by discovery, with %s',
       async (method) => {
         const provider = await startIt(method)
-        const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
+        const harness = createSignInHarness({
+          store: await engine.open(),
+          configs: [config(provider.issuer)],
+        })
         for (const time of [1, 2]) {
-          const { location, token, sent } = await rig.start('oidc')
+          const { location, token, sent } = await harness.start('oidc')
           expect(sent.get('redirect_uri')).toBe(CALLBACK)
           expect(sent.get('nonce')).toMatch(/^[\w-]{43}$/)
           const back = await provider.authorize(location)
           expect(back.origin + back.pathname).toBe(CALLBACK)
           expect(back.searchParams.get('iss')).toBe(provider.issuer)
-          const answer = await rig.callback('oidc', back.search.slice(1), token)
-          expect(answer.status).toBe(303)
-          expect(rig.signedIn).toHaveLength(time)
+          const response = await harness.callback('oidc', back.search.slice(1), token)
+          expect(response.status).toBe(303)
+          expect(harness.signedIn).toHaveLength(time)
         }
-        expect(rig.signedIn[0]).toMatchObject({
+        expect(harness.signedIn[0]).toMatchObject({
           provider: 'oidc',
           issuer: provider.issuer,
           subject: 'ada',
@@ -68,28 +71,34 @@ describe('at oidc-provider, which requires PKCE and compares the redirect URI', 
   forEngine('sqlite', (engine) => {
     test('a response of another issuer, or of none, is rejected before any request', async () => {
       const provider = await startIt('client_secret_basic')
-      const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(provider.issuer)],
+      })
       for (const iss of ['https://evil.example', `${provider.issuer}/`, undefined]) {
-        const { location, token } = await rig.start('oidc')
+        const { location, token } = await harness.start('oidc')
         const back = await provider.authorize(location)
         if (iss === undefined) back.searchParams.delete('iss')
         else back.searchParams.set('iss', iss)
-        const answer = await rig.callback('oidc', back.search.slice(1), token)
-        expect(answer.status).toBe(400)
-        expect(await answer.text()).toContain('does not come from Work')
+        const response = await harness.callback('oidc', back.search.slice(1), token)
+        expect(response.status).toBe(400)
+        expect(await response.text()).toContain('does not come from Work')
       }
       expect(provider.requests).not.toContain('/token')
     })
 
     test('the code of another browser is rejected, because its verifier differs', async () => {
       const provider = await startIt('client_secret_basic')
-      const rig = createRig({ store: await engine.open(), configs: [config(provider.issuer)] })
-      const [mine, theirs] = [await rig.start('oidc'), await rig.start('oidc')]
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(provider.issuer)],
+      })
+      const [mine, theirs] = [await harness.start('oidc'), await harness.start('oidc')]
       const back = await provider.authorize(theirs.location)
       back.searchParams.set('state', mine.token)
-      const answer = await rig.callback('oidc', back.search.slice(1), mine.token)
-      expect(answer.status).toBe(400)
-      expect(await answer.text()).toContain('invalid_grant')
+      const response = await harness.callback('oidc', back.search.slice(1), mine.token)
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain('invalid_grant')
     })
   })
 })
@@ -200,17 +209,20 @@ describe('the ID token', () => {
   forEngine('sqlite', (engine) => {
     const signIn = async (forged: Forged) => {
       const issuer = await startIssuer(forged)
-      const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
-      const { token, sent, answer: started } = await rig.start('oidc')
-      if (started.status !== 303) return { answer: started, rig }
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(issuer.issuer)],
+      })
+      const { token, sent, answer: started } = await harness.start('oidc')
+      if (started.status !== 303) return { answer: started, harness }
       issuer.give(sent.get('nonce') ?? '')
-      return { answer: await rig.callback('oidc', { state: token, code: 'c' }, token), rig }
+      return { answer: await harness.callback('oidc', { state: token, code: 'c' }, token), harness }
     }
 
     test('is accepted if it is valid, and names the person', async () => {
-      const { answer, rig } = await signIn({})
+      const { answer, harness } = await signIn({})
       expect(answer.status).toBe(303)
-      expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: 'Ada' }])
+      expect(harness.signedIn).toMatchObject([{ subject: 'ada', name: 'Ada' }])
     })
 
     test.each([
@@ -226,12 +238,15 @@ describe('the ID token', () => {
             token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
           },
         })
-        const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
+        const harness = createSignInHarness({
+          store: await engine.open(),
+          configs: [config(issuer.issuer)],
+        })
         for (const requests of [2, 3]) {
-          const { token, sent } = await rig.start('oidc')
+          const { token, sent } = await harness.start('oidc')
           issuer.give(sent.get('nonce') ?? '')
-          const answer = await rig.callback('oidc', { state: token, code: 'c' }, token)
-          expect(answer.status).toBe(303)
+          const response = await harness.callback('oidc', { state: token, code: 'c' }, token)
+          expect(response.status).toBe(303)
           expect(issuer.tokenRequests()).toBe(requests)
         }
       },
@@ -240,9 +255,9 @@ describe('the ID token', () => {
     test('Basic credentials are not encoded beyond the form encoding', async () => {
       const issuer = await startIssuer({})
       const given = { ...config(issuer.issuer), clientId: 'app-id_1.x', clientSecret: 'a-b_c.d' }
-      const rig = createRig({ store: await engine.open(), configs: [given] })
-      const { token } = await rig.start('oidc')
-      await rig.callback('oidc', { state: token, code: 'c' }, token)
+      const harness = createSignInHarness({ store: await engine.open(), configs: [given] })
+      const { token } = await harness.start('oidc')
+      await harness.callback('oidc', { state: token, code: 'c' }, token)
       expect(issuer.authorizations).toEqual([`Basic ${btoa('app-id_1.x:a-b_c.d')}`])
     })
 
@@ -261,16 +276,16 @@ describe('the ID token', () => {
       ['a name of another person', { status: 200, body: '{"sub":"eve","name":"Eve"}' }],
     ])('a user endpoint that returns %s leaves the name unknown', async (_, user) => {
       const userinfo = (issuer: string) => ({ userinfo_endpoint: `${issuer}/user` })
-      const { answer, rig } = await signIn({ user, claims: { name: undefined }, userinfo })
+      const { answer, harness } = await signIn({ user, claims: { name: undefined }, userinfo })
       expect(answer.status).toBe(303)
-      expect(rig.signedIn).toMatchObject([{ subject: 'ada', name: null }])
+      expect(harness.signedIn).toMatchObject([{ subject: 'ada', name: null }])
     })
 
     test('an issuer with a trailing slash that the configuration lacks is accepted', async () => {
       const issuer = await startIssuer({ path: '/o/' })
       const given = config(`${issuer.issuer}/o`)
-      const rig = createRig({ store: await engine.open(), configs: [given] })
-      expect((await rig.start('oidc')).answer.status).toBe(303)
+      const harness = createSignInHarness({ store: await engine.open(), configs: [given] })
+      expect((await harness.start('oidc')).answer.status).toBe(303)
     })
 
     const past = Math.floor(Date.now() / 1000) - 3_600
@@ -278,8 +293,8 @@ describe('the ID token', () => {
       ['missing', { without: 'id_token' }],
       ['signed with another key', { key: wrong.privateKey }],
       ['not signed', { without: 'signature' }],
-      ['not signed, by its own word', { header: { alg: 'none' }, without: 'signature' }],
-      ['for somebody else', { claims: { aud: 'another-app' } }],
+      ['not signed, with the algorithm none', { header: { alg: 'none' }, without: 'signature' }],
+      ['for another client', { claims: { aud: 'another-app' } }],
       ['of another issuer', { claims: { iss: 'https://evil.example' } }],
       ['of another sign-in', { claims: { nonce: 'another' } }],
       ['without the nonce', { claims: { nonce: undefined } }],
@@ -291,24 +306,27 @@ describe('the ID token', () => {
       ['of a subject beyond ASCII', { claims: { sub: 'é' } }],
       ['signed by a key that cannot be read', { keys: 'away' }],
       [
-        'of an issuer that calls itself otherwise',
+        'of an issuer whose metadata has another name',
         { metadata: { issuer: 'https://evil.example' } },
       ],
     ])('is rejected if it is %s', async (_, forged) => {
-      const { answer, rig } = await signIn(forged)
+      const { answer, harness } = await signIn(forged)
       expect(answer.status).toBe(503)
-      expect(rig.signedIn).toEqual([])
+      expect(harness.signedIn).toEqual([])
     })
 
     test('a failed discovery is not cached', async () => {
       const issuer = await startIssuer({})
-      const rig = createRig({ store: await engine.open(), configs: [config(issuer.issuer)] })
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(issuer.issuer)],
+      })
       issuer.isDown(true)
-      const first = await rig.start('oidc')
+      const first = await harness.start('oidc')
       expect(first.answer.status).toBe(503)
       expect(await first.answer.text()).toContain('Work returned an invalid response')
       issuer.isDown(false)
-      expect((await rig.start('oidc')).answer.status).toBe(303)
+      expect((await harness.start('oidc')).answer.status).toBe(303)
     })
   })
 })

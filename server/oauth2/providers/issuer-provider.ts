@@ -57,9 +57,9 @@ export function createIssuerProvider(
     const methods = method === undefined ? authMethods(as) : [method]
     for (const [index, each] of methods.entries()) {
       try {
-        const answer = await ask(AUTH[each](clientSecret))
+        const result = await ask(AUTH[each](clientSecret))
         method = each
-        return answer
+        return result
       } catch (error) {
         if (index === methods.length - 1 || !isInvalidClient(error)) throw error
       }
@@ -71,7 +71,7 @@ export function createIssuerProvider(
     const as = await server.read()
     const { code, iss, exchangeUri, verifier, nonce } = response
     const parameters = checkIssuer(as, client, { code, iss }, label)
-    const [answer, claims] = await authenticated(as, async (auth) => {
+    const [tokens, claims] = await authenticated(as, async (auth) => {
       const sent = await oauth.authorizationCodeGrantRequest(
         as,
         client,
@@ -82,11 +82,11 @@ export function createIssuerProvider(
         http,
       )
       const options = { expectedNonce: nonce, requireIdToken: true }
-      const answer = await oauth.processAuthorizationCodeResponse(as, client, sent, options)
+      const tokens = await oauth.processAuthorizationCodeResponse(as, client, sent, options)
       // TLS could replace the signature check (OpenID Connect Core 1.0 §3.1.3.7, item 6), but the
       // issuer may use http.
       await oauth.validateApplicationLevelSignature(as, sent, http)
-      return [answer, oauth.getValidatedIdTokenClaims(answer) as oauth.IDToken] as const
+      return [tokens, oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken] as const
     })
     if (!isSubject(claims.sub)) {
       throw new Failure(
@@ -99,8 +99,8 @@ export function createIssuerProvider(
       // The issuer's own spelling: the configured one may differ by a trailing slash.
       issuer: as.issuer,
       subject: claims.sub,
-      name: nameOf(claims) ?? (await readName(as, answer.access_token, claims.sub)),
-      accessToken: answer.access_token,
+      name: nameOf(claims) ?? (await readName(as, tokens.access_token, claims.sub)),
+      accessToken: tokens.access_token,
       operatorKey: null,
       ...options.identify?.(claims),
     }
@@ -122,7 +122,11 @@ export function createIssuerProvider(
     }
   }
 
-  const judged = async <T>(operation: () => Promise<T>, ...sent: readonly string[]): Promise<T> => {
+  /** Runs an operation; its error names the provider and contains no secrets. */
+  const callProvider = async <T>(
+    operation: () => Promise<T>,
+    ...sent: readonly string[]
+  ): Promise<T> => {
     try {
       return await operation()
     } catch (error) {
@@ -135,7 +139,7 @@ export function createIssuerProvider(
     label,
     form,
     authorize: ({ origin, redirectUri, state, challenge, nonce }) =>
-      judged(async () => {
+      callProvider(async () => {
         const endpoint =
           options.authEndpoint?.(origin) ?? (await server.read()).authorization_endpoint
         if (endpoint === undefined) throw new Error('no authorization_endpoint was discovered')
@@ -154,7 +158,8 @@ export function createIssuerProvider(
         for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value)
         return url.href
       }),
-    complete: (response) => judged(() => exchange(response), response.code, response.verifier),
+    complete: (response) =>
+      callProvider(() => exchange(response), response.code, response.verifier),
   }
 }
 

@@ -58,14 +58,14 @@ function readProvider(
   errors: string[],
 ): ProviderConfig | undefined {
   const prefix = `GATEHOUSE_${name.toUpperCase()}_`
-  const given = new Map(
+  const variables = new Map(
     [...(SUFFIXES[name] ?? []), 'CLIENT_ID'].map((suffix) => [suffix, read(prefix + suffix)]),
   )
   const clientSecret = read.secret(`${prefix}CLIENT_SECRET`)
-  if (clientSecret === undefined && [...given.values()].every((value) => value === undefined)) {
+  if (clientSecret === undefined && [...variables.values()].every((value) => value === undefined)) {
     return undefined
   }
-  const needed = (suffix: string, value = given.get(suffix)): string => {
+  const needed = (suffix: string, value = variables.get(suffix)): string => {
     if (value === undefined) errors.push(`${prefix}${suffix} is missing. ${name} requires it.`)
     return value ?? ''
   }
@@ -76,8 +76,8 @@ function readProvider(
   }
   const common = {
     name,
-    label: given.get('LABEL') ?? LABELS[name],
-    form: readForm(`${prefix}CALLBACK`, given.get('CALLBACK'), name, errors),
+    label: variables.get('LABEL') ?? LABELS[name],
+    form: readForm(`${prefix}CALLBACK`, variables.get('CALLBACK'), name, errors),
     clientId: needed('CLIENT_ID'),
     clientSecret: needed('CLIENT_SECRET', clientSecret),
   }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import { openStore, type Store } from '../../storage/open.ts'
+import { openStore } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 
 /** Returns a function that opens a new store, which is closed and removed after the test. */
 export function createOpenStore(): () => Promise<Store> {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { invariant } from '../../contract/invariant.ts'
-import type { Store } from '../../storage/open.ts'
 import { parseColumn } from '../../storage/parse-column.ts'
+import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { CALLBACK_FORMS, type CallbackForm } from '../providers/provider-config.ts'
 import { hashOf, SIGN_IN_SECONDS } from './csrf-token.ts'

@@ -5,7 +5,7 @@ import { createClientOf } from '../../http/guards/client-address.ts'
 import { CSRF_COOKIE } from '../../http/guards/sign-in-cookies.ts'
 import { renderFailure, toFailure } from '../../http/output/render-failure.ts'
 import { securityHeaders } from '../../http/output/security-headers.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { createVault } from '../../storage/vault.ts'
 import type { FailedSignIn } from '../failed-sign-ins.ts'
 import { createProvider } from '../providers/create-provider.ts'
@@ -16,7 +16,7 @@ import { type BeginSession, oauth2Routes } from '../routes.ts'
 import { createPendingSignIns } from './pending-sign-in.ts'
 import { createSignInLimit } from './sign-in-limit.ts'
 
-export interface RigOptions {
+export interface SignInHarnessOptions {
   readonly store: Store
   readonly configs?: readonly ProviderConfig[]
   readonly providers?: readonly Provider[]
@@ -30,7 +30,7 @@ export interface RigOptions {
  * Creates the sign-in routes of a server without sockets. The cookie `session=<number>` is a valid
  * session.
  */
-export function createRig(options: RigOptions) {
+export function createSignInHarness(options: SignInHarnessOptions) {
   const { store, publicOrigin } = options
   const clock = { now: 1_700_000_000_000 }
   const now = () => clock.now
@@ -92,12 +92,12 @@ export function createRig(options: RigOptions) {
      * Starts a sign-in. Returns the response, the token in its cookie and the redirect's location.
      */
     async start(name: string, headers: Record<string, string> = {}, body?: string) {
-      const answer = await request('POST', `/_oauth2/${name}/auth`, headers, body)
-      const setCookie = answer.headers.get('Set-Cookie') ?? ''
+      const response = await request('POST', `/_oauth2/${name}/auth`, headers, body)
+      const setCookie = response.headers.get('Set-Cookie') ?? ''
       const token = new RegExp(`^${CSRF_COOKIE}=([^;]*)`).exec(setCookie)?.[1] ?? ''
-      const location = answer.headers.get('Location') ?? ''
+      const location = response.headers.get('Location') ?? ''
       return {
-        answer,
+        answer: response,
         setCookie,
         token,
         location,

@@ -76,13 +76,13 @@ type Check = (step: Step) => void
 /** Checks of a callback before it has any effect, in the order of docs/sign-in.md, "The flow". */
 const CHECKS: readonly Check[] = [
   function error({ query, cookie, provider }) {
-    const given = query.get('error')
-    if (given === null) return
+    const error = query.get('error')
+    if (error === null) return
     // Show the description only if it belongs to this sign-in: anyone can create a link with
     // another one.
     const isOwn = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
     const description = (isOwn && query.get('error_description')) || ''
-    const reported = truncate(description === '' ? given : `${given}: ${description}`)
+    const reported = truncate(description === '' ? error : `${error}: ${description}`)
     throw new Failure('internal', `${provider.label} reported an error: ${reported}`)
   },
   function duplicates({ query }) {
@@ -91,12 +91,12 @@ const CHECKS: readonly Check[] = [
     throw new Failure('bad-parameter', 'The response contains a parameter twice.', { field })
   },
   function csrfToken({ query, cookie, provider }) {
-    const given = query.get(tokenParameter(provider))
-    if (cookie === undefined || cookie === '' || given !== cookie) throw new Stale()
+    const token = query.get(tokenParameter(provider))
+    if (cookie === undefined || cookie === '' || token !== cookie) throw new StaleSignIn()
   },
   function state({ query, cookie }) {
-    const given = query.get('state')
-    if (given !== null && given !== cookie) throw new Stale()
+    const state = query.get('state')
+    if (state !== null && state !== cookie) throw new StaleSignIn()
   },
   function code({ query, provider }) {
     if ((query.get('code') ?? '') !== '') return
@@ -110,7 +110,7 @@ const CHECKS: readonly Check[] = [
 export const tokenParameter = ({ form }: Provider) => (form === 'exact' ? 'state' : 'csrfToken')
 
 /** The callback does not belong to a sign-in in progress in this browser. */
-export class Stale extends Failure {
+export class StaleSignIn extends Failure {
   constructor() {
     super(
       'bad-parameter',
@@ -135,18 +135,19 @@ export async function finishSignIn(
 ): Promise<{ readonly identity: Identity; readonly location: string }> {
   for (const check of CHECKS) check({ ...callback, provider })
   const { query, cookie = '', hostCookie } = callback
-  const kept = await pending.take(cookie, provider.name)
+  const pendingSignIn = await pending.take(cookie, provider.name)
   // The configuration may have changed since the start.
-  if (kept === undefined || kept.form !== provider.form) throw new Stale()
-  if (kept.exchangeUri.startsWith('https:') && hostCookie !== cookie) throw new Stale()
+  if (pendingSignIn === undefined || pendingSignIn.form !== provider.form) throw new StaleSignIn()
+  if (pendingSignIn.exchangeUri.startsWith('https:') && hostCookie !== cookie)
+    throw new StaleSignIn()
   const code = query.get('code')
   invariant(code, 'the checks reject a response without a code')
   const identity = await provider.complete({
     code,
     iss: query.get('iss') ?? undefined,
-    exchangeUri: kept.exchangeUri,
-    verifier: kept.verifier,
-    nonce: kept.nonce,
+    exchangeUri: pendingSignIn.exchangeUri,
+    verifier: pendingSignIn.verifier,
+    nonce: pendingSignIn.nonce,
   })
-  return { identity, location: new URL(kept.returnTo, kept.exchangeUri).href }
+  return { identity, location: new URL(pendingSignIn.returnTo, pendingSignIn.exchangeUri).href }
 }
