@@ -21,8 +21,8 @@ function isPrivate(stats) {
  * Returns the folder in which Node.js keeps compiled code, so that the next start is faster. It is
  * created with mode 0700.
  *
- * @returns {string | undefined} undefined where it cannot be used: on a read-only file system, or if
- *   another user can write it, who could put code there (`sudo` may keep the HOME of its caller).
+ * @returns {string | undefined} undefined if it cannot be used: the file system is read-only, or
+ * another user can write to it and so add code (`sudo` may keep the HOME of its caller).
  */
 export function compileCacheFolder() {
   const { NODE_COMPILE_CACHE } = process.env

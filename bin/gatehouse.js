@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `gatehouse`. Replaces itself by the server, or runs it with a Node.js that is new enough
-// if this one is not; this file itself also runs on older versions.
+// The command `gatehouse`. Replaces itself with the server, or runs it with a Node.js that is new
+// enough if this one is not; this file itself also runs on older versions.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ function fail(sentence) {
 }
 
 /**
- * Replaces this process by the server, without a second process that only waits.
+ * Replaces this process with the server, so that no second process waits beside it.
  *
  * @param {NonNullable<typeof process.execve>} execve
  */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { badProxy } from '../http/guards/client-address.ts'
+import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secret-text.ts'
+import { findInvalidProxy } from '../http/guards/client-address.ts'
 import {
   PROVIDER_NAMES,
   type ProviderConfig,
@@ -25,13 +26,13 @@ export interface AccessConfig {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A configured value, and the name of its source for error messages. */
-export type Given = { readonly text: string; readonly from: string } | undefined
+export type ConfiguredValue = { readonly text: string; readonly from: string } | undefined
 
 /** Quotes a value for an error message, cut after 80 characters. */
-export const quoted = (text: string): string => JSON.stringify(text.slice(0, 80))
+export const quoteText = (text: string): string => JSON.stringify(text.slice(0, 80))
 
 /** Splits a comma-separated list, without empty items. */
-export const list = (text = ''): string[] =>
+export const splitList = (text = ''): string[] =>
   text
     .split(',')
     .map((part) => part.trim())
@@ -51,7 +52,7 @@ export function readAccess(
   errors: string[],
 ): AccessConfig {
   const variable = (name: string): string | undefined => env[name] || undefined
-  const secret = (name: string): Given => readSecret(name, env, folder, errors)
+  const secret = (name: string): ConfiguredValue => readSecret(name, env, folder, errors)
 
   const operatorKey = secret('GATEHOUSE_OPERATOR_KEY')
   const secretKey = secret('GATEHOUSE_SECRET_KEY')
@@ -77,7 +78,7 @@ export function readSecret(
   env: Environment,
   folder: string,
   errors: string[],
-): Given {
+): ConfiguredValue {
   const text = env[name]
   if (text !== undefined && text !== '') return { text, from: name }
   const from = `${name}_FILE`
@@ -94,7 +95,10 @@ export function readSecret(
 }
 
 /** Requires the keys that a single node would create in its data folder. */
-function requireShared(given: { operatorKey: Given; secretKey: Given }, errors: string[]): void {
+function requireShared(
+  given: { operatorKey: ConfiguredValue; secretKey: ConfiguredValue },
+  errors: string[],
+): void {
   for (const [value, name] of [
     [given.operatorKey, 'GATEHOUSE_OPERATOR_KEY'],
     [given.secretKey, 'GATEHOUSE_SECRET_KEY'],
@@ -105,11 +109,8 @@ function requireShared(given: { operatorKey: Given; secretKey: Given }, errors: 
   }
 }
 
-/** The minimum length of an operator key, in characters. */
-const OPERATOR_KEY_LENGTH = 32
-
-function readOperatorKey(given: Given, errors: string[]): string | undefined {
-  if (given !== undefined && (given.text.length < OPERATOR_KEY_LENGTH || /\s/.test(given.text))) {
+function readOperatorKey(given: ConfiguredValue, errors: string[]): string | undefined {
+  if (given !== undefined && !isOperatorKey(given.text)) {
     errors.push(
       `${given.from} must have at least ${OPERATOR_KEY_LENGTH} characters and no white space.`,
     )
@@ -117,7 +118,7 @@ function readOperatorKey(given: Given, errors: string[]): string | undefined {
   return given?.text
 }
 
-function readSecretKey(given: Given, errors: string[]): Uint8Array | undefined {
+function readSecretKey(given: ConfiguredValue, errors: string[]): Uint8Array | undefined {
   if (given === undefined) return undefined
   if (!/^[A-Za-z0-9+/]{43}=$/.test(given.text)) {
     errors.push(
@@ -128,24 +129,24 @@ function readSecretKey(given: Given, errors: string[]): Uint8Array | undefined {
 }
 
 function readAdmins(text: string | undefined, errors: string[]): readonly string[] {
-  const names = list(text)
-  const known = new RegExp(`^(?:${PROVIDER_NAMES.join('|')}):[^\\s]+$`)
-  for (const name of names.filter((each) => !known.test(each))) {
+  const names = splitList(text)
+  const pattern = new RegExp(`^(?:${PROVIDER_NAMES.join('|')}):[^\\s]+$`)
+  for (const name of names.filter((each) => !pattern.test(each))) {
     errors.push(
       `GATEHOUSE_ADMINS must be a comma-separated list of <provider>:<id>, such as github:583231. ` +
-        `Invalid entry: ${quoted(name)}. The providers are ${PROVIDER_NAMES.join(', ')}.`,
+        `Invalid entry: ${quoteText(name)}. The providers are ${PROVIDER_NAMES.join(', ')}.`,
     )
   }
   return names
 }
 
 function readProxies(text: string | undefined, errors: string[]): readonly string[] {
-  const ranges = list(text)
-  const bad = badProxy(ranges)
+  const ranges = splitList(text)
+  const bad = findInvalidProxy(ranges)
   if (bad !== undefined) {
     errors.push(
       `GATEHOUSE_TRUSTED_PROXIES must be a comma-separated list of addresses and ranges, such as ` +
-        `10.0.0.0/8. Invalid entry: ${quoted(bad)}.`,
+        `10.0.0.0/8. Invalid entry: ${quoteText(bad)}.`,
     )
   }
   return ranges

@@ -92,7 +92,7 @@ describe('parseConfig', () => {
     ],
     ['a level', {}, { GATEHOUSE_LOG: 'debug' }, { log: 'debug' }],
     ['a node', {}, { GATEHOUSE_NODE: 'a' }, { node: 'a' }],
-    ['an empty variable, which is none', {}, { GATEHOUSE_NODE: '' }, { node: hostname() }],
+    ['an empty variable, which counts as unset', {}, { GATEHOUSE_NODE: '' }, { node: hostname() }],
     ['a store', { databaseUrl: 'postgresql://h/d' }, KEYS, { databaseUrl: 'postgresql://h/d' }],
   ]
   it.each(cases)('reads %s', (_what, flags, env, expected) => {

@@ -6,12 +6,12 @@ import { formatAddress, parseAddress } from '../contract/endpoints/address.ts'
 import { invariant } from '../contract/invariant.ts'
 import {
   type AccessConfig,
+  type ConfiguredValue,
   type Environment,
-  type Given,
-  list,
-  quoted,
+  quoteText,
   readAccess,
   readSecret,
+  splitList,
 } from './config-access.ts'
 import { LOG_LEVELS, type LogLevel, SETTINGS } from './settings.ts'
 
@@ -102,7 +102,7 @@ export function parseConfig(
   const errors: string[] = []
   const given = givenFlags.parse(flags)
 
-  const read = (name: SettingName): Given => {
+  const read = (name: SettingName): ConfiguredValue => {
     const { flag, variable } = sourcesOf(name)
     const text = given[name]
     if (text !== undefined) return { text, from: flag }
@@ -149,7 +149,7 @@ function sourcesOf(name: SettingName): { flag: string; variable: string } {
  * @param secret leaves the value out of the error.
  */
 function parseSetting<T>(
-  given: Given,
+  given: ConfiguredValue,
   schema: z.ZodMiniType<T, string>,
   errors: string[],
   { secret = false } = {},
@@ -158,7 +158,7 @@ function parseSetting<T>(
   const parsed = schema.safeParse(given.text)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const value = secret ? '' : `, not ${quoted(given.text)}`
+  const value = secret ? '' : `, not ${quoteText(given.text)}`
   errors.push(`${given.from} ${issue?.message}${value}.`)
   return undefined
 }
@@ -180,11 +180,11 @@ function readEndpoints(
   errors: string[],
 ): string[] {
   const from = flags === undefined ? 'GATEHOUSE_ENDPOINTS' : '--endpoint'
-  const texts = flags ?? list(env.GATEHOUSE_ENDPOINTS)
+  const texts = flags ?? splitList(env.GATEHOUSE_ENDPOINTS)
   const addresses = texts.flatMap((text) => {
     const parsed = parseAddress(text)
     if (parsed.ok) return [formatAddress(parsed.address)]
-    errors.push(`${from} ${quoted(text)}: ${parsed.message}`)
+    errors.push(`${from} ${quoteText(text)}: ${parsed.message}`)
     return []
   })
   return [...new Set(addresses)]
@@ -197,11 +197,16 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && pathname === '/' && search + hash + username === ''
 }
 
-function readTls(cert: Given, key: Given, folder: string, errors: string[]): Config['tls'] {
+function readTls(
+  cert: ConfiguredValue,
+  key: ConfiguredValue,
+  folder: string,
+  errors: string[],
+): Config['tls'] {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) {
-    const [given, missing] = cert === undefined ? [key, 'tls-cert'] : [cert, 'tls-key']
-    errors.push(`${given?.from} requires --${missing}. Set both the certificate and its key.`)
+    const [present, missing] = cert === undefined ? [key, 'tls-cert'] : [cert, 'tls-key']
+    errors.push(`${present?.from} requires --${missing}. Set both the certificate and its key.`)
     return undefined
   }
   const files = { cert: resolve(folder, cert.text), key: resolve(folder, key.text) }

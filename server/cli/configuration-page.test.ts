@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { callOf, createProgram, leavesOf } from './program.ts'
+import { commandPath, createProgram, leafCommands } from './program.ts'
 import { SETTINGS, VARIABLES } from './settings.ts'
 
 const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
@@ -18,7 +18,7 @@ test('docs/configuration.md or docs/sign-in.md documents every other variable', 
 })
 
 test('docs/configuration.md documents every command with its operands and flags', () => {
-  const commands = leavesOf(createProgram('1.2.3', async () => {}))
+  const commands = leafCommands(createProgram('1.2.3', async () => {}))
   expect(commands.length).toBeGreaterThan(8)
-  for (const command of commands) expect(page).toContain(`gatehouse ${callOf(command)}\``)
+  for (const command of commands) expect(page).toContain(`gatehouse ${commandPath(command)}\``)
 })

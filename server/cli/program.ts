@@ -46,8 +46,8 @@ export function createProgram(
     .showHelpAfterError('Run gatehouse --help for a list.')
     .configureHelp({
       showGlobalOptions: true,
-      visibleCommands: leavesOf,
-      subcommandTerm: callOf,
+      visibleCommands: leafCommands,
+      subcommandTerm: commandPath,
       formatItem,
     })
     .addHelpText('after', helpOfVariables)
@@ -135,11 +135,11 @@ const collectValues = (value: string, earlier: readonly string[] = []): string[]
 ]
 
 /** Returns the commands below a command that have no commands of their own. */
-export const leavesOf = (command: Command): Command[] =>
-  command.commands.flatMap((child) => (child.commands.length === 0 ? [child] : leavesOf(child)))
+export const leafCommands = (command: Command): Command[] =>
+  command.commands.flatMap((child) => (child.commands.length === 0 ? [child] : leafCommands(child)))
 
 /** Returns how a command is called, such as `endpoint add ADDRESS [--databases a,b]`. */
-export function callOf(command: Command): string {
+export function commandPath(command: Command): string {
   const words: string[] = []
   for (let each = command; each.parent !== null; each = each.parent) words.unshift(each.name())
   words.push(...command.registeredArguments.map((argument) => argument.name()))

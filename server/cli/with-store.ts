@@ -1,4 +1,5 @@
-import { openStore, type Store } from '../storage/open.ts'
+import { openStore } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import type { Config } from './config.ts'
 
 /** Opens the store for one task, while a node may be running, and closes it afterwards. */

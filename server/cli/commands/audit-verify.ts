@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type KnownRow, verifyChain } from '../../audit/verify.ts'
 import { Failure } from '../../failure.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
 
@@ -23,7 +23,7 @@ export const run: RunCommand = async (context) => {
  */
 export async function verifyAuditLog(store: Store, last: string | undefined): Promise<string> {
   const verdict = await verifyChain(store, last === undefined ? undefined : readKnownRow(last))
-  if (!verdict.fits) throw new Failure('conflict', verdict.reason)
+  if (!verdict.intact) throw new Failure('conflict', verdict.reason)
   return `${verdict.seq}:${verdict.hash}`
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
-import { backUp } from '../../storage/backup/back-up.ts'
+import { createBackup } from '../../storage/backup/create-backup.ts'
 import { KEY_FILES, OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../../storage/data-folder.ts'
 import { type BackupConfig, contentsOf, KEY_VARIABLES, locationOf } from '../backup-contents.ts'
 import type { RunCommand } from '../command.ts'
@@ -10,22 +10,22 @@ const input = z.object({ operands: z.tuple([z.string()]) })
 
 export const run: RunCommand = (context) => {
   const [folder] = input.parse(context).operands
-  return backUpByCommand(context.config, resolve(folder), context.version)
+  return createBackupByCommand(context.config, resolve(folder), context.version)
 }
 
 /**
  * Backs up the store and, from a data folder, its keys. Returns the lines to print.
  *
  * @param folder absolute.
- * @throws Failure see `backUp`.
+ * @throws Failure see `createBackup`.
  */
-async function backUpByCommand(
+async function createBackupByCommand(
   config: BackupConfig,
   folder: string,
   version: string,
 ): Promise<string[]> {
   const keys = keysOf(config)
-  const manifest = await backUp({ location: locationOf(config), folder, keys, version })
+  const manifest = await createBackup({ location: locationOf(config), folder, keys, version })
   const missing = KEY_FILES.filter((key) => !keys.includes(key)).map((key) => KEY_VARIABLES[key])
   return [
     `Backed up ${contentsOf(manifest)} to ${folder}.`,
@@ -38,8 +38,9 @@ async function backUpByCommand(
 
 /** Returns the key files that the data folder contains and a node uses. */
 function keysOf({ data, databaseUrl, operatorKey, secretKey }: BackupConfig) {
-  const given = { [OPERATOR_KEY_FILE]: operatorKey, [SECRET_KEY_FILE]: secretKey }
+  const configured = { [OPERATOR_KEY_FILE]: operatorKey, [SECRET_KEY_FILE]: secretKey }
   return KEY_FILES.filter(
-    (key) => databaseUrl === undefined && given[key] === undefined && existsSync(join(data, key)),
+    (key) =>
+      databaseUrl === undefined && configured[key] === undefined && existsSync(join(data, key)),
   )
 }

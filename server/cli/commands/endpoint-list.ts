@@ -1,5 +1,5 @@
 import { readEndpoints } from '../../endpoints/registry/repository.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
 

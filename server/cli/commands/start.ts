@@ -4,6 +4,8 @@ import { consoleUrls } from '../../http/static/console-urls.ts'
 import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
 import type { Config } from '../config.ts'
+import { stopHandlingEarlySignals } from '../early-signals.ts'
+import { releaseMemoryWhenIdle } from '../release-memory.ts'
 import { letYoungGenerationGrow } from '../young-generation.ts'
 
 /**
@@ -34,6 +36,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   process.on('SIGHUP', stop)
+  stopHandlingEarlySignals(process)
   try {
     node = await start(config, log, join(root, 'dist', 'console'), stopping.signal)
   } catch (error) {
@@ -42,6 +45,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
     return []
   }
   letYoungGenerationGrow()
+  releaseMemoryWhenIdle()
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // Only on a terminal: log files must not contain the key.
   return process.stdout.isTTY ? startMessage(node, config) : []

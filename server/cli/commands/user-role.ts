@@ -4,7 +4,7 @@ import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
 import { role as roles } from '../../contract/access/role.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
-import type { Store } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
 
