@@ -64,8 +64,8 @@ describe('the origin check', () => {
     })
   // 409 comes from the route itself, so the request was accepted.
   it.each([
-    ['a browser that does not say whose page it is', { 'X-Gatehouse': '1' }, 403],
-    ['what sets nothing but the cookie', {}, 403],
+    ['a browser that sends no origin', { 'X-Gatehouse': '1' }, 403],
+    ['a request with the cookie alone', {}, 403],
     [
       'our page',
       { Origin: 'http://localhost:8529', 'Sec-Fetch-Site': 'same-origin', 'X-Gatehouse': '1' },
@@ -108,8 +108,8 @@ describe('the origin check', () => {
   )
 
   it('allows no other origin in any response', async () => {
-    const answer = await attempt({ Origin: 'https://evil.example' }, 'GET')
-    const names = [...answer.headers.keys()]
+    const response = await attempt({ Origin: 'https://evil.example' }, 'GET')
+    const names = [...response.headers.keys()]
     expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([])
   })
 })
@@ -175,7 +175,7 @@ describe('permissions', () => {
       .execute()
     access.sync()
     for (const { route, method, path, permission } of routes()) {
-      const answer = await request(path, {
+      const response = await request(path, {
         method: method ?? 'GET',
         headers: {
           Cookie: `gatehouse_test=${secret}`,
@@ -188,8 +188,8 @@ describe('permissions', () => {
         permission === 'public' || permission === 'known' || atLeast(role, permission as Role)
       // A person without access has no session.
       const rejected = role === 'none' ? 401 : 403
-      expect([route, answer.status === rejected]).toEqual([route, !may])
-      await answer.body?.cancel()
+      expect([route, response.status === rejected]).toEqual([route, !may])
+      await response.body?.cancel()
       // `DELETE /_api/session` ended the session; store it again.
       if (route === 'DELETE /_api/session' && role !== 'none') {
         await store.db
@@ -210,11 +210,11 @@ describe('permissions', () => {
   it('allow anonymous callers only public routes, on any endpoint', async () => {
     for (const { route, method, path, permission } of routes()) {
       const init = { method: method ?? 'GET', headers: { Cookie: 'x=y' } }
-      const answer = await request(path, init, outside)
+      const response = await request(path, init, outside)
       const open = permission === 'public' || permission === 'known'
-      expect([route, answer.status === 401]).toEqual([route, !open])
-      if (!open) expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer')
-      await answer.body?.cancel()
+      expect([route, response.status === 401]).toEqual([route, !open])
+      if (!open) expect(response.headers.get('WWW-Authenticate')).toBe('Bearer')
+      await response.body?.cancel()
     }
   })
 
@@ -235,12 +235,12 @@ describe('permissions', () => {
           ['/_db/nowhere', undefined],
         ] as const) {
           for (const { route, method, path, byToken: permission } of routes()) {
-            const answer = await request(prefix + path, {
+            const response = await request(prefix + path, {
               method: method ?? 'GET',
               headers: { Authorization },
               ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }),
             })
-            await answer.body?.cancel()
+            await response.body?.cancel()
             const away = database === undefined
             const elsewhere = database === 'blog' && /^\/_api\/(?!health)/.test(path)
             const open = permission === 'public' || permission === 'known'
@@ -249,7 +249,7 @@ describe('permissions', () => {
               (atLeast(role, permission as Role) &&
                 (databases === null || databases.includes(database ?? '')))
             const expected = away ? 404 : elsewhere ? 400 : may ? 'let through' : 403
-            const { status } = answer
+            const { status } = response
             const got = status === 403 || (typeof expected === 'number' && status === expected)
             const where = `${route} in ${prefix}, scope ${databases}`
             expect([where, got ? status : 'let through']).toEqual([where, expected])

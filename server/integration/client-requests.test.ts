@@ -74,9 +74,9 @@ test.each([
       { 'Sec-Fetch-Site': 'cross-site' },
     ]) {
       const headers = { Authorization, 'Content-Type': 'text/plain', ...(header as object) }
-      const answer = await sendRequest(node.port, method, path, { headers, body })
-      expect(answer.status).toBe(403)
-      expect(answer.text).toContain('Authorization: Bearer')
+      const response = await sendRequest(node.port, method, path, { headers, body })
+      expect(response.status).toBe(403)
+      expect(response.text).toContain('Authorization: Bearer')
     }
   },
 )

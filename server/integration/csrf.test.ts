@@ -100,7 +100,7 @@ test('a change is accepted from the console and from clients that are not pages'
       credentials().map(async ([who, known, isAccepted]) => {
         const wrong: unknown[] = []
         for (const { site, origin, mark, type } of pages()) {
-          // Only a session needs the mark; with the others, it may or may not be there.
+          // Only sessions require X-Gatehouse. Other credentials are tested with it or without it.
           const isEven = (SITES.indexOf(site) + ORIGINS.indexOf(origin)) % 2 === 0
           if (who !== 'a session' && isEven !== (mark === undefined)) continue
           // Sign-out is tested below, because the other requests need the session.
@@ -129,24 +129,24 @@ test("a sign-in form is accepted only from the server's own pages", async () => 
   for (const path of ['/_oauth2/local/auth', '/_idp/key/absent']) {
     for (const { site, origin, type } of pages()) {
       const headers = without({ 'Sec-Fetch-Site': site, Origin: origin, 'Content-Type': type })
-      const answer = await sendRequest(node.port, 'POST', path, { headers, body: '' })
+      const response = await sendRequest(node.port, 'POST', path, { headers, body: '' })
       const isAllowed =
         (site === undefined || site === 'same-origin' || site === 'none') &&
         (origin === undefined || origin === ownOrigin)
-      expect([path, headers, answer.status === 403]).toEqual([path, headers, !isAllowed])
-      if (!isAllowed) expect(answer.headers['set-cookie']).toBeUndefined()
+      expect([path, headers, response.status === 403]).toEqual([path, headers, !isAllowed])
+      if (!isAllowed) expect(response.headers['set-cookie']).toBeUndefined()
     }
   }
 })
 
-test('another page cannot sign anybody out', async () => {
+test('another page cannot sign a person out', async () => {
   for (const { site, origin } of pages()) {
     if (site === 'same-origin' || (site === undefined && origin === ownOrigin)) continue
     const headers = without({ Cookie: cookie, 'Sec-Fetch-Site': site, Origin: origin })
-    const answer = await sendRequest(node.port, 'DELETE', '/_api/session', {
+    const response = await sendRequest(node.port, 'DELETE', '/_api/session', {
       headers: { ...headers, 'X-Gatehouse': '1' },
     })
-    expect([headers, answer.status]).toEqual([headers, 403])
+    expect([headers, response.status]).toEqual([headers, 403])
   }
   const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
   expect((await sendRequest(node.port, 'DELETE', '/_api/session', { headers })).status).toBe(200)

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -155,6 +156,29 @@ describe('the package of the server', () => {
       child.kill('SIGTERM')
       await ended
     }
+  })
+
+  it('loads the HTTP client of Node.js only for a request', async () => {
+    const [port = 0] = await freePorts(1)
+    const report = join(folder, 'report.cjs')
+    const loaded = join(folder, 'loaded.json')
+    writeFileSync(
+      report,
+      `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(loaded)}, JSON.stringify(process.moduleLoadList)))`,
+    )
+    const flags = ['--endpoint', `tcp://127.0.0.1:${port}`, '--data', join(folder, 'idle-data')]
+    const child = spawn(join(serverProject, 'node_modules/.bin/gatehouse'), ['start', ...flags], {
+      env: { ...process.env, NODE_OPTIONS: `--require=${report}` },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (line.includes('gatehouse is ready')) child.kill('SIGTERM')
+    }
+    await ended
+    const modules: string[] = JSON.parse(readFileSync(loaded, 'utf8'))
+    expect(modules).toContain('NativeModule http')
+    expect(modules.filter((name) => /undici|http2/.test(name))).toEqual([])
   })
 
   it('reports in one sentence that it needs a newer Node.js', async () => {

@@ -124,8 +124,8 @@ describe('a malformed request', () => {
     ['two Hosts that are the same', head('GET / HTTP/1.1', 'hOST: localhost\r\n'), 400],
     ['a Host with a space', ['GET / HTTP/1.1', () => 'Host: a b\r\n'], 400],
     ['a Host with a path', ['GET / HTTP/1.1', () => 'Host: a@localhost/x\r\n'], 400],
-    ['a Host with half an address', ['GET / HTTP/1.1', () => 'Host: [::1\r\n'], 400],
-    ['a Host beyond all ports', ['GET / HTTP/1.1', () => 'Host: localhost:99999\r\n'], 400],
+    ['a Host with an incomplete address', ['GET / HTTP/1.1', () => 'Host: [::1\r\n'], 400],
+    ['a Host with an invalid port', ['GET / HTTP/1.1', () => 'Host: localhost:99999\r\n'], 400],
     ['an empty Host', ['GET / HTTP/1.1', () => 'Host: \r\n'], 400],
     ['a foreign Host at the console', ['GET /_console/ HTTP/1.1', () => 'Host: evil\r\n'], 421],
     [
@@ -134,7 +134,7 @@ describe('a malformed request', () => {
       421,
     ],
     ['no version', head('GET /'), null],
-    ['HTTP/2 over nothing', head('PRI * HTTP/2.0'), 400],
+    ['HTTP/2 without TLS', head('PRI * HTTP/2.0'), 400],
     ['lines without CR', ['GET / HTTP/1.1\nHost: localhost\n', () => '\n'], 400],
     ['a header on two lines', head('GET / HTTP/1.1', 'X: a\r\n b\r\n'), 400],
     ['a header with NUL', head('GET / HTTP/1.1', 'X: a\0b\r\n'), 400],
@@ -150,7 +150,7 @@ describe('a malformed request', () => {
     ['an asterisk', head('OPTIONS * HTTP/1.1'), 400],
     ['two slashes', head('GET //evil.example/_console/ HTTP/1.1'), 404],
     ['a percent sign alone', head('GET /_api/% HTTP/1.1'), 404],
-    ['bytes that are no UTF-8', head('GET /_db/%ff%fe/ HTTP/1.1'), 404],
+    ['bytes that are not UTF-8', head('GET /_db/%ff%fe/ HTTP/1.1'), 404],
     ['an unknown method', head('BREW / HTTP/1.1'), 400],
     ['TRACE', head('TRACE /_api/endpoint HTTP/1.1', '', () => signedIn), 405],
     ['a method of WebDAV', head('PROPFIND /_api/endpoint HTTP/1.1'), 405],
@@ -158,7 +158,7 @@ describe('a malformed request', () => {
     ['two lengths', post('Content-Length: 2\r\nContent-Length: 3\r\n', '{}'), 400],
     ['a negative length', post('Content-Length: -2\r\n', '{}'), 400],
     ['a length with a sign', post('Content-Length: +2\r\n', '{}'), 400],
-    ['a length beyond numbers', post(`Content-Length: ${'9'.repeat(30)}\r\n`, '{}'), 400],
+    ['a length of 30 digits', post(`Content-Length: ${'9'.repeat(30)}\r\n`, '{}'), 400],
     ['a length beyond the limit', post('Content-Length: 1048577\r\n', '{}'), 413],
     [
       'a length and chunks',
@@ -187,7 +187,7 @@ describe('a malformed request', () => {
       ),
       413,
     ],
-    ['a body that is no JSON', post('Content-Length: 2\r\n', '{x'), 400],
+    ['a body that is not JSON', post('Content-Length: 2\r\n', '{x'), 400],
     ['a deep body', post('Content-Length: 800000\r\n', '['.repeat(800_000)), 422],
     ['a body of another kind', post('Content-Type: text/xml\r\nContent-Length: 2\r\n', '{}'), 415],
     [
@@ -296,8 +296,8 @@ describe('generated garbage', () => {
   test('never causes a 5xx, except 500 for an error of a provider', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 8 }), async (messages) => {
-        const answers = await Promise.all(messages.map((each) => exchange(each)))
-        for (const [at, { text }] of answers.entries()) {
+        const responses = await Promise.all(messages.map((each) => exchange(each)))
+        for (const [at, { text }] of responses.entries()) {
           const requested = messages[at] ?? ''
           // An error of a provider (docs/sign-in.md, "The flow"), or a console that is not built.
           if (/\/_oauth2\/[^ ]*[?&]error=/.test(requested)) continue
@@ -355,8 +355,8 @@ test('slow clients are disconnected after 10 s: headers, and bodies that send le
 describe('every response', () => {
   test.each([
     ['data', () => `GET /_api/endpoint HTTP/1.1\r\n${signedIn}`],
-    ['a refusal', () => `GET /_api/endpoint HTTP/1.1\r\n${host}`],
-    ['no path', () => `GET /articles/1 HTTP/1.1\r\n${signedIn}`],
+    ['a rejection', () => `GET /_api/endpoint HTTP/1.1\r\n${host}`],
+    ['an unknown path', () => `GET /articles/1 HTTP/1.1\r\n${signedIn}`],
     ['a redirect', () => `GET / HTTP/1.1\r\n${host}`],
     ['a page', () => `GET /_console/ HTTP/1.1\r\n${host}Accept: text/html\r\n`],
     ['the local provider', () => `GET /_idp/.well-known/openid-configuration HTTP/1.1\r\n${host}`],

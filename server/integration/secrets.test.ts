@@ -135,10 +135,12 @@ forEachEngine((engine) => {
       headers: Record<string, string> = {},
       body?: unknown,
     ) => {
-      const answer = await sendRequest(port, method, path, { headers, body })
-      const shown = /^POST .*token$/.test(`${method} ${path}`) ? { ...answer, text: '{}' } : answer
+      const response = await sendRequest(port, method, path, { headers, body })
+      const shown = /^POST .*token$/.test(`${method} ${path}`)
+        ? { ...response, text: '{}' }
+        : response
       collect(`${method} ${path}`, shown)
-      return answer
+      return response
     }
     const cookieOf = (answer: TestResponse, name: string) =>
       answer.headers['set-cookie']
@@ -164,9 +166,9 @@ forEachEngine((engine) => {
 
     // Sign in at a provider with a wrong and with the right code.
     const start = async (name: string) => {
-      const answer = await tell('POST', `/_oauth2/${name}/auth`)
-      expect(answer.status).toBe(303)
-      return { cookie: cookieOf(answer, 'oauth2_csrf'), to: answer.headers.location ?? '' }
+      const response = await tell('POST', `/_oauth2/${name}/auth`)
+      expect(response.status).toBe(303)
+      return { cookie: cookieOf(response, 'oauth2_csrf'), to: response.headers.location ?? '' }
     }
     const callback = async (name: string, cookie: string, query: string) => {
       const state = cookie.split('=')[1] ?? ''

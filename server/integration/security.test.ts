@@ -62,9 +62,9 @@ forEachEngine((engine) => {
     provider.user = { body: { id, login: 'ada' } }
     const { cookie, callback } = await begin()
     const headers = { Cookie: planted === '' ? cookie : `${planted}; ${cookie}` }
-    const answer = await sendRequest(node.port, 'GET', callback, { headers })
-    expect(answer.status).toBe(303)
-    return cookieOf(answer, 'gatehouse_')
+    const response = await sendRequest(node.port, 'GET', callback, { headers })
+    expect(response.status).toBe(303)
+    return cookieOf(response, 'gatehouse_')
   }
   const whoIs = async (cookie: string) =>
     (await sendRequest(node.port, 'GET', '/_api/session', { headers: { Cookie: cookie } })).json
@@ -72,12 +72,12 @@ forEachEngine((engine) => {
 
   test('50 concurrent callbacks with one code create one session', async () => {
     const { cookie, callback } = await begin()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () =>
         sendRequest(node.port, 'GET', callback, { headers: { Cookie: cookie } }),
       ),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(49).fill(400)])
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, ...Array(49).fill(400)])
     expect(await people()).toMatchObject(
       [{ username: 'local:operator' }, { sessions: 1 }].reverse(),
     )
@@ -93,7 +93,7 @@ forEachEngine((engine) => {
     await store.close()
     const cookies = [await signIn(1), await signIn(2)]
     const ids = await Promise.all(cookies.map(async (cookie) => (await whoIs(cookie)).person.id))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       cookies.map((cookie, at) =>
         sendRequest(node.port, 'PATCH', `/_api/user/${ids[1 - at]}`, {
           headers: { Cookie: cookie, ...CONSOLE_HEADERS },
@@ -103,7 +103,7 @@ forEachEngine((engine) => {
     )
     // The other request is rejected because it affects the last admin, or because the role change
     // ended its session.
-    expect(answers.map(({ status }) => status === 200).sort()).toEqual([false, true])
+    expect(responses.map(({ status }) => status === 200).sort()).toEqual([false, true])
     const admins = (await node.request('GET', '/_api/user')).json.filter(
       (one: { role: string; provider: string }) => one.role === 'admin' && one.provider !== 'local',
     )
@@ -125,8 +125,8 @@ forEachEngine((engine) => {
     const cookie = await signIn(1)
     expect(await whoIs(cookie)).not.toBeNull()
     const headers = { Cookie: cookie, ...CONSOLE_HEADERS }
-    const answer = await sendRequest(node.port, 'DELETE', '/_api/session', { headers })
-    expect(answer.headers['set-cookie']).toEqual([expect.stringMatching(/=; Max-Age=0; /)])
+    const response = await sendRequest(node.port, 'DELETE', '/_api/session', { headers })
+    expect(response.headers['set-cookie']).toEqual([expect.stringMatching(/=; Max-Age=0; /)])
     expect(await whoIs(cookie)).toBeNull()
   })
 
@@ -158,11 +158,11 @@ forEachEngine((engine) => {
     const cookie = cookieOf(last as TestResponse, 'oauth2_csrf')
     provider.user = { body: { id: 1 } }
     const callback = `/_oauth2/oauth2/auth?state=${cookie.split('=')[1]}&code=c`
-    const answer = await sendRequest(node.port, 'GET', callback, { headers: { Cookie: cookie } })
-    expect(answer.status).toBe(303)
+    const response = await sendRequest(node.port, 'GET', callback, { headers: { Cookie: cookie } })
+    expect(response.status).toBe(303)
     expect([(await start()).status, (await start()).status]).toEqual([303, 429])
     // Sessions and tokens are not affected by the limit.
-    expect(await whoIs(cookieOf(answer, 'gatehouse_'))).not.toBeNull()
+    expect(await whoIs(cookieOf(response, 'gatehouse_'))).not.toBeNull()
     expect((await node.request('GET', '/_api/endpoint')).status).toBe(200)
   })
 
@@ -171,8 +171,8 @@ forEachEngine((engine) => {
     const strange = ['\0', '\u{D800}', 'a\0b', '\u{FFFE}', '%', '\u{1F600}'.repeat(300)]
     const answers: [string, number][] = []
     const tell = async (method: string, path: string, body?: unknown, headers = {}) => {
-      const answer = await node.request(method, path, body, { headers })
-      answers.push([`${method} ${path} ${JSON.stringify(body ?? '')}`, answer.status])
+      const response = await node.request(method, path, body, { headers })
+      answers.push([`${method} ${path} ${JSON.stringify(body ?? '')}`, response.status])
     }
     for (const text of strange) {
       const part = encodeURIComponent(text.toWellFormed())

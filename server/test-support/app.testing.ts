@@ -11,7 +11,7 @@ import { OPERATOR } from '../contract/access/operator.ts'
 import { createReadiness } from '../health/readiness.ts'
 import type { ListenerContext } from '../http/env.ts'
 import { createModules } from '../modules.ts'
-import { openStore } from '../storage/open.ts'
+import { openStore, type StoreLocation } from '../storage/open.ts'
 import { createVault } from '../storage/vault.ts'
 import { SETTINGS } from './start.testing.ts'
 
@@ -36,8 +36,10 @@ export const outside = listener({ name: 'tcp://0.0.0.0:8529' })
 /**
  * Opens the application with its own store, console and database `blog`, for tests of routes
  * without a socket. Call `close` afterwards.
+ *
+ * @param location the store, by default SQLite in a temporary folder.
  */
-export async function openApp() {
+export async function openApp(location?: StoreLocation) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   const lines: string[] = []
   const consoleFolder = join(folder, 'console')
@@ -52,7 +54,7 @@ export async function openApp() {
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js.br'), brotliCompressSync('main()'))
   for (const font of ['geist-latin-ext', 'geist-latin', 'geist-mono-latin'])
     writeFileSync(join(consoleFolder, 'assets', `${font}-wght-normal-abc.woff2`), '')
-  const store = await openStore({ data: folder }, 'node')
+  const store = await openStore(location ?? { data: folder }, 'node')
   const vault = createVault(new Uint8Array(32))
   const log = pino({ level: 'debug' }, { write: (line) => lines.push(line) })
   const readiness = createReadiness(log)

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import type { Config } from '../cli/config.ts'
-import { openStore, type Store } from '../storage/open.ts'
+import { openStore } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
 import { startForTest, type TestNode } from './start.testing.ts'
 

@@ -89,7 +89,7 @@ test('the responses to the examples of documents are those on the page', async (
     })
   }
   expect(examples.length).toBeGreaterThanOrEqual(30)
-}, 60_000)
+}, 300_000)
 
 function examplesOf(text: string): Example[] {
   const block =

@@ -21,8 +21,8 @@ const rows = read('docs/security.md')
   .split('\n')
   .filter((line) => /^\| [^-]/.test(line) && !line.startsWith('| threat '))
   .map((line) => {
-    const [threat = '', defence = '', tests = ''] = line.slice(2).split(' | ')
-    return { threat, defence, tests }
+    const [threat = '', defense = '', tests = ''] = line.slice(2).split(' | ')
+    return { threat, defense, tests }
   })
 
 const filesIn = (cell: string) =>
@@ -31,12 +31,12 @@ const filesIn = (cell: string) =>
     quoted: [...rest.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name),
   }))
 
-test('docs/security.md names defences and tests that exist, in every row', () => {
+test('docs/security.md names defenses and tests that exist, in every row', () => {
   const lost: string[] = []
-  for (const { threat, defence, tests } of rows) {
+  for (const { threat, defense, tests } of rows) {
     const proofs = filesIn(tests)
     if (proofs.length === 0) lost.push(`${threat}: names no test`)
-    for (const { file } of filesIn(defence)) {
+    for (const { file } of filesIn(defense)) {
       if (readAny(file) === undefined) lost.push(`${threat}: no file ${file}`)
     }
     for (const { file, quoted } of proofs) {

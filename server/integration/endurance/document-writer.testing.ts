@@ -83,13 +83,13 @@ export function createDocumentWriter(
         arrays.delete(ids)
         become(states)
       }
-      const answer = await call(method, path, body).catch((error: unknown) => {
+      const response = await call(method, path, body).catch((error: unknown) => {
         // No server received the request.
         if (systemCode(error) === 'ECONNREFUSED') know(before)
         return undefined
       })
-      if (answer === undefined) return false
-      const { status, text } = answer
+      if (response === undefined) return false
+      const { status, text } = response
       if (status === 200 || status === 201) {
         acknowledged++
         know(after)

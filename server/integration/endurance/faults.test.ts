@@ -64,14 +64,14 @@ const last = (random: (end: number) => number, most: number) => pause(random(mos
 const patiently =
   (node: NodeProcess): Call =>
   async (method, path) => {
-    let answer = await node.request(method, path)
+    let response = await node.request(method, path)
     await expect
       .poll(async () => {
-        if (answer.status === 503) answer = await node.request(method, path)
-        return answer.status
+        if (response.status === 503) response = await node.request(method, path)
+        return response.status
       }, RETURNED)
       .not.toBe(503)
-    return answer
+    return response
   }
 
 const faults: readonly (readonly [string, Fault])[] = [
@@ -134,6 +134,15 @@ const faults: readonly (readonly [string, Fault])[] = [
       proxy.swallow()
       await last(random, 3_000)
       return () => proxy.heal()
+    },
+  ],
+  [
+    'a node is slowed by 200 ms',
+    async (random) => {
+      const proxy = any(proxies, random)
+      proxy.delay(200)
+      await last(random, 3_000)
+      return () => proxy.delay(0)
     },
   ],
   [

@@ -10,16 +10,34 @@ function number(name: string, usual: number): number {
 export const KILLS = number('GATEHOUSE_TEST_KILLS', 12)
 
 /** Number of faults of nodes, of PostgreSQL and of connections that the tests cause. */
-export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 9)
+export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 10)
+
+/** Number of starts per engine that are killed while they migrate the store. */
+export const MIGRATION_KILLS = number('GATEHOUSE_TEST_MIGRATION_KILLS', 3)
+
+/** Number of connections that the tests hold open at once. */
+export const CONNECTIONS = number('GATEHOUSE_TEST_CONNECTIONS', 300)
 
 /** Factor of the number of cases that property tests generate. */
 export const CASES = number('GATEHOUSE_TEST_CASES', 1)
 
+/** Number of HTTP requests that are generated for each engine. */
+export const REQUESTS = number('GATEHOUSE_TEST_REQUESTS', 100)
+
+/** Number of changes that are compared with a model, for each engine. */
+export const OPERATIONS = number('GATEHOUSE_TEST_OPERATIONS', 40)
+
 /** Seed of the random numbers; the same seed makes the same choices. */
 export const SEED = number('GATEHOUSE_TEST_SEED', 8529)
 
-/** Returns a generator of pseudo-random integers from 0 to below `end` (mulberry32). */
-export function randomNumbers(seed: number): (end: number) => number {
+/** Returns a pseudo-random integer from 0 to below `end`. */
+export type Random = (end: number) => number
+
+/** Returns a random element of a list that is not empty. */
+export const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)] as T
+
+/** Returns a generator of pseudo-random integers (mulberry32). */
+export function randomNumbers(seed: number): Random {
   let state = seed
   return (end) => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,8 +21,8 @@ import { createVault } from '../../storage/vault.ts'
 import { MAIN } from '../../test-support/server-process.testing.ts'
 import { sendRequest, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
-// Tests a node whose data folder is deleted or moved while it runs, and a start with keys but no
-// database.
+// Tests a node whose data folder is deleted or moved while it runs, and starts with keys but no
+// database or with files that are incomplete.
 
 const WAIT = { timeout: 10_000, interval: 20 }
 
@@ -49,9 +59,9 @@ describe('a running node', () => {
       ['DELETE', '/things/kept', undefined],
       ['POST', '/_api/database', { name: 'lost' }],
     ] as const) {
-      const answer = await node.request(method, path, body)
-      expect([method, path, answer.status]).toEqual([method, path, 503])
-      expect(answer.text).toContain('restart the node')
+      const response = await node.request(method, path, body)
+      expect([method, path, response.status]).toEqual([method, path, 503])
+      expect(response.text).toContain('restart the node')
     }
   }
 
@@ -117,6 +127,30 @@ describe('keys without a database', () => {
     await fresh.stop()
   })
 })
+
+test.each([
+  ['gatehouse.sqlite', 0.5, 'This part of the store is damaged'],
+  ['gatehouse.sqlite', 0.01, 'cannot be opened'],
+  ['operator.key', 0.5, 'does not contain an operator key'],
+  ['operator.key', 0, 'does not contain an operator key'],
+  ['secret.key', 0.5, 'does not contain a 32-byte key'],
+  ['secret.key', 0, 'does not contain a 32-byte key'],
+] as const)(
+  '%s truncated to a share of %d prevents a start, and stays as it is',
+  async (name, share, message) => {
+    const first = await startForTest({ data })
+    await first.stop()
+    const path = join(data, name)
+    truncateSync(path, Math.floor(statSync(path).size * share))
+    const contents = () =>
+      ['gatehouse.sqlite', 'operator.key', 'secret.key'].map((file) =>
+        readFileSync(join(data, file)),
+      )
+    const before = contents()
+    await expect(startForTest({ data })).rejects.toThrow(message)
+    expect(contents()).toEqual(before)
+  },
+)
 
 test('a lost secret key prevents a start until the tokens encrypted with it are discarded', async () => {
   const first = await startForTest({ data })

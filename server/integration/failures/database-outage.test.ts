@@ -120,9 +120,9 @@ describe('a node', () => {
     ] as const) {
       const lost = proxy.loseAnswerTo(`${statement}-document`)
       const document = { id: 'one', way }
-      const answer = await node.request(method, path, method === 'DELETE' ? undefined : document)
+      const response = await node.request(method, path, method === 'DELETE' ? undefined : document)
       await lost
-      expect(answer.status).toBe(status)
+      expect(response.status).toBe(status)
     }
     expect((await node.request('GET', '/things/one')).status).toBe(404)
   })
@@ -155,9 +155,9 @@ describe('a node', () => {
       () => node.request('DELETE', endpointPath(endpoint)),
     ]) {
       const lost = proxy.loseAnswerTo('commit')
-      const answer = await change()
+      const response = await change()
       await lost
-      expect(answer.status).toBe(200)
+      expect(response.status).toBe(200)
     }
   })
 
@@ -168,8 +168,8 @@ describe('a node', () => {
     const adding = node.request('POST', '/_api/endpoint', { endpoint, databases: [] })
     await lost
     proxy.swallow()
-    const answer = await adding
-    expect(answer.json).toMatchObject({
+    const response = await adding
+    expect(response.json).toMatchObject({
       code: 503,
       errorMessage: expect.stringContaining('did not confirm the change'),
     })

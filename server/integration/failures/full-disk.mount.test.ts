@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -47,12 +47,20 @@ async function startOnSmallDisk() {
       body,
       headers: { Authorization: `Bearer ${token}`, ...headers },
     })
+  /** Verifies the audit log with the command, inside the mount namespace. */
+  const verifyAuditLog = (): string => {
+    const command = [MAIN, 'audit', 'verify', '--data', folder]
+    const inside = ['-t', String(server.pid), '-m', process.execPath, ...command]
+    return execFileSync('nsenter', inside, { encoding: 'utf8' }).trim()
+  }
   return {
     server,
     makeToken,
+    verifyAuditLog,
     call,
     health: async () => (await call('GET', '/_api/health/ready')).json,
-    fill() {
+    /** Fills the disk, except for some bytes. */
+    fill(rest = 0) {
       for (const chunk of [MIB, Buffer.alloc(4_096)]) {
         try {
           for (;;) appendFileSync(filler, chunk)
@@ -60,6 +68,7 @@ async function startOnSmallDisk() {
           expect(error).toMatchObject({ code: 'ENOSPC' })
         }
       }
+      if (rest > 0) truncateSync(filler, statSync(filler).size - rest)
     },
     free: () => rmSync(filler),
   }
@@ -118,6 +127,93 @@ test('on a full disk changes get 507 and reads continue, until there is space', 
   expect(count('the database does not accept changes')).toBe(1)
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
+test('imports, index builds and endpoint changes fail on a full disk and succeed after it', async () => {
+  const { call, verifyAuditLog, health, fill, free } = await startOnSmallDisk()
+  const text = 'x'.repeat(1_000)
+  const documents = Array.from({ length: 1_000 }, (_, n) => ({ id: `d${n}`, text, n }))
+  expect((await call('POST', '/things', documents)).status).toBe(201)
+  const lines = documents.map((document) => JSON.stringify(document)).join('\n')
+  const importAll = (headers = {}) =>
+    call('POST', '/imported?on-conflict=replace', lines, {
+      'Content-Type': 'application/x-ndjson',
+      ...headers,
+    })
+  const createIndex = () => call('PUT', '/_index/things/by-text', { fields: ['text', 'n'] })
+  const [port = 0] = await freePorts(1)
+  const endpoint = `tcp://127.0.0.1:${port}`
+  const addEndpoint = () => call('POST', '/_api/endpoint', { endpoint, databases: ['more'] })
+  const endpoints = async () =>
+    (await call('GET', '/_api/endpoint')).json.map((each: { endpoint: string }) => each.endpoint)
+  const before = await endpoints()
+
+  fill()
+  await expect.poll(async () => (await health()).writable).toBe(false)
+  expect((await importAll()).status).toBe(507)
+  expect((await importAll({ Prefer: 'respond-async' })).status).toBe(507)
+  expect((await createIndex()).status).toBe(507)
+  expect((await addEndpoint()).status).toBe(507)
+  expect(await endpoints()).toEqual(before)
+  expect((await call('GET', '/things?limit=1')).status).toBe(200)
+
+  free()
+  await expect.poll(async () => (await health()).writable).toBe(true)
+  expect((await importAll()).json).toMatchObject({ created: 1_000, failed: 0 })
+  expect((await addEndpoint()).status).toBe(200)
+  expect(await endpoints()).toContain(endpoint)
+  expect((await createIndex()).status).toBe(201)
+  await expect
+    .poll(async () => (await call('GET', '/_index/things')).json, { timeout: 30_000 })
+    .toMatchObject([{ name: 'by-text', state: 'ready' }])
+  expect(verifyAuditLog()).toMatch(/^[1-9][0-9]*:[0-9a-f]{64}$/)
+})
+
+/** Starts a server with documents that need more space to be indexed or changed than is left. */
+async function startWithLittleSpace() {
+  const disk = await startOnSmallDisk()
+  const text = 'x'.repeat(1_000)
+  const documents = Array.from({ length: 3_000 }, (_, n) => ({ id: `d${n}`, text, n }))
+  expect((await disk.call('POST', '/things', documents)).status).toBe(201)
+  disk.fill(MIB.length)
+  return disk
+}
+
+test('an index build that fills the disk waits, and continues once there is space', async () => {
+  const { call, health, free } = await startWithLittleSpace()
+  const created = await call('PUT', '/_index/things/by-text', { fields: ['text', 'n'] })
+  expect(created.status).toBe(201)
+  await expect
+    .poll(health)
+    .toMatchObject({ writable: false, reason: expect.stringContaining('the disk is full') })
+  const index = async () => (await call('GET', '/_index/things')).json[0]
+  expect(await index()).toMatchObject({ state: 'building' })
+  expect((await call('GET', '/things?text:starts=x&n=7')).json).toHaveLength(1)
+
+  free()
+  await expect.poll(index, { timeout: 30_000 }).toMatchObject({ state: 'ready' })
+  expect((await call('GET', '/things?text:starts=x&n=7')).json).toHaveLength(1)
+})
+
+test('a job that fills the disk changes nothing until there is space, then all or nothing', async () => {
+  const { call, health, free } = await startWithLittleSpace()
+  const async = { Prefer: 'respond-async' }
+  const started = await call('PATCH', '/things?n:gte=1', { changed: 'x'.repeat(500) }, async)
+  expect(started.status).toBe(202)
+  const read = async () => (await call('GET', String(started.headers.location))).json
+  const changed = async () =>
+    (await call('GET', '/things?changed:exists=true&limit=1000')).json.length
+  await expect.poll(async () => (await health()).writable).toBe(false)
+  expect(await changed()).toBe(0)
+
+  free()
+  await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('running')
+  const job = await read()
+  if (job.state === 'done') expect(await changed()).toBe(1_000)
+  else {
+    expect(job).toMatchObject({ state: 'failed', failure: { id: 'insufficient_storage' } })
+    expect(await changed()).toBe(0)
+  }
 })
 
 test('a full disk is detected without any change', async () => {

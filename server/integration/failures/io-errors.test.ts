@@ -86,14 +86,14 @@ test('the process survives I/O errors in every part, and recovers', async () => 
   for (const every of [1, 2, 3, 7]) {
     await fail(every)
     for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...REQUESTS.map(([method, path, body]) => call(method, path, body)),
         call('DELETE', '/things?n=2', undefined, { Prefer: 'respond-async' }),
         call('GET', '/things?n=1', undefined, { Prefer: 'respond-async' }),
         call('GET', '/things/kept', undefined, { Authorization: 'Bearer not-valid' }),
         call('GET', '/things/kept', undefined, { Cookie: '__Host-session=not-valid' }),
       ])
-      for (const { status, text } of answers) expect(status, text).not.toBe(500)
+      for (const { status, text } of responses) expect(status, text).not.toBe(500)
       // A change by a command makes the server sync, on requests and on its timer.
       await makeToken({ data, databaseUrl: undefined })
       expect((await call('GET', '/_api/health/live')).status).toBe(200)

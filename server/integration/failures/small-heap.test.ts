@@ -46,4 +46,4 @@ test('a heap of 200 MB survives arrays of 49 MB, one and many concurrently', asy
   expect((await call('GET', '/_api/health/live')).status).toBe(200)
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
-}, 180_000)
+}, 600_000)

@@ -1,0 +1,161 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import {
+  KeepAliveClient,
+  openClients,
+} from '../../endpoints/listeners/keep-alive-client.testing.ts'
+import {
+  killProcesses,
+  type ProcessOptions,
+  type ServerProcess,
+  startProcess,
+} from '../../test-support/server-process.testing.ts'
+import { makeToken, sendRequest } from '../../test-support/start.testing.ts'
+import { CONNECTIONS } from './settings.testing.ts'
+
+// A node with an endpoint for all databases and one for data only has many open connections.
+// `npm run test:endurance` opens more of them.
+
+/** Limit on open files with which the node starts. */
+const FILES = 200
+
+const WAIT = { timeout: 60_000, interval: 20 }
+
+/** Memory that a node keeps after a load, regardless of the number of connections, KiB. */
+const LOAD_MEMORY = 32 * 1024
+
+/** Maximum time of a test on a busy machine, ms. */
+const LIMIT = 120_000 + CONNECTIONS * 100
+
+let folder: string
+const clients: KeepAliveClient[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-connections-'))
+})
+afterEach(async () => {
+  closeClients()
+  await killProcesses()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function closeClients(): void {
+  for (const client of clients.splice(0)) client.leave()
+}
+
+/** Opens connections, in groups that fit the queue of a listening socket. */
+async function open(count: number, port: number): Promise<void> {
+  for (let left = count; left > 0; left -= 250) {
+    clients.push(...(await openClients(Math.min(left, 250), { port })))
+  }
+}
+
+async function startWithDataEndpoint(options: ProcessOptions) {
+  const [admin = 0, data = 0] = await freePorts(2)
+  const flags = ['--data', folder, '--endpoint', `tcp://127.0.0.1:${admin}`]
+  const server = await startProcess(flags, options)
+  const token = await makeToken({ data: folder, databaseUrl: undefined })
+  const call = (port: number, method: string, path: string, body?: unknown) =>
+    sendRequest(port, method, path, { body, headers: { Authorization: `Bearer ${token}` } })
+  const endpoint = `tcp://127.0.0.1:${data}`
+  const added = await call(admin, 'POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  expect(added.status).toBe(200)
+  expect((await call(admin, 'POST', '/_api/database', { name: 'blog' })).status).toBe(201)
+  const created = await call(admin, 'POST', '/_db/blog/posts', { id: 'one' })
+  expect(created.status).toBe(201)
+  return {
+    server,
+    admin,
+    data,
+    /** Returns the status of a request over a new connection; 0 if the connection is closed. */
+    status: (port: number, path: string) =>
+      call(port, 'GET', path).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    /** Sends a request over a connection that is open already. */
+    send: (client: KeepAliveClient, head: string, body = '') =>
+      client.request(
+        `${head} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`,
+      ),
+  }
+}
+
+/** Returns the file descriptors of the node that count towards {@link FILES}. */
+const descriptors = ({ pid }: ServerProcess) =>
+  readdirSync(`/proc/${pid}/fd`)
+    .map(Number)
+    .filter((descriptor) => descriptor < FILES)
+
+/** Returns the resident memory of the node, KiB. */
+const residentMemory = ({ pid }: ServerProcess) =>
+  Number(/^VmRSS:\s*([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+
+const limitOpenFiles = ({ pid }: ServerProcess, files: number) =>
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`])
+
+test('more connections than the limit on open files leave the administration reachable', {
+  timeout: LIMIT,
+}, async () => {
+  const { server, admin, data, status, send } = await startWithDataEndpoint({
+    through: ['prlimit', `--nofile=${FILES}:${FILES}`],
+  })
+  const kept = await KeepAliveClient.open({ port: admin })
+  expect((await send(kept, 'GET /_api/endpoint')).status).toBe(200)
+
+  await open(CONNECTIONS, data)
+  await expect.poll(() => status(data, '/posts/one'), WAIT).toBe(0)
+  expect(await status(admin, '/_api/endpoint')).toBe(200)
+  await open(CONNECTIONS, admin)
+  await expect.poll(() => status(admin, '/_api/endpoint'), WAIT).toBe(0)
+  // Some descriptors remain for the store and other files.
+  expect(descriptors(server).length).toBeLessThan(FILES - 32)
+  expect((await send(kept, 'GET /_api/endpoint')).status).toBe(200)
+  closeClients()
+  await expect.poll(() => status(admin, '/_api/endpoint'), WAIT).toBe(200)
+  await expect.poll(() => status(data, '/posts/one'), WAIT).toBe(200)
+
+  // The limit of the process is lowered below the limit that the node knows.
+  limitOpenFiles(server, Math.max(...descriptors(server)) + 1)
+  await open(CONNECTIONS, data)
+  await expect.poll(() => status(data, '/posts/one'), WAIT).toBe(0)
+  expect((await send(kept, 'GET /_api/endpoint')).status).toBe(200)
+  expect((await send(kept, 'POST /_db/blog/posts', '{"id":"two"}')).status).toBe(201)
+  limitOpenFiles(server, FILES)
+  closeClients()
+  await expect.poll(() => status(data, '/posts/two'), WAIT).toBe(200)
+  expect(await status(admin, '/_api/endpoint')).toBe(200)
+
+  kept.leave()
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
+test('rounds of idle connections do not increase the memory of a node under load', {
+  timeout: LIMIT,
+}, async () => {
+  const { server, admin, data } = await startWithDataEndpoint({
+    // V8 collects sooner after the load; the default is 8 s.
+    nodeFlags: ['--gc-memory-reducer-start-delay-ms=500'],
+  })
+  const busy = await KeepAliveClient.open({ port: admin })
+  let isOver = false
+  const load = busy.keepBusy({ until: () => isOver })
+  await open(CONNECTIONS, data)
+  const memory = residentMemory(server)
+  for (let round = 0; round < 6; round++) {
+    closeClients()
+    await open(CONNECTIONS, data)
+  }
+  isOver = true
+  await load
+  busy.leave()
+  closeClients()
+  const most = memory * 1.1 + LOAD_MEMORY
+  await expect.poll(() => residentMemory(server), WAIT).toBeLessThan(most)
+})

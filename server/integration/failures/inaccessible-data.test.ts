@@ -1,0 +1,110 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
+import { makeToken, sendRequest } from '../../test-support/start.testing.ts'
+
+// Tests starts with a data folder whose files the process may not use, or without the write-ahead log.
+
+let folder: string
+let data: string
+let port: number
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gatehouse-inaccessible-'))
+  data = join(folder, 'data')
+  ;[port = 0] = await freePorts(1)
+})
+afterEach(async () => {
+  await killProcesses()
+  chmodSync(data, 0o700)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Starts a server that has no permissions beyond those of the mode of a file. */
+function start() {
+  const without = ['dac_override', 'dac_read_search'].map((name) => `-${name}`).join()
+  const drop = [`--bounding-set=${without}`, `--inh-caps=${without}`]
+  return startProcess(['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`], {
+    through: process.getuid?.() === 0 ? ['setpriv', ...drop] : [],
+  })
+}
+
+/** Creates a store with a document, kills its server, and returns the token. */
+async function createAndKill(): Promise<string> {
+  const server = await start()
+  const token = await makeToken({ data, databaseUrl: undefined })
+  const headers = { Authorization: `Bearer ${token}` }
+  const created = await sendRequest(port, 'POST', '/things', { body: { id: 'one' }, headers })
+  expect(created.status).toBe(201)
+  server.signal('SIGKILL')
+  await server.exit
+  return token
+}
+
+/** Starts a server that must end with code 1 and one line without a stack trace; returns the line. */
+async function messageOfStart(): Promise<string> {
+  const error = await start().then(
+    () => new Error('the server started'),
+    (reason: Error) => reason,
+  )
+  const [, message] = /^the server ended with 1:\n(.*)\n$/.exec(error.message) ?? []
+  if (message === undefined) throw error
+  return message
+}
+
+/** Starts a server and reads the document. */
+async function expectKept(token: string): Promise<void> {
+  await start()
+  const headers = { Authorization: `Bearer ${token}` }
+  expect((await sendRequest(port, 'GET', '/things/one', { headers })).status).toBe(200)
+}
+
+/** Returns the files of the database with their contents. */
+const contents = () =>
+  readdirSync(data)
+    .filter((name) => name.startsWith('gatehouse.sqlite'))
+    .map((name) => [name, readFileSync(join(data, name), 'latin1')])
+
+const DENIED = 'cannot be read and written: permission denied. Start the node as its owner.'
+
+test('files that may not be used end a start with their name, and are left as they are', async () => {
+  const token = await createAndKill()
+  const before = contents()
+  const cases = [
+    ['', 0o000, `The file ${join(data, 'gatehouse.sqlite')} ${DENIED}`],
+    ['', 0o500, `The data folder ${data} is not writable: permission denied.`],
+    ['gatehouse.sqlite', 0o000, `The file ${join(data, 'gatehouse.sqlite')} ${DENIED}`],
+    ['gatehouse.sqlite', 0o400, `The file ${join(data, 'gatehouse.sqlite')} ${DENIED}`],
+    ['gatehouse.sqlite-wal', 0o400, `The file ${join(data, 'gatehouse.sqlite-wal')} ${DENIED}`],
+    ['lock.sqlite', 0o400, `The file ${join(data, 'lock.sqlite')} ${DENIED}`],
+  ] as const
+  const messages: string[] = []
+  for (const [name, mode] of cases) {
+    const path = join(data, name)
+    chmodSync(path, mode)
+    messages.push(await messageOfStart())
+    chmodSync(path, name === '' ? 0o700 : 0o600)
+  }
+  expect(messages).toEqual(cases.map(([, , message]) => message))
+  expect(contents()).toEqual(before)
+
+  const key = join(data, 'operator.key')
+  chmodSync(key, 0o000)
+  expect(await messageOfStart()).toBe(`${key} cannot be used. (EACCES)`)
+  chmodSync(key, 0o600)
+  await expectKept(token)
+}, 60_000)
+
+test('a lost write-ahead log ends a start, until its index is removed', async () => {
+  await createAndKill()
+  const database = join(data, 'gatehouse.sqlite')
+  rmSync(`${database}-wal`)
+  const before = contents()
+  expect(await messageOfStart()).toBe(
+    `The file ${database}-wal with the last changes is missing. Put it back or restore a backup. ` +
+      `To start without these changes, remove ${database}-shm.`,
+  )
+  expect(contents()).toEqual(before)
+})

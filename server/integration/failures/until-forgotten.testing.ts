@@ -1,0 +1,21 @@
+import pg from 'pg'
+import { expect, inject, vi } from 'vitest'
+
+/**
+ * Waits until PostgreSQL has closed the connections of a killed process: until then it may still be
+ * committing.
+ */
+export async function untilForgotten(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') })
+  await client.connect()
+  try {
+    const name = new URL(databaseUrl).pathname.slice(1)
+    const count = 'select count(*)::int as n from pg_stat_activity where datname = $1'
+    await vi.waitFor(
+      async () => expect((await client.query(count, [name])).rows).toEqual([{ n: 0 }]),
+      { timeout: 10_000, interval: 5 },
+    )
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,44 @@
+import { SECRETS } from '../nodes/integration/node-processes.testing.ts'
+import { makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { startTcpProxy, type TcpProxy } from '../storage/test-support/tcp-proxy.testing.ts'
+import { startForTest, type TestNode } from './start.testing.ts'
+
+/** A node that reaches PostgreSQL through a proxy. */
+export interface ProxiedNode extends AsyncDisposable {
+  readonly node: TestNode
+  readonly proxy: TcpProxy
+  /**
+   * Returns the smallest number of round trips of several runs, because some overlap with queries
+   * of the node's own.
+   */
+  roundTripsOf(work: () => Promise<unknown>): Promise<number>
+}
+
+const RUNS = 10
+
+export async function startProxiedNode(): Promise<ProxiedNode> {
+  await using opened = new AsyncDisposableStack()
+  const database = await makeDatabase()
+  opened.defer(database.remove)
+  const url = new URL(database.databaseUrl)
+  const proxy = await startTcpProxy(Number(url.port))
+  opened.defer(proxy.close)
+  url.port = String(proxy.port)
+  const node = await startForTest({ databaseUrl: url.href, ...SECRETS })
+  opened.defer(node.stop)
+  const stack = opened.move()
+  return {
+    node,
+    proxy,
+    async roundTripsOf(work) {
+      const counts: number[] = []
+      for (let run = 0; run < RUNS; run++) {
+        const before = proxy.roundTrips
+        await work()
+        counts.push(proxy.roundTrips - before)
+      }
+      return Math.min(...counts)
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
