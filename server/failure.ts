@@ -81,8 +81,8 @@ export class Failure extends Error {
 }
 
 /**
- * Returns the failure of a value as a failure of the body that holds the value at a JSON Pointer.
- * Failures that the caller did not cause are returned unchanged.
+ * Returns the failure with the JSON Pointer of the failed value prepended to its field. Failures
+ * that the caller did not cause are returned unchanged.
  */
 export function failureAt(pointer: string, failure: Failure): Failure {
   if (failure.kind.status >= 500) return failure

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
+import { handleEarlySignals } from './cli/early-signals.ts'
 import { createProgram, type Invocation } from './cli/program.ts'
 import { keepYoungGenerationSmall } from './cli/young-generation.ts'
 
@@ -39,6 +40,7 @@ async function fail(error: unknown): Promise<void> {
   process.exitCode = 1
 }
 
+handleEarlySignals(process)
 keepYoungGenerationSmall()
 await createProgram(version, carryOut)
   .parseAsync(process.argv.slice(2), { from: 'user' })

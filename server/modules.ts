@@ -11,10 +11,11 @@ import { createDocumentRules } from './documents/document-rules.ts'
 import { createImporter } from './documents/import/importer.ts'
 import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
-import { createReadInIdOrder } from './documents/query/read-page.ts'
-import { ScanLimit } from './documents/query/scan-limit.ts'
+import { createReadInIdOrder } from './documents/query/scan/read-in-id-order.ts'
+import { ScanLimit } from './documents/query/scan/scan-limit.ts'
 import { createDocumentRepository } from './documents/repository/repository.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
+import { createDatabaseImporter } from './documents/transfer/database-importer.ts'
 import type { Certificate } from './endpoints/listeners/certificate.ts'
 import { createHttpEngine } from './endpoints/listeners/http-engine.ts'
 import type { Listener } from './endpoints/listeners/listener.ts'
@@ -32,7 +33,7 @@ import { createOAuth2Module } from './oauth2/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
 import { createFailureLimit } from './storage/changes/failure-limit.ts'
 import { createTurns } from './storage/changes/turns.ts'
-import type { Store } from './storage/open.ts'
+import type { Store } from './storage/store.ts'
 import type { Vault } from './storage/vault.ts'
 
 export interface ModulesDeps {
@@ -103,11 +104,17 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     createIndexesModule({ store, record, requireRole, events, logError, idOf }),
   )
   const importer = createImporter({ repository, now: Date.now, check: schemas.check })
+  const databaseImporter = createDatabaseImporter({
+    ...{ store, record, repository, importer, schemas, indexes },
+  })
   const scans = new ScanLimit()
   const jobs = stack.use(
     createJobsModule({
       ...{ store, http, requireRole, idOf },
-      rules: createDocumentRules(Date.now, schemas.current, importer.part),
+      rules: createDocumentRules(Date.now, schemas.current, {
+        importPart: importer.part,
+        databaseImporter,
+      }),
       documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
       now: nodes.now,
       onError: logError('a job failed to continue'),
@@ -116,8 +123,8 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const documents = stack.use(
     createDocumentsModule({
-      ...{ store, repository, importer, schemas, indexes, jobs, databases, http, requireRole },
-      ...{ vault, record, logError, scans },
+      ...{ store, repository, importer, databaseImporter, schemas, jobs, databases, http },
+      ...{ requireRole, vault, logError, scans },
     }),
   )
   events.on('database', () => {

@@ -27,6 +27,14 @@ describe('a rate limit', () => {
     expect([limit.consume('a'), limit.consume('a')]).toEqual([0, 1000])
   })
 
+  it('begins a new period if the clock was set back', () => {
+    let time = 10_000
+    const limit = createRateLimit({ max: 1, period: 1000, now: () => time })
+    limit.consume('a')
+    time = 8_000
+    expect([limit.consume('a'), limit.consume('a')]).toEqual([0, 1000])
+  })
+
   it('adopts a count from elsewhere until its period ends', () => {
     let time = 0
     const limit = createRateLimit({ max: 5, period: 1000, now: () => time })

@@ -21,8 +21,9 @@ export interface RateCount {
 }
 
 /**
- * Counts actions by key in the memory of this process. It is synchronous, because requests that are
- * answered without a promise use it (docs/decisions/0024).
+ * A rate limit that counts actions by key in the memory of this process. It is synchronous, because
+ * requests that are answered without a promise use it
+ * (docs/decisions/0024-synchronous-dispatch.md).
  */
 export interface RateLimit {
   /**
@@ -68,7 +69,7 @@ export function createRateLimit({
 
   const current = (key: string, at: number) => {
     const entry = counts.get(key)
-    return entry !== undefined && entry.ends > at ? entry : undefined
+    return entry === undefined || hasEnded(entry.ends, period, at) ? undefined : entry
   }
 
   return {
@@ -96,6 +97,13 @@ export function createRateLimit({
     },
   }
 }
+
+/**
+ * Returns whether a period has ended. An end more than two periods ahead was stored before the
+ * clock was set back. An earlier one may come from a node whose clock differs.
+ */
+const hasEnded = (ends: number, period: number, at: number): boolean =>
+  ends <= at || ends > at + 2 * period
 
 /**
  * Returns the failure of a request beyond a limit, with `Retry-After`.

@@ -15,7 +15,7 @@ import { instanceId } from './storage/changes/instance-id.ts'
 import { openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
 
-/** How often jobs of crashed nodes are looked for, ms. */
+/** Interval at which a node looks for jobs of crashed nodes, ms. */
 const TAKE_OVER_INTERVAL = 2_000
 
 /** A running node. */

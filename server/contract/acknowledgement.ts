@@ -10,7 +10,7 @@ export const acknowledgement = z.object({
 
 export type Acknowledgement = z.infer<typeof acknowledgement>
 
-/** What programs decide on in an error, beside its code. */
+/** Fields of an error that programs evaluate, beside its code. */
 const details = {
   field: z
     .optional(z.string())

@@ -33,7 +33,9 @@ export const documentIndex = z.object({
     .check(z.describe('ids of documents with the same values in a unique index, at most 100')),
   excluded: z
     .number()
-    .check(z.describe('number of documents that a unique index cannot contain beside another')),
+    .check(
+      z.describe('number of documents that have the same values as another one in a unique index'),
+    ),
 })
 
 export type DocumentIndex = z.infer<typeof documentIndex>

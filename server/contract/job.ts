@@ -1,17 +1,26 @@
 import * as z from 'zod/mini'
 import { errorBody } from './acknowledgement.ts'
 import { importResult } from './import.ts'
+import { databaseImportResult } from './transfer.ts'
 
 /** The operations of jobs on a collection. */
 export const JOB_KINDS = ['create', 'patch', 'delete', 'list', 'import'] as const
 
 export type JobKind = (typeof JOB_KINDS)[number]
 
+/** The collection with which a job is stored that imports a whole database. */
+export const WHOLE_DATABASE = ''
+
+/** The result of an import of a collection or a database. */
+export const jobResult = z.union([databaseImportResult, importResult])
+
+export type JobResult = z.infer<typeof jobResult>
+
 /** Response of `GET /_job/<id>`. */
 export const jobView = z.object({
   id: z.string(),
   kind: z.enum(JOB_KINDS),
-  collection: z.string(),
+  collection: z.nullable(z.string()).check(z.describe('null for an import of a database')),
   state: z.enum(['running', 'done', 'failed']),
   done: z.number().check(z.describe('number of documents examined so far')),
   total: z
@@ -23,7 +32,7 @@ export const jobView = z.object({
   failure: z
     .nullable(errorBody)
     .check(z.describe('why it failed, in the form of an error response')),
-  result: z.optional(z.nullable(importResult)).check(z.describe('what an import has done so far')),
+  result: z.optional(z.nullable(jobResult)).check(z.describe('what an import has done so far')),
   documents: z
     .optional(z.array(z.unknown()))
     .check(z.describe('a page of the results of a listing job; only the last page is complete')),

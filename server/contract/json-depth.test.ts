@@ -17,7 +17,7 @@ it.each([
   ['brackets in strings', JSON.stringify(['['.repeat(1_000), '"{'.repeat(1_000)])],
   ['strings that end in backslashes', JSON.stringify(['\\', '\\"', '['.repeat(1_000), '\\\\'])],
   ['many arrays that are closed again', `[${'[],'.repeat(1_000)}{}]`],
-  ['text that is no JSON', `${']'.repeat(1_000)}"`],
+  ['text that is not JSON', `${']'.repeat(1_000)}"`],
 ])('does not count %s', (_what, text) => requireDepth(text))
 
 it.each([

@@ -109,8 +109,8 @@ describe('an absent database', () => {
 
 describe('/_api/database', () => {
   it('lists _system first, then the others by name', async () => {
-    const answer = await node.request('GET', '/_api/database')
-    expect(answer.json).toEqual([{ name: '_system' }, { name: 'a' }, { name: 'b' }])
+    const response = await node.request('GET', '/_api/database')
+    expect(response.json).toEqual([{ name: '_system' }, { name: 'a' }, { name: 'b' }])
   })
 
   it('returns 201 for a new name and 409 / 1207 for an existing one', async () => {
@@ -134,13 +134,13 @@ describe('/_api/database', () => {
   it.each(['', '1a', '_a', 'a b', 'a/b', 'ä', 'a'.repeat(65)])(
     'returns 400 / 1229 for the name %j',
     async (name) => {
-      const answer = await node.request('POST', '/_api/database', { name })
-      expect(answer.json).toMatchObject({ error: true, code: 400, errorNum: 1229 })
+      const response = await node.request('POST', '/_api/database', { name })
+      expect(response.json).toMatchObject({ error: true, code: 400, errorNum: 1229 })
     },
   )
 
   it('returns 403 / 11 for dropping _system', async () => {
-    const answer = await node.request('DELETE', '/_api/database/_system')
-    expect(answer.json).toMatchObject({ error: true, code: 403, errorNum: 11 })
+    const response = await node.request('DELETE', '/_api/database/_system')
+    expect(response.json).toMatchObject({ error: true, code: 403, errorNum: 11 })
   })
 })

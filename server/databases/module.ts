@@ -2,7 +2,7 @@ import type { EventHub } from '../events/hub.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createDatabaseRegistry } from './registry.ts'
 import { databaseRoutes } from './routes.ts'
 
@@ -25,7 +25,7 @@ export async function createDatabasesModule({
   const registry = await createDatabaseRegistry(store, events.publish, record)
   return {
     ...registry,
-    routes: databaseRoutes(registry, requireRole, http.sendList),
+    routes: databaseRoutes({ databases: registry, requireRole, sendList: http.sendList }),
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { START } from '../audit/record.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDatabaseRegistry } from './registry.ts'
 

@@ -3,7 +3,7 @@ import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract
 import type { LiveEvent } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import {
   deleteDatabase,
   insertDatabase,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
 import type { Actor } from '../contract/audit.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
 

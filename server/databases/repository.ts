@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { invariant } from '../contract/invariant.ts'
 import { nextRevision } from '../storage/changes/next-revision.ts'
 import type { OnRecord } from '../storage/changes/recorder.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 
 /** The stored databases at one revision of the store. */
 export interface StoredDatabases {

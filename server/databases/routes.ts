@@ -1,26 +1,27 @@
 import { Hono } from 'hono'
-import { type Acknowledgement, acknowledgement } from '../contract/acknowledgement.ts'
+import { acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/json-body.ts'
+import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import type { DatabaseRegistry } from './registry.ts'
 
-const done = (code: number): Acknowledgement => ({ result: true, error: false, code })
+export interface DatabaseRoutesDeps {
+  readonly databases: DatabaseRegistry
+  readonly requireRole: RequireRole
+  readonly sendList: SendList
+}
 
 /** Routes of `/_api/database`. */
-export const databaseRoutes = (
-  databases: DatabaseRegistry,
-  requireRole: RequireRole,
-  sendList: SendList,
-) =>
+export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRoutesDeps) =>
   new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List the databases', answers: { 200: databaseList } }),
+      describe({ summary: 'List the databases', responses: { 200: databaseList } }),
       requireRole('viewer'),
       (c) =>
         sendList(
@@ -36,7 +37,7 @@ export const databaseRoutes = (
       describe({
         summary: 'Create a database',
         body: databaseInput,
-        answers: { 201: acknowledgement },
+        responses: { 201: acknowledgement },
         failures: { 400: 'the name is not allowed', 409: 'the database exists already' },
       }),
       audited('database.create', (c) => c.req.valid('json')?.name),
@@ -44,20 +45,20 @@ export const databaseRoutes = (
       jsonBody(databaseInput),
       async (c) => {
         await databases.create(c.req.valid('json').name, c.get('actor'))
-        return c.json(done(201), 201)
+        return c.json(acknowledge(201), 201)
       },
     )
     .delete(
       '/:name',
       describe({
         summary: 'Drop a database',
-        answers: { 200: acknowledgement },
+        responses: { 200: acknowledgement },
         failures: { 403: '_system cannot be dropped', 404: 'there is no such database' },
       }),
       audited('database.drop', (c) => c.req.param('name')),
       requireRole('operator'),
       async (c) => {
         await databases.drop(c.req.param('name'), c.get('actor'))
-        return c.json(done(200), 200)
+        return c.json(acknowledge(), 200)
       },
     )

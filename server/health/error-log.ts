@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 
 /** Minimum interval between log lines of the same store failure, ms: requests repeat it. */
 export const REPEAT_AFTER = 60_000

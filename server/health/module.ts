@@ -1,6 +1,6 @@
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { ChangeFollower } from '../nodes/change-follower.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createFreshness } from './freshness.ts'
 import type { NodeReadiness } from './readiness.ts'
 import { healthRoutes } from './routes.ts'

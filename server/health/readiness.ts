@@ -41,7 +41,7 @@ export interface NodeReadiness extends Readiness {
  * unavailable and when it returned.
  */
 export function createReadiness(log: Logger): NodeReadiness {
-  let own: string | null = 'The node is starting.'
+  let ownReason: string | null = 'The node is starting.'
   let outage: Outage | undefined
   let unwritable: ReadOnly | undefined
   const seconds = (since: number) => Math.round((Date.now() - since) / 1000)
@@ -55,7 +55,7 @@ export function createReadiness(log: Logger): NodeReadiness {
     isFresh: () => true,
     connections: () => ({ used: 0, waiting: 0 }),
     get reason() {
-      return own ?? outageReason() ?? (this.isFresh() ? null : STALE_MESSAGE)
+      return ownReason ?? outageReason() ?? (this.isFresh() ? null : STALE_MESSAGE)
     },
     get readOnly() {
       if (outage !== undefined || unwritable === undefined) return outageReason()
@@ -63,7 +63,7 @@ export function createReadiness(log: Logger): NodeReadiness {
       return `Changes have been rejected since ${since}: ${unwritable.reason}.`
     },
     set reason(reason) {
-      own = reason
+      ownReason = reason
     },
     setOutage(now) {
       if (now !== undefined) {

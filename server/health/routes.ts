@@ -7,7 +7,7 @@ import type { Readiness } from './readiness.ts'
 
 const READINESS = {
   summary: 'Check whether the node is ready; 503 if not',
-  answers: { 200: health, 503: health },
+  responses: { 200: health, 503: health },
 }
 
 /**
@@ -29,7 +29,7 @@ export const healthRoutes = (readiness: Readiness, requireRole: RequireRole) => 
     .get('/ready', describe(READINESS), requireRole('public'), respond)
     .get(
       '/live',
-      describe({ summary: 'Check whether the node is alive', answers: { 200: health } }),
+      describe({ summary: 'Check whether the node is alive', responses: { 200: health } }),
       requireRole('public'),
       (c) => c.json(now(), 200),
     )

@@ -1,7 +1,7 @@
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createFollower } from './follower.ts'
 
-/** How often the store is checked for changes of other processes without a request, ms. */
+/** Interval at which the store is checked for changes of other processes, besides requests, ms. */
 const CATCH_UP = 500
 
 /** Applies the changes that other processes make in the store. */

@@ -4,7 +4,7 @@ import { createNodes } from './nodes.ts'
 
 forEngine('postgres', (engine) => {
   test.each([-3_600_000, 3_600_000])(
-    'a node whose clock is off by %d ms uses the clock of the database',
+    'a node whose clock is off by %d ms, and then set, uses the clock of the database',
     async (off) => {
       const right = Date.now.bind(Date)
       vi.spyOn(Date, 'now').mockImplementation(() => right() + off)
@@ -20,6 +20,9 @@ forEngine('postgres', (engine) => {
         onError: nothing,
       })
       await nodes.start()
+      expect(Math.abs(nodes.now() - right())).toBeLessThan(1_000)
+      expect(Number.isInteger(nodes.now())).toBe(true)
+      vi.mocked(Date.now).mockImplementation(right)
       expect(Math.abs(nodes.now() - right())).toBeLessThan(1_000)
       await nodes.stop()
     },

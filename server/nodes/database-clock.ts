@@ -9,16 +9,20 @@ export interface DatabaseClock {
   set(reply: Promise<number | undefined>): Promise<boolean>
 }
 
-/** Creates a {@link DatabaseClock} that shows the time of this machine until it is set. */
+/**
+ * Creates a {@link DatabaseClock} that shows the time of this machine until it is set. It runs by the
+ * monotonic clock, which changes of the system's time do not affect.
+ */
 export function createDatabaseClock(): DatabaseClock {
-  let offset = 0
+  let offset = performance.timeOrigin
   return {
-    now: () => Date.now() + offset,
+    now: () => Math.floor(performance.now() + offset),
     async set(reply) {
       const sent = performance.now()
       const time = await reply
       // A slow reply says little about the current time.
-      if (time !== undefined && performance.now() - sent < ROUND_TRIP) offset = time - Date.now()
+      const received = performance.now()
+      if (time !== undefined && received - sent < ROUND_TRIP) offset = time - received
       return time !== undefined
     },
   }

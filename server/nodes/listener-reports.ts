@@ -40,16 +40,16 @@ interface Own {
 
 /** Creates {@link ListenerReports} without listeners. */
 export function createListenerReports(): ListenerReports {
-  const own = new Map<number, Own>()
+  const reports = new Map<number, Own>()
   const changed = new Set<number>()
   const closed = new Set<number>()
   return {
     set(id, status) {
-      own.set(id, { status, traffic: own.get(id)?.traffic ?? '' })
+      reports.set(id, { status, traffic: reports.get(id)?.traffic ?? '' })
       changed.add(id)
     },
     delete(id) {
-      if (!own.delete(id)) return false
+      if (!reports.delete(id)) return false
       changed.delete(id)
       closed.add(id)
       return true
@@ -57,8 +57,8 @@ export function createListenerReports(): ListenerReports {
     take(isHeartbeat) {
       const notify = changed.size + closed.size > 0
       const reported: ReportedListener[] = []
-      for (const id of isHeartbeat ? own.keys() : changed) {
-        const listener = own.get(id)
+      for (const id of isHeartbeat ? reports.keys() : changed) {
+        const listener = reports.get(id)
         if (listener === undefined) continue
         const status = listener.status()
         const traffic = trafficOf(status)
@@ -66,19 +66,19 @@ export function createListenerReports(): ListenerReports {
         listener.traffic = traffic
         reported.push({ id, status })
       }
-      const report = { changed: reported, closed: [...closed], total: own.size, notify }
+      const report = { changed: reported, closed: [...closed], total: reports.size, notify }
       changed.clear()
       closed.clear()
       return report
     },
     all: () => ({
-      changed: [...own].map(([id, { status }]) => ({ id, status: status() })),
+      changed: [...reports].map(([id, { status }]) => ({ id, status: status() })),
       closed: [],
-      total: own.size,
+      total: reports.size,
       notify: true,
     }),
     putBack(report) {
-      for (const { id } of report.changed) if (own.has(id)) changed.add(id)
+      for (const { id } of report.changed) if (reports.has(id)) changed.add(id)
       for (const id of report.closed) closed.add(id)
     },
   }

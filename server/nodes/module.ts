@@ -1,6 +1,6 @@
 import type { EventHub } from '../events/hub.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { hostId } from './host-id.ts'
 import { createNodes, type NodesDeps } from './nodes.ts'
 import { nodeRoutes } from './routes.ts'

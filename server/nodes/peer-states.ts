@@ -34,7 +34,7 @@ export interface PeerStatesDeps {
 interface Peer {
   readonly node: OtherNode
   readonly listeners: Map<number, ListenerStatus>
-  /** When the node was last seen, ms since 1970. */
+  /** When the node was last seen, by `performance.now()`. */
   readonly seenAt: number
 }
 
@@ -57,7 +57,7 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
       return readAll(node, changed)
     }
     const { listeners } = before
-    const peer = { node, listeners, seenAt: Date.now() - node.silence }
+    const peer = { node, listeners, seenAt: performance.now() - node.silence }
     if (before.node.report === node.report) return peer
     for (const { id, status } of await repository.listenersOf(node.name, before.node.report)) {
       const previous = listeners.get(id)
@@ -76,7 +76,7 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
     const rows = await repository.listenersOf(node.name, -1)
     for (const { status } of rows) changed.add(status.endpoint)
     const listeners = new Map(rows.map(({ id, status }) => [id, status]))
-    return { node, listeners, seenAt: Date.now() - node.silence }
+    return { node, listeners, seenAt: performance.now() - node.silence }
   }
 
   return {
@@ -124,8 +124,9 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
 
 /** Yields the listeners of a node; of a dead node without those that were draining. */
 function* reported({ listeners, seenAt }: Peer): Generator<ListenerStatus> {
-  if (Date.now() - seenAt < DEAD_AFTER) return yield* listeners.values()
-  const silentSince = new Date(seenAt).toISOString()
+  const silence = performance.now() - seenAt
+  if (silence < DEAD_AFTER) return yield* listeners.values()
+  const silentSince = timeBefore(silence)
   for (const status of listeners.values()) {
     if (status.state !== 'draining') yield { ...status, silentSince }
   }
@@ -143,5 +144,8 @@ const toStatus = ({ name, silence }: OtherNode): NodeStatus => ({
   name,
   own: false,
   state: silence < DEAD_AFTER ? 'alive' : 'silent',
-  seen: new Date(Date.now() - silence).toISOString(),
+  seen: timeBefore(silence),
 })
+
+/** Returns the time that was `silence` ms ago. */
+const timeBefore = (silence: number) => new Date(Date.now() - silence).toISOString()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
-import type { Store } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createNodes } from './nodes.ts'
 import { createNodeRepository } from './repository.ts'

@@ -12,16 +12,16 @@ export const nodeRoutes = (deps: {
 }) =>
   new Hono<AppEnv>().get(
     '/',
-    describe({ summary: 'List the nodes that share the store', answers: { 200: nodeList } }),
+    describe({ summary: 'List the nodes that share the store', responses: { 200: nodeList } }),
     deps.requireRole('viewer'),
     (c) => {
-      const own = {
+      const thisNode = {
         name: deps.node,
         own: true,
         state: 'alive' as const,
         seen: new Date().toISOString(),
       }
-      return c.json([own, ...deps.others()].sort(byName), 200)
+      return c.json([thisNode, ...deps.others()].sort(byName), 200)
     },
   )
 

@@ -120,7 +120,7 @@ function holds(text: string): void {
   }
   if (address.scheme === 'unix') {
     if (posix.normalize(address.path) !== address.path || address.path.endsWith('/')) {
-      throw new Error(`the path ${address.path} is not normalised`)
+      throw new Error(`the path ${address.path} is not normalized`)
     }
     if (Buffer.byteLength(address.path) > 107) throw new Error('the path is too long to bind')
     return

@@ -5,7 +5,8 @@ import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { listeningAddresses } from '../../endpoints/listeners/kernel-sockets.testing.ts'
 import { readEndpoints } from '../../endpoints/registry/repository.ts'
 import { randomNumbers } from '../../integration/endurance/settings.testing.ts'
-import { openStore, type Store } from '../../storage/open.ts'
+import { openStore } from '../../storage/open.ts'
+import type { Store } from '../../storage/store.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { endpointPath } from '../../test-support/start.testing.ts'
@@ -33,7 +34,7 @@ const AGREED = { timeout: 45_000, interval: 250 }
 const ABSENT = 'absent'
 
 /** The possible values per endpoint: one after a response, several if there was none. */
-type Known = Map<string, Set<string>>
+type PossibleStates = Map<string, Set<string>>
 
 let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
@@ -55,7 +56,7 @@ test(`three nodes agree after ${CHANGES} changes, one kill and one stop`, async 
   const ports = await freePorts(nodes.length * OWN + SHARED)
   const addresses = ports.map((port) => `tcp://127.0.0.1:${port}`)
   const shared = addresses.slice(nodes.length * OWN)
-  const known: Known = new Map(addresses.map((address) => [address, new Set([ABSENT])]))
+  const known: PossibleStates = new Map(addresses.map((address) => [address, new Set([ABSENT])]))
   let made = 0
   let acknowledged = 0
   let ended = false
@@ -85,19 +86,19 @@ test(`three nodes agree after ${CHANGES} changes, one kill and one stop`, async 
       const node = ended && home === c ? a : home
       const before = known.get(address) ?? new Set()
       const after = removes ? ABSENT : JSON.stringify(databases)
-      const answer = await (removes
+      const response = await (removes
         ? node.request('DELETE', endpointPath(address))
         : node.request('POST', '/_api/endpoint', { endpoint: address, databases })
       ).catch(() => undefined)
-      if (answer?.status === 200) {
+      if (response?.status === 200) {
         acknowledged++
         known.set(address, new Set([after]))
-      } else if (answer === undefined || answer.status === 503) {
+      } else if (response === undefined || response.status === 503) {
         known.set(address, new Set([...before, after]))
-      } else if (answer.status === 404 && removes) {
+      } else if (response.status === 404 && removes) {
         known.set(address, new Set([ABSENT]))
       } else {
-        expect([409], answer.text).toContain(answer.status)
+        expect([409], response.text).toContain(response.status)
       }
     }
   }
@@ -125,9 +126,9 @@ test('nodes that restart one after the other lose nothing and agree', async () =
       // Like a client behind a load balancer: retry at the next node until one succeeds.
       for (let at = n; ; at++) {
         const node = nodes[at % nodes.length]
-        const answer = await node?.request('POST', '/articles', { id }).catch(() => undefined)
-        if (answer?.status === 201 || answer?.status === 409) break
-        expect([undefined, 503]).toContain(answer?.status)
+        const response = await node?.request('POST', '/articles', { id }).catch(() => undefined)
+        if (response?.status === 201 || response?.status === 409) break
+        expect([undefined, 503]).toContain(response?.status)
       }
       stored.push(id)
     }
@@ -180,7 +181,7 @@ async function difference(nodes: readonly NodeProcess[]): Promise<string> {
           .map(({ state }) => state)
         const due = sockets[at]?.includes(endpoint) ? 'listening' : 'elsewhere'
         if (states[0] !== due)
-          return `${node.name} says of ${name} ${endpoint}: ${states}, not ${due}`
+          return `${node.name} reports ${endpoint} on ${name} as ${states}, not ${due}`
       }
     }
   }

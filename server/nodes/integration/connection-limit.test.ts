@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  // A node that begins to listen assumes missed changes and forgets whom it has authorized.
+  // A node that starts to listen assumes missed changes and clears its authentication cache.
   await expect.poll(listens, WAIT).toBe(true)
   await other.request('POST', '/_api/database', { name: 'blog' })
   await soonAt(limited, '/_db/blog/', 200)

@@ -70,12 +70,12 @@ test('a node checks conditions against the changes of another', async () => {
   )
   const match = { headers: { 'If-Match': `"${json[0].revision}"` } }
   const change = (name: string) => ({ endpoint: a.address, databases: ['_system', name] })
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     a.request('POST', '/_api/endpoint', change('one'), match),
     b.request('POST', '/_api/endpoint', change('two'), match),
   ])
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
-  const winner = answers[0]?.status === 200 ? 'one' : 'two'
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 412])
+  const winner = responses[0]?.status === 200 ? 'one' : 'two'
   for (const node of [a, b]) {
     await expect
       .poll(async () => (await node.request('GET', '/_api/endpoint')).json, PATIENTLY)
@@ -88,8 +88,8 @@ test('concurrent adds of one address on two nodes create one endpoint on one of 
     const endpoint = `tcp://127.0.0.1:${port}`
     const add = (node: NodeProcess) =>
       node.request('POST', '/_api/endpoint', { endpoint, databases: ['_system', node.name] })
-    const answers = await Promise.all([add(a), add(b)])
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+    const responses = await Promise.all([add(a), add(b)])
+    expect(responses.map(({ status, text }) => [status, text])).toEqual([
       [200, expect.any(String)],
       [200, expect.any(String)],
     ])
@@ -118,10 +118,10 @@ test('a document written on one node during a drop on another is deleted', async
         b.request('POST', '/_db/brief/things', { n }),
       )
       const dropped = a.request('DELETE', '/_api/database/brief')
-      const answers = await Promise.all(writes)
+      const responses = await Promise.all(writes)
       expect((await dropped).status).toBe(200)
       // On an overloaded machine the database may be unavailable for a moment (503).
-      for (const { status, text } of answers) expect([201, 404, 503], text).toContain(status)
+      for (const { status, text } of responses) expect([201, 404, 503], text).toContain(status)
       // A new database with the same name is empty.
       await a.request('POST', '/_api/database', { name: 'brief' })
       await expect
@@ -170,13 +170,13 @@ test('an address that no node can open is rejected, and leaves nothing behind', 
 })
 
 test('concurrent removals of the last two endpoints that reach _system: one is rejected', async () => {
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     a.request('DELETE', endpointPath(a.address)),
     b.request('DELETE', endpointPath(b.address)),
   ])
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
-  expect(answers.find(({ status }) => status === 409)?.json.errorNum).toBe(1200)
-  const [left, lost] = answers[0]?.status === 200 ? [b, a] : [a, b]
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
+  expect(responses.find(({ status }) => status === 409)?.json.errorNum).toBe(1200)
+  const [left, lost] = responses[0]?.status === 200 ? [b, a] : [a, b]
   // The node learns of the other's change a moment later.
   await expect
     .poll(async () => (await left.request('GET', '/_api/endpoint')).json, PATIENTLY)

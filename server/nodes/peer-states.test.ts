@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import type { ListenerStatus } from '../contract/endpoints/listener.ts'
+import { DEAD_AFTER } from './liveness.ts'
+import { createPeerStates } from './peer-states.ts'
+
+afterEach(() => vi.useRealTimers())
+
+const status = { endpoint: 'tcp://127.0.0.1:1', state: 'listening', revision: 1 } as ListenerStatus
+
+/** Returns the states of a peer that has just sent a heartbeat. */
+async function statesOfPeer() {
+  const peers = createPeerStates({
+    repository: {
+      others: async () => [
+        { name: 'b', run: 'b', hostId: 'there', report: 1, listeners: 1, silence: 0 },
+      ],
+      listenersOf: async () => [{ id: 1, status }],
+    },
+    self: { name: 'a', run: 'a', hostId: 'here' },
+    onListenersChanged: () => {},
+    onPeersChanged: () => {},
+  })
+  await peers.read()
+  return peers
+}
+
+test.each([-3_600_000, 3_600_000])(
+  'a peer is not silent after a change of the clock by %d ms',
+  async (change) => {
+    vi.useFakeTimers()
+    const peers = await statesOfPeer()
+    vi.setSystemTime(Date.now() + change)
+    expect(peers.listeners()).toEqual([status])
+    const seen = Date.now()
+    vi.advanceTimersByTime(DEAD_AFTER)
+    expect(peers.listeners()).toEqual([{ ...status, silentSince: new Date(seen).toISOString() }])
+  },
+)
