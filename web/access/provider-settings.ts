@@ -1,7 +1,7 @@
 import type { ProviderSetupList } from '../../server/contract/access/session.ts'
 
 /** A provider that the server supports. */
-export interface KnownProvider {
+export interface SupportedProvider {
   /** Name in URL paths. */
   readonly name: string
   readonly label: string
@@ -9,7 +9,7 @@ export interface KnownProvider {
   readonly settings: Readonly<Record<string, string>>
 }
 
-const known: readonly KnownProvider[] = [
+const providers: readonly SupportedProvider[] = [
   { name: 'github', label: 'GitHub', settings: {} },
   { name: 'google', label: 'Google', settings: {} },
   { name: 'facebook', label: 'Facebook', settings: {} },
@@ -31,11 +31,11 @@ const known: readonly KnownProvider[] = [
 ]
 
 /** Returns the supported providers that are not configured. */
-export const unconfiguredProviders = (setup: ProviderSetupList): readonly KnownProvider[] =>
-  known.filter(({ name }) => setup.every((each) => each.name !== name))
+export const unconfiguredProviders = (setup: ProviderSetupList): readonly SupportedProvider[] =>
+  providers.filter(({ name }) => setup.every((each) => each.name !== name))
 
 /** Returns the environment variables of a provider, one per line. */
-export function settingsOf({ name, settings }: KnownProvider): string {
+export function settingsOf({ name, settings }: SupportedProvider): string {
   const all = { ...settings, CLIENT_ID: '…', CLIENT_SECRET: '…' }
   return Object.entries(all)
     .map(([key, value]) => `GATEHOUSE_${name.toUpperCase()}_${key}=${value}`)

@@ -15,7 +15,7 @@ export interface DatabaseRow {
   readonly bytes: number | null
   readonly measured: string | null
   /** Endpoints whose mapping names the database. */
-  readonly naming: readonly ServingEndpoint[]
+  readonly mapped: readonly ServingEndpoint[]
   /** Endpoints that reach every database. All rows share this list. */
   readonly open: readonly ServingEndpoint[]
 }
@@ -27,7 +27,7 @@ export function toDatabaseRows(
   endpoints: readonly EndpointRecord[] | undefined,
 ): DatabaseRow[] {
   const sized = new Map((sizes ?? []).map((each) => [each.database, each]))
-  const { naming, open } = groupByMapping(endpoints ?? [])
+  const { mapped, open } = groupByMapping(endpoints ?? [])
   const openToSystem = open.map((each) => ({ ...each, isDefault: true }))
   return names.map((name) => {
     const {
@@ -42,7 +42,7 @@ export function toDatabaseRows(
       documents,
       bytes,
       measured,
-      naming: naming.get(name) ?? [],
+      mapped: mapped.get(name) ?? [],
       // An endpoint with an empty mapping uses `_system` as its default.
       open: name === '_system' ? openToSystem : open,
     }
@@ -50,30 +50,30 @@ export function toDatabaseRows(
 }
 
 function groupByMapping(endpoints: readonly EndpointRecord[]) {
-  const naming = new Map<string, ServingEndpoint[]>()
+  const mapped = new Map<string, ServingEndpoint[]>()
   const open: ServingEndpoint[] = []
   for (const { endpoint, databases } of endpoints) {
     if (databases.length === 0) open.push({ endpoint, isDefault: false })
     for (const [at, name] of databases.entries()) {
-      const reach = naming.get(name) ?? []
+      const reach = mapped.get(name) ?? []
       reach.push({ endpoint, isDefault: at === 0 })
-      naming.set(name, reach)
+      mapped.set(name, reach)
     }
   }
-  return { naming, open }
+  return { mapped, open }
 }
 
 /** Returns all endpoints that reach a database, starting with those that name it. */
-export const servingEndpoints = ({ naming, open }: DatabaseRow): ServingEndpoint[] => [
-  ...naming,
+export const servingEndpoints = ({ mapped, open }: DatabaseRow): ServingEndpoint[] => [
+  ...mapped,
   ...open,
 ]
 
 /** Formats how many endpoints reach a database, and for how many it is the default. */
-export function formatEndpointCount({ naming, open }: DatabaseRow): string {
-  const count = naming.length + open.length
+export function formatEndpointCount({ mapped, open }: DatabaseRow): string {
+  const count = mapped.length + open.length
   if (count === 0) return 'None'
-  const defaults = [naming, open].reduce(
+  const defaults = [mapped, open].reduce(
     (sum, reach) => sum + reach.filter(({ isDefault }) => isDefault).length,
     0,
   )
@@ -88,8 +88,8 @@ export function filterRows(rows: readonly DatabaseRow[], text: string): readonly
 
 /** Returns a sentence that says which endpoints will reach a new database. */
 export function formatServingEndpoints(name: string, endpoints: readonly EndpointRecord[]): string {
-  const { naming, open } = groupByMapping(endpoints)
-  const named = naming.get(name)?.length ?? 0
+  const { mapped, open } = groupByMapping(endpoints)
+  const named = mapped.get(name)?.length ?? 0
   if (open.length + named === 0) return 'No endpoint serves it yet. Map one to it afterwards.'
   const parts = [
     named > 0 && `${count(named)} that already ${named === 1 ? 'has' : 'have'} it in the mapping`,

@@ -33,8 +33,10 @@ export async function readPage(
   { filter, sort, after, cursor }: DocumentsSearch,
   signal: AbortSignal,
 ): Promise<DocumentsPage> {
-  const given = { limit: `${PAGE}`, sort, after, cursor }
-  const response = await requireOk(list(collectionRef, conditionsOf(filter), given, { signal }))
+  const parameters = { limit: `${PAGE}`, sort, after, cursor }
+  const response = await requireOk(
+    list(collectionRef, conditionsOf(filter), parameters, { signal }),
+  )
   const documents = (await awaitResponse(response.json())) as DocumentFields[]
   return {
     documents,

@@ -8,7 +8,7 @@ import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
-import { useSeen } from './filter/use-seen.ts'
+import { useSeenValues } from './filter/use-seen-values.ts'
 import { PlanLine } from './indexes/plan-line.tsx'
 import { resizeColumn } from './model/columns.ts'
 import { isFilter } from './model/conditions.ts'
@@ -34,7 +34,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
     enabled: isFilter(list.filter),
   })
   const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
-  const seen = useSeen(collectionRef)
+  const seen = useSeenValues(collectionRef)
   // biome-ignore lint/correctness/useExhaustiveDependencies: new documents may have other fields
   const fields = useMemo(seen.fields, [query.data])
   const sort = parseSort(list.sort)

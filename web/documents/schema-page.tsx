@@ -5,7 +5,6 @@ import { useState } from 'react'
 import * as z from 'zod/mini'
 import { useHasRole } from '../shared/session/person.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
-import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
 import { FormFrame } from '../shared/ui/form/form-frame.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
@@ -19,7 +18,7 @@ import { ConflictError } from './mutations/conflict-error.ts'
 import { useRemoveSchema } from './mutations/remove-schema.ts'
 import { useSaveSchema } from './mutations/save-schema.ts'
 import { schemaQuery } from './queries.ts'
-import { ReadFailure } from './read-failure.tsx'
+import { ReadResult } from './read-result.tsx'
 import classes from './schema-page.module.css'
 import type { CollectionRef } from './use-documents-location.ts'
 import { schemaText, useJsonForm } from './use-json-form.ts'
@@ -36,23 +35,24 @@ export function SchemaPage() {
   const { database = '', collection = '' }: Partial<CollectionRef> = useParams({ strict: false })
   const collectionRef = { database, collection }
   const mayChange = useHasRole('operator')
-  const { data: schema, error, refetch } = useQuery(schemaQuery(collectionRef))
+  const query = useQuery(schemaQuery(collectionRef))
   usePageTitle('Schema', collection, database, 'Documents')
   return (
     <>
       <CollectionHead title={`Schema of ${collection}`} collectionRef={collectionRef} />
-      {schema === undefined && error === null && <SkeletonRows what="the schema" />}
-      {schema === undefined && error !== null && (
-        <ReadFailure what="The schema" database={database} error={error} onRetry={refetch} />
-      )}
-      {schema !== undefined && mayChange && (
-        <SchemaForm
-          key={`${database}/${collection}`}
-          collectionRef={collectionRef}
-          schema={schema}
-        />
-      )}
-      {schema !== undefined && !mayChange && <ReadOnly schema={schema} />}
+      <ReadResult query={query} what="the schema" database={database}>
+        {(schema) =>
+          mayChange ? (
+            <SchemaForm
+              key={`${database}/${collection}`}
+              collectionRef={collectionRef}
+              schema={schema}
+            />
+          ) : (
+            <ReadOnly schema={schema} />
+          )
+        }
+      </ReadResult>
     </>
   )
 }

@@ -7,7 +7,7 @@ export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'>
 /**
  * Saves endpoints as `gatehouse-endpoints-<time in UTC>.json`, which the import accepts.
  *
- * @returns the number of endpoints in the file; removed endpoints that are draining are left out.
+ * @returns the number of endpoints in the file; removed endpoints that are draining are omitted.
  */
 export function exportEndpoints(rows: readonly ExportedRow[], now = new Date()): number {
   const records = toExportRecords(rows)

@@ -49,7 +49,7 @@ export function useEndpointsLocation() {
         resetScroll: false,
       })
     // A dialog opens over the panel, which reappears when the dialog closes.
-    const over = (change: EndpointsSearch) =>
+    const openDialog = (change: EndpointsSearch) =>
       go('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change }))
     const isDialog = (now: EndpointsSearch) =>
       now.edit !== undefined || now.remove !== undefined || now.bulk !== undefined
@@ -57,9 +57,9 @@ export function useEndpointsLocation() {
       add: () => go('/endpoints/new', () => ({})),
       duplicate: (address: string) => go('/endpoints/new', () => ({ like: address })),
       open: (address: string) => go('/endpoints', () => ({ open: address })),
-      edit: (address: string) => over({ edit: address }),
-      remove: (address: string) => over({ remove: address }),
-      bulk: (action: string) => over({ bulk: action }),
+      edit: (address: string) => openDialog({ edit: address }),
+      remove: (address: string) => openDialog({ remove: address }),
+      bulk: (action: string) => openDialog({ bulk: action }),
       closePanel: () => go('/endpoints', () => ({})),
       /** Closes the dialog and keeps the panel beneath it. */
       close: () =>

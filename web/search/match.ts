@@ -62,11 +62,11 @@ export interface Matches<T> {
   readonly count: number
 }
 
-/** Returns the `most` best matches, best first. Equal matches keep their order. */
+/** Returns the best matches, at most `limit`, best first. Equal matches keep their order. */
 export function find<T extends { readonly searched: Searchable }>(
   items: readonly T[],
   query: string,
-  most: number,
+  limit: number,
 ): Matches<T> {
   const words = splitWords(query)
   const ranked: { item: T; score: number; index: number }[] = []
@@ -75,5 +75,5 @@ export function find<T extends { readonly searched: Searchable }>(
     if (score > 0) ranked.push({ item, score, index })
   }
   ranked.sort((a, b) => b.score - a.score || a.index - b.index)
-  return { best: ranked.slice(0, most).map(({ item }) => item), count: ranked.length }
+  return { best: ranked.slice(0, limit).map(({ item }) => item), count: ranked.length }
 }

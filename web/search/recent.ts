@@ -6,8 +6,8 @@ const MAX_RESULTS = 5
 /** Returns the ids of the user's latest search results in this browser, newest first. */
 export function recentIds(person: string): readonly string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(PREFIX + person) ?? '[]')
-    return Array.isArray(kept) ? kept.filter((id) => typeof id === 'string') : []
+    const ids: unknown = JSON.parse(localStorage.getItem(PREFIX + person) ?? '[]')
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
   } catch {
     return []
   }

@@ -79,9 +79,9 @@ const actions: readonly BuiltIn[] = [
   },
   { label: 'Create token', target: { to: '/me/new-token' }, also: 'new api key create' },
   { label: 'Show keyboard shortcuts', target: { act: 'keys' }, also: 'keyboard shortcuts help' },
-  { label: 'Use light theme', target: { act: 'light' }, also: 'colour appearance' },
-  { label: 'Use dark theme', target: { act: 'dark' }, also: 'colour appearance night' },
-  { label: 'Use system theme', target: { act: 'auto' }, also: 'colour appearance' },
+  { label: 'Use light theme', target: { act: 'light' }, also: 'color colour appearance' },
+  { label: 'Use dark theme', target: { act: 'dark' }, also: 'color colour appearance night' },
+  { label: 'Use system theme', target: { act: 'auto' }, also: 'color colour appearance' },
 ]
 
 const make =

@@ -12,10 +12,10 @@ export interface RoleChange {
 /** Returns the consequences of a role change, one sentence each. */
 export function formatRoleChange({ person, role, self }: RoleChange): string[] {
   const name = self ? 'You' : nameOf(person)
-  const own = self ? 'Your' : `${nameOf(person)}'s`
+  const possessive = self ? 'Your' : `${nameOf(person)}'s`
   if (role === 'none') {
     return [
-      `${own} sessions and tokens end immediately on all nodes.`,
+      `${possessive} sessions and tokens end immediately on all nodes.`,
       `${name} cannot sign in until an admin assigns ${self ? 'you' : 'them'} a role again.`,
       'Revoked tokens stay revoked, so programs need new ones.',
     ]
@@ -24,11 +24,11 @@ export function formatRoleChange({ person, role, self }: RoleChange): string[] {
   const sessions =
     person.sessions === 0
       ? `${name} is not signed in. The next session has the role ${role}.`
-      : `${own} sessions end. After signing in again, ${name} has the role ${role}.`
+      : `${possessive} sessions end. After signing in again, ${name} has the role ${role}.`
   const tokens =
     role === 'pending'
-      ? `${own} tokens are rejected until a role is assigned again.`
-      : `${own} tokens are limited to the permissions of ${article(role)}.`
+      ? `${possessive} tokens are rejected until a role is assigned again.`
+      : `${possessive} tokens are limited to the permissions of ${article(role)}.`
   return [
     self ? `This is your own role. Your sessions end, and you sign in again as ${role}.` : sessions,
     ...(atLeast(role, person.role) ? [] : [tokens]),

@@ -34,8 +34,8 @@ const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 /** Fields of the token form: name, role, databases, and lifetime. */
 export function TokenFields({ form }: TokenFieldsProps) {
   const { values: draft, change } = form
-  const { role: own } = usePresence().person
-  const roles = tokenRoles.filter((role) => atLeast(own, role))
+  const { role: ownRole } = usePresence().person
+  const roles = tokenRoles.filter((role) => atLeast(ownRole, role))
   return (
     <>
       <TextInput

@@ -9,16 +9,16 @@ const MAX_ADDRESSES = 3
  * each.
  */
 export function dropConsequences(row: DatabaseRow, reachKnown: boolean): string[] {
-  const { naming } = row
+  const { mapped } = row
   const ending = 'Requests for it get 404 immediately.'
   if (!reachKnown) return [formatLoss(row), ending]
-  const first = naming.filter(({ isDefault }) => isDefault)
+  const first = mapped.filter(({ isDefault }) => isDefault)
   return [
     formatLoss(row),
     ending,
-    naming.length === 0 ? 'No endpoint lists it in its mapping.' : '',
-    naming.length > 0
-      ? `${addresses(naming)} ${naming.length === 1 ? 'lists' : 'list'} it and will keep the name. A database created later with this name is served there.`
+    mapped.length === 0 ? 'No endpoint lists it in its mapping.' : '',
+    mapped.length > 0
+      ? `${addresses(mapped)} ${mapped.length === 1 ? 'lists' : 'list'} it and will keep the name. A database created later with this name is served there.`
       : '',
     first.length > 0
       ? `It is the default of ${addresses(first)}. Requests there without a database name will get 404.`

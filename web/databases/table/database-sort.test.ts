@@ -8,7 +8,7 @@ const row = (name: string, documents: number | null): DatabaseRow => ({
   documents,
   bytes: documents,
   measured: null,
-  naming: [],
+  mapped: [],
   open: [],
 })
 const rows = [row('a10', 3), row('b', null), row('a9', 3), row('c', 12)]

@@ -10,7 +10,7 @@ const figures: Readonly<Record<Exclude<SortColumn, 'name'>, (row: DatabaseRow) =
     collections: ({ collections }) => collections,
     documents: ({ documents }) => documents,
     size: ({ bytes }) => bytes,
-    endpoints: ({ naming, open }) => naming.length + open.length,
+    endpoints: ({ mapped, open }) => mapped.length + open.length,
   }
 
 /** Default sort order. */

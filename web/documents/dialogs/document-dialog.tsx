@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { copyText } from '../../shared/ui/text/copy-text.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
@@ -37,7 +37,7 @@ export function DocumentDialog({
       returnTo={() => findDocumentLink(id)}
     >
       <JsonEditor label={`Document ${id} as JSON`} text={text} first />
-      <div className={classes.actions}>
+      <DialogActions>
         {mayChange && (
           <Button variant="subtle" className={classes.delete} onClick={() => remove(id)}>
             Delete document
@@ -51,7 +51,7 @@ export function DocumentDialog({
             Edit document
           </Button>
         )}
-      </div>
+      </DialogActions>
     </Dialog>
   )
 }

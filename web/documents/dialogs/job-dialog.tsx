@@ -6,7 +6,7 @@ import { ApiFailure } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
-import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { jobQuery } from '../queries.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -38,11 +38,11 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
         ))}
       {job !== undefined && !ended && <Progress job={job} error={error} />}
       {job !== undefined && ended && <Outcome job={job} />}
-      <div className={classes.actions}>
+      <DialogActions>
         <Button variant={ended ? 'filled' : 'default'} onClick={close} data-autofocus>
           Close
         </Button>
-      </div>
+      </DialogActions>
     </Dialog>
   )
 }
@@ -64,7 +64,7 @@ const verbs: Record<JobView['kind'], string> = {
 }
 
 function Progress({ job, error }: { job: JobView; error: Error | null }) {
-  const { done, total, collection, kind } = job
+  const { done, total, kind } = job
   return (
     <>
       <progress
@@ -75,8 +75,8 @@ function Progress({ job, error }: { job: JobView; error: Error | null }) {
       />
       <p className="dim">
         {formatCount(done)}
-        {total !== null && ` of ${formatCount(total)}`} documents of {collection} processed. The job
-        continues when you close this dialog.
+        {total !== null && ` of ${formatCount(total)}`} documents of {placeOf(job)} processed. The
+        job continues when you close this dialog.
         {kind !== 'import' && ' The change becomes visible when it is complete.'}
       </p>
       {error !== null && (
@@ -101,8 +101,11 @@ function Outcome({ job }: { job: JobView }) {
   )
 }
 
-function formatJobResult({ kind, found, collection, failure }: JobView): string {
-  const changed = `${formatCount(found)} document${found === 1 ? '' : 's'} of ${collection} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
+function formatJobResult(job: JobView): string {
+  const { kind, found, failure } = job
+  const changed = `${formatCount(found)} document${found === 1 ? '' : 's'} of ${placeOf(job)} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
   if (failure === null) return changed
   return `${kind === 'import' ? changed : `Nothing was ${verbs[kind]}.`} ${failure.message}`
 }
+
+const placeOf = ({ collection }: JobView) => collection ?? 'the database'

@@ -119,7 +119,7 @@ export function JsonEditor(props: JsonEditorProps) {
 }
 
 /**
- * Handles text typed over a selection. Browsers would copy the colours of the replaced text as an
+ * Handles text typed over a selection. Browsers would copy the colors of the replaced text as an
  * inline style, which the content security policy blocks.
  */
 const replaceWithoutStyle = EditorView.domEventHandlers({

@@ -45,15 +45,14 @@ export function JsonField(props: JsonFieldProps) {
       <div id={`${id}-error`} role="alert" className={classes.error}>
         {error !== undefined && (
           <p>
-            {alone !== undefined && <CollectionRef mark={alone} text={text} editor={editor} />}{' '}
-            {error}
+            {alone !== undefined && <LineButton mark={alone} text={text} editor={editor} />} {error}
           </p>
         )}
         {alone === undefined && placed.length > 0 && (
           <ul>
             {placed.slice(0, MAX_SHOWN).map((mark) => (
               <li key={`${mark.pointer} ${mark.message}`}>
-                <CollectionRef mark={mark} text={text} editor={editor} />{' '}
+                <LineButton mark={mark} text={text} editor={editor} />{' '}
                 {mark.pointer === '' ? (
                   'The document'
                 ) : (
@@ -78,7 +77,7 @@ interface Placed extends TextError {
 }
 
 /** Button with a violation's line number, which moves the cursor there. */
-function CollectionRef(props: {
+function LineButton(props: {
   mark: TextError
   text: string
   editor: RefObject<JsonEditorHandle | null>

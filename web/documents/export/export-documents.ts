@@ -1,4 +1,5 @@
-import { requestHeaders, requireOk } from '../../app/api.ts'
+import { awaitResponse, requestHeaders, requireOk } from '../../app/api.ts'
+import { saveFile } from '../../shared/ui/text/save-file.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
@@ -13,22 +14,49 @@ export interface DocumentExport {
   readonly sort: string | undefined
   readonly format: ExportFormat
   readonly signal: AbortSignal
+  /** Called with the number of bytes that have arrived. */
+  readonly onProgress: (bytes: number) => void
 }
 
 /**
- * Downloads all documents that match. The browser writes them to a file as they arrive, and shows
- * the progress. Resolves with the name of the file when the download begins.
+ * Downloads all documents that match, and saves them as a file once they are complete. Resolves with
+ * its name.
  */
 export async function exportDocuments(options: DocumentExport): Promise<string> {
-  const { collectionRef, filter, sort, format, signal } = options
+  const { collectionRef, filter, sort, format, signal, onProgress } = options
   const conditions = [...conditionsOf(filter), { name: 'export-as', value: format }]
   const url = toApiPath(collectionRef, conditions, sort)
-  // A failed download does not say why, so request the export first, up to its first documents.
+  // Not a link to the URL: a failed download does not say why.
   const response = await requireOk(fetch(url, { headers: requestHeaders(), signal }))
-  await response.body?.cancel()
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${collectionRef.collection}.${format}`
-  link.click()
-  return link.download
+  const content = await awaitResponse(collect(response, onProgress))
+  const name = `${collectionRef.collection}.${format}`
+  saveFile(name, content, response.headers.get('Content-Type') ?? '')
+  return name
+}
+
+/** Size of the parts of a download, bytes. Browsers move them from memory to the disk. */
+const PART_BYTES = 4 * 1024 * 1024
+
+async function collect(response: Response, onProgress: (bytes: number) => void): Promise<Blob> {
+  const parts: Blob[] = []
+  let chunks: Uint8Array<ArrayBuffer>[] = []
+  let size = 0
+  let total = 0
+  const addPart = () => {
+    parts.push(new Blob(chunks))
+    chunks = []
+    size = 0
+    onProgress(total)
+  }
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {}
+    if (done || value === undefined) break
+    chunks.push(value)
+    size += value.length
+    total += value.length
+    if (size >= PART_BYTES) addPart()
+  }
+  addPart()
+  return new Blob(parts)
 }

@@ -1,6 +1,7 @@
 import { Menu } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useBlocker } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
 import { copyText } from '../../shared/ui/text/copy-text.ts'
@@ -13,21 +14,27 @@ import { ExportProgress } from './export-progress.tsx'
 
 const formats = Object.entries(EXPORT_FORMATS) as [ExportFormat, string][]
 
-/** Menu that downloads the documents that match, or copies the request for them. */
+/** Menu that saves the documents that match as a file, or copies the request for them. */
 export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) {
   const { search } = useDocumentsLocation()
   const { filter, sort } = search
   const abort = useRef<AbortController>(undefined)
+  const [received, setReceived] = useState(0)
   const download = useMutation({
     mutationFn: (format: ExportFormat) => {
       const controller = new AbortController()
       abort.current = controller
       const { signal } = controller
-      return exportDocuments({ collectionRef, filter, sort, format, signal })
+      setReceived(0)
+      return exportDocuments({
+        ...{ collectionRef, filter, sort, format, signal },
+        onProgress: setReceived,
+      })
     },
-    onSuccess: (name) => announce(`The browser is downloading ${name}.`),
+    onSuccess: (name) => announce(`${name} was saved.`),
   })
-  useEffect(() => () => abort.current?.abort(), [])
+  // Other pages of the console do not end the export.
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => download.isPending })
   const copy = async (what: string, toText: (url: string) => string) => {
     const path = toApiPath(collectionRef, conditionsOf(filter), sort)
     const done = await copyText(toText(location.origin + path))
@@ -57,7 +64,12 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
         <Menu.Item onClick={() => copy('fetch call', toFetch)}>Copy as fetch</Menu.Item>
       </MenuButton>
       {(download.isPending || download.isError) && (
-        <ExportProgress collectionRef={collectionRef} error={download.error} onCancel={cancel} />
+        <ExportProgress
+          collectionRef={collectionRef}
+          received={received}
+          error={download.error}
+          onCancel={cancel}
+        />
       )}
     </>
   )

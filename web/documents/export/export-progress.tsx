@@ -1,25 +1,31 @@
 import { Button } from '@mantine/core'
 import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import bar from '../../shared/ui/overlay/undo-bar.module.css'
+import { formatBytes } from '../../shared/ui/text/format-bytes.ts'
 import { Advice } from '../indexes/plan-line.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 export interface ExportProgressProps {
   readonly collectionRef: CollectionRef
-  /** Why the export failed; null until its download begins. */
+  /** Number of bytes that have arrived. */
+  readonly received: number
+  /** Why the export failed; null while it runs. */
   readonly error: Error | null
   readonly onCancel: () => void
 }
 
-/** Shows that an export is being prepared, with Cancel, or why it failed. */
-export function ExportProgress({ collectionRef, error, onCancel }: ExportProgressProps) {
+/** Shows the progress of an export, with Cancel, or why it failed. */
+export function ExportProgress(props: ExportProgressProps) {
+  const { collectionRef, received, error, onCancel } = props
   const { collection } = collectionRef
   return (
     <FloatingBar>
       <section aria-label="Export" className={bar.bar}>
         <div className={bar.text} role={error === null ? undefined : 'alert'}>
           {error === null ? (
-            <p>Preparing the export of {collection}…</p>
+            <p>
+              Exporting {collection}…{received > 0 && ` ${formatBytes(received)} received.`}
+            </p>
           ) : (
             <>
               <p>

@@ -13,7 +13,7 @@ import {
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'
-import { useSeen } from './use-seen.ts'
+import { useSeenValues } from './use-seen-values.ts'
 
 export interface ConditionFormProps {
   readonly collectionRef: CollectionRef
@@ -38,7 +38,7 @@ export function ConditionForm(props: ConditionFormProps) {
   const { collectionRef, condition, onSave, onCancel } = props
   const form = useDraftForm({ initialValues: toValues(condition), schema })
   const { field, choice, value } = form.values
-  const seen = useSeen(collectionRef)
+  const seen = useSeenValues(collectionRef)
   const fields = useMemo(seen.fields, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
   const values = useMemo(() => seen.values(field.trim()), [field])

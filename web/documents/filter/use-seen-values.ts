@@ -8,7 +8,7 @@ const VALUES = 50
 const MAX_LENGTH = 80
 
 /** Returns functions that suggest fields and values, from the pages loaded so far. */
-export function useSeen(collectionRef: CollectionRef) {
+export function useSeenValues(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
   const documents = () =>
     seenPages(queryClient, collectionRef).flatMap((page) => [...page.documents])

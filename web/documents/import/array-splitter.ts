@@ -16,7 +16,7 @@ export interface ArraySplitter {
 }
 
 /**
- * Returns a splitter. White space between tokens is left out. Elements are not checked; the server
+ * Returns a splitter. Whitespace between tokens is removed. Elements are not checked; the server
  * reports those that are not JSON.
  */
 export function createArraySplitter(): ArraySplitter {
@@ -34,7 +34,7 @@ export function createArraySplitter(): ArraySplitter {
     },
     write(part) {
       let lines = ''
-      // The text from here is copied when a character must be left out.
+      // The text from here is copied when a character must be removed.
       let from = 0
       for (let at = 0; at < part.length && !isOver; at++) {
         const code = part.charCodeAt(at)

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { IMPORT_ERRORS, type ImportResult } from '../../../server/contract/import.ts'
+import { DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { saveFile } from '../../shared/ui/text/save-file.ts'
 import { describeImport } from './describe-import.ts'
 import classes from './import-dialog.module.css'
@@ -37,7 +38,7 @@ export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOu
       {errors.length === IMPORT_ERRORS && (
         <p className={classes.note}>Only the first {IMPORT_ERRORS} errors are listed.</p>
       )}
-      <div className={classes.actions}>
+      <DialogActions>
         {errors.length > 0 && (
           <Button variant="default" onClick={save}>
             Download errors
@@ -46,7 +47,7 @@ export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOu
         <Button variant="filled" onClick={onClose} autoFocus>
           Close
         </Button>
-      </div>
+      </DialogActions>
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import classes from './import-dialog.module.css'
 
 /** Shows the share of the source that was imported, with Cancel. */
@@ -16,11 +17,11 @@ export function ImportProgress({ share, onCancel }: { share: number; onCancel: (
         {share < 1 ? `${percent} % sent. ` : 'Waiting for the last documents. '}
         Keep this page open. If you cancel, documents that are stored by then stay.
       </p>
-      <div className={classes.actions}>
+      <DialogActions>
         <Button variant="default" onClick={onCancel} autoFocus>
           Cancel import
         </Button>
-      </div>
+      </DialogActions>
     </>
   )
 }

@@ -77,7 +77,7 @@ function readCsv(text: string, isWhole: boolean): Read {
   }
 }
 
-/** Returns the first records of CSV (RFC 4180), each as its cells. Blank lines are left out. */
+/** Returns the first records of CSV (RFC 4180), each as its cells. Blank lines are ignored. */
 export function splitCsv(text: string, most: number): string[][] {
   const records: string[][] = []
   let [cells, cell, isQuoted]: [string[], string, boolean] = [[], '', false]

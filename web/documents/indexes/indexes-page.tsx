@@ -3,12 +3,11 @@ import { lazy } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
-import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { AddButton } from '../../shared/ui/form/add-button.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
 import { CollectionHead } from '../choose/collection-head.tsx'
 import { indexesQuery } from '../queries.ts'
-import { ReadFailure } from '../read-failure.tsx'
+import { ReadResult } from '../read-result.tsx'
 import { IndexTable } from './index-table.tsx'
 import { useIndexesLocation } from './use-indexes-location.ts'
 
@@ -32,18 +31,7 @@ export function IndexesPage() {
         action={mayChange && <AddButton onClick={create}>Create index</AddButton>}
       />
       {!mayChange && <p className="dim">You are a viewer: indexes are changed by operators.</p>}
-      <QueryResult
-        query={query}
-        what="the indexes"
-        failed={(error) => (
-          <ReadFailure
-            what="The indexes"
-            database={database}
-            error={error}
-            onRetry={query.refetch}
-          />
-        )}
-      >
+      <ReadResult query={query} what="the indexes" database={database}>
         {(indexes) => (
           <>
             {indexes.length === 0 ? (
@@ -61,7 +49,7 @@ export function IndexesPage() {
             )}
           </>
         )}
-      </QueryResult>
+      </ReadResult>
     </>
   )
 }

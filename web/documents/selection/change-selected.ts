@@ -44,7 +44,7 @@ async function mapParallel<T, R>(items: readonly T[], run: (item: T) => Promise<
   return results
 }
 
-/** Fetches the current versions of documents. Those that someone else deleted are left out. */
+/** Fetches the current versions of documents. Those that someone else deleted are omitted. */
 export async function readSelected(
   collectionRef: CollectionRef,
   ids: readonly string[],
@@ -69,7 +69,7 @@ async function changeEach(
   let isOver = false
   await mapParallel(documents, async (before) => {
     if (isOver) {
-      failures.push({ id: before.id, reason: 'Not tried.' })
+      failures.push({ id: before.id, reason: 'Not attempted.' })
       return
     }
     try {

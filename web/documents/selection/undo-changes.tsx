@@ -1,9 +1,7 @@
 import { Button } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
-import { IconX } from '../../shared/ui/icon/icons.tsx'
-import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
-import classes from '../../shared/ui/overlay/undo-bar.module.css'
+import { UndoBar, UndoFailure } from '../../shared/ui/overlay/undo-bar.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { type SelectionOutcome, undoChanges } from './change-selected.ts'
 import { describeOutcome, formatDocuments } from './describe-outcome.ts'
@@ -27,7 +25,6 @@ export interface UndoChangesProps {
  * and focus pause the countdown. Failures stay until they are dismissed.
  */
 export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProps) {
-  const bar = useRef<HTMLElement>(null)
   const undo = useChangeSelected(collectionRef)
   const [deadline, setDeadline] = useState<number | undefined>(() => Date.now() + UNDO_MS)
   const stays =
@@ -40,39 +37,19 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
     return () => clearTimeout(timer)
   }, [deadline, stays])
   const hold = () => setDeadline(undefined)
-  const release = () => {
-    if (bar.current?.matches(':hover, :focus-within') !== true) {
-      setDeadline(Date.now() + AFTER_HOLD_MS)
-    }
-  }
+  const release = useCallback(() => setDeadline(Date.now() + AFTER_HOLD_MS), [])
   const { changes } = outcome
   const failures = undo.data?.failures ?? outcome.failures
   return (
     <FloatingBar>
-      <section
-        ref={bar}
-        aria-label="Last change"
-        className={classes.bar}
-        data-undo=""
-        onPointerEnter={hold}
-        onPointerLeave={release}
-        onFocus={hold}
-        onBlur={() => setTimeout(release)}
-      >
-        <div className={classes.text} role={failures.length > 0 ? 'alert' : 'status'}>
-          <p>
-            {undo.data === undefined
-              ? describeOutcome(outcome)
-              : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
-          </p>
-          {failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
-            <p key={id}>
-              <span className="mono">{id}</span> <span className={classes.reason}>{reason}</span>
-            </p>
-          ))}
-        </div>
-        <div className={classes.actions}>
-          {changes.length > 0 && undo.data === undefined && (
+      <UndoBar
+        isFailed={failures.length > 0}
+        onHold={hold}
+        onRelease={release}
+        onClose={onClose}
+        action={
+          changes.length > 0 &&
+          undo.data === undefined && (
             <Button
               variant="subtle"
               aria-disabled={undo.isPending || undefined}
@@ -85,12 +62,18 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
             >
               {undo.isPending ? 'Undoing…' : 'Undo'}
             </Button>
-          )}
-          <IconButton aria-label="Close" onClick={onClose}>
-            <IconX />
-          </IconButton>
-        </div>
-      </section>
+          )
+        }
+      >
+        <p>
+          {undo.data === undefined
+            ? describeOutcome(outcome)
+            : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
+        </p>
+        {failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
+          <UndoFailure key={id} name={id} reason={reason} />
+        ))}
+      </UndoBar>
     </FloatingBar>
   )
 }

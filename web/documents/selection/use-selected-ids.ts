@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
+import { useUrlText } from '../../shared/ui/form/use-url-text.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './selected-text.ts'
 
@@ -16,17 +17,9 @@ export interface DocumentSelection {
  */
 export function useSelectedIds(shown: readonly string[]) {
   const { search, select } = useDocumentsLocation()
-  const url = search.selected ?? ''
-  // A checkbox changes at once; the router follows.
-  const [text, setText] = useState(url)
+  // A checkbox changes immediately; the router follows.
+  const { text, setText, written } = useUrlText(search.selected ?? '')
   const [isFull, setIsFull] = useState(false)
-  /** The text in the URL, and later texts that the URL does not contain yet. */
-  const written = useRef([url])
-  useEffect(() => {
-    const at = written.current.indexOf(url)
-    written.current = at < 0 ? [url] : written.current.slice(at)
-    if (at < 0) setText(url)
-  }, [url])
   const anchor = useRef<string>(undefined)
   const isAll = text === ALL_SELECTED
   // Deselecting one of all that match leaves the others of the page.
@@ -37,9 +30,9 @@ export function useSelectedIds(shown: readonly string[]) {
     select(next)
   }
   const choose = (next: Iterable<string>) => {
-    const wanted = [...new Set(next)]
-    const fitting = fitSelected(wanted)
-    setIsFull(fitting.length < wanted.length)
+    const ids = [...new Set(next)]
+    const fitting = fitSelected(ids)
+    setIsFull(fitting.length < ids.length)
     change(formatSelected(fitting))
   }
   return {

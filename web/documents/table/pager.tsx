@@ -21,7 +21,7 @@ export function Pager({ next, loading }: PagerProps) {
   const now = keyOf(search)
   const before = useRef(new Map<string, PagePosition>())
   if (now === '' && next === undefined && !loading) return null
-  const known = now === '' || before.current.has(now)
+  const canGoBack = now === '' || before.current.has(now)
   const goBack = () => {
     if (now !== '') page(before.current.get(now) ?? {})
   }
@@ -39,7 +39,7 @@ export function Pager({ next, loading }: PagerProps) {
         aria-disabled={now === '' || undefined}
         onClick={goBack}
       >
-        {known ? 'Previous' : 'First page'}
+        {canGoBack ? 'Previous' : 'First page'}
       </Button>
       <Button
         variant="default"

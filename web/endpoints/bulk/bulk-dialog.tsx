@@ -131,7 +131,7 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
           </Button>
           {(plan.tasks.length > 0 || !named) && (
             <Button
-              variant={action === 'remove' || guard.own ? 'danger' : 'filled'}
+              variant={action === 'remove' || guard.disconnects ? 'danger' : 'filled'}
               type="submit"
               aria-disabled={bulkChange.isPending || guard.refused !== undefined || undefined}
             >

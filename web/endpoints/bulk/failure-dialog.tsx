@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import type { EndpointChangeFailure } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { formatCount } from '../model/traffic.ts'
 import classes from './change-list.module.css'
 
@@ -25,11 +25,11 @@ export function FailureDialog(props: {
         ))}
         {more > 0 && <li>and {formatCount(more)} more</li>}
       </ul>
-      <div className={classes.actions}>
+      <DialogActions>
         <Button variant="default" onClick={onClose} data-autofocus>
           Close
         </Button>
-      </div>
+      </DialogActions>
     </Dialog>
   )
 }

@@ -13,7 +13,7 @@ export function useBulkChange(here: string | undefined, onStarted: () => void) {
   return useMutation({
     mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
       // The change disconnects this page, so the bars must be loaded before it.
-      if (guard.own) await Promise.all([preloadUndo(), loadBulkBar()])
+      if (guard.disconnects) await Promise.all([preloadUndo(), loadBulkBar()])
       const changes = plan.tasks.map(({ row: { address: endpoint, revision }, after }) => {
         const expect = revision === undefined ? {} : { expect: revision }
         return after === null
@@ -22,9 +22,9 @@ export function useBulkChange(here: string | undefined, onStarted: () => void) {
       })
       return startBulk(queryClient, changes)
     },
-    onSuccess: ({ id }, { plan, guard: { own, otherConsole } }) => {
+    onSuccess: ({ id }, { plan, guard: { disconnects, otherConsole } }) => {
       selectUnchangedAfter(id, plan)
-      const task = own ? plan.tasks.find(({ row }) => row.address === here) : undefined
+      const task = disconnects ? plan.tasks.find(({ row }) => row.address === here) : undefined
       if (task !== undefined && otherConsole !== undefined) {
         const { row, after } = task
         const change = { address: row.address, before: row.databases, after }

@@ -70,11 +70,11 @@ function hostChoices(addresses: AddressList): { value: string; label: string }[]
     { value: '0.0.0.0', label: 'All addresses (0.0.0.0)' },
     ...(v6 ? [{ value: '[::]', label: 'All IPv6 addresses ([::])' }] : []),
   ]
-  const own = addresses
+  const ownAddresses = addresses
     .filter((address) => first.every(({ value }) => value !== address.host))
     .map(({ host, interface: name, loopback }) => ({
       value: host,
       label: loopback ? `This machine only (${host})` : `${host} (${name})`,
     }))
-  return [...first, ...own]
+  return [...first, ...ownAddresses]
 }

@@ -58,14 +58,14 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { stage, save, stopWaiting } = useSaveMapping(address, mapping, {
     onSaved: (change) => {
       announce(`The mapping of ${address} was saved.`)
-      if (change !== undefined && guard?.own === false) undo.offer([change])
+      if (change !== undefined && guard?.disconnects === false) undo.offer([change])
       if (change !== undefined && guard?.otherConsole !== undefined)
         undo.offerConsole(change, guard.otherConsole)
       leave()
     },
     onErrors: form.showErrors,
     // The change disconnects this page, so the bar must be loaded before it.
-    prepare: guard?.own === true ? preloadUndo : undefined,
+    prepare: guard?.disconnects === true ? preloadUndo : undefined,
   })
 
   const saveLabel = guard ? guardedLabel(guard, 'Save', 'Save mapping') : 'Save mapping'
@@ -92,7 +92,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
     ? [
         formatMapping(after),
         ...formatChange(theirs ?? mapping.base, after, existing ?? []),
-        ...(guard?.own === false ? guard.consequences : []),
+        ...(guard?.disconnects === false ? guard.consequences : []),
       ]
     : []
   return (
@@ -106,7 +106,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
       <FormFrame
         form={{ ...form, restored: form.restored && !gone }}
         saveLabel={gone ? 'Add it again' : saveLabel}
-        danger={guard?.own === true}
+        danger={guard?.disconnects === true}
         busy={stage !== 'idle'}
         progress={formatStage(stage, 'saved')}
         error={
@@ -143,7 +143,9 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
             }}
           />
         </div>
-        {(guard?.own === true || refused !== undefined) && guard && <GuardNotice guard={guard} />}
+        {(guard?.disconnects === true || refused !== undefined) && guard && (
+          <GuardNotice guard={guard} />
+        )}
       </FormFrame>
     </Dialog>
   )

@@ -10,11 +10,11 @@ import { useEndpointsLocation } from '../use-endpoints-location.ts'
 export function NotAllowedDialog() {
   const { close } = useEndpointsLocation()
   const { person } = usePresence()
-  const kept = useHasDrafts()
+  const hasDrafts = useHasDrafts()
   return (
     <UnavailableDialog title="Only operators and admins can change endpoints" onClose={close}>
       You are a {person.role}. Ask an admin for that role.
-      {kept && ' Your input is kept in this tab.'}
+      {hasDrafts && ' Your input is kept in this tab.'}
     </UnavailableDialog>
   )
 }

@@ -49,8 +49,8 @@ export function useSaveEndpoint() {
       await saveInSteps({
         check: async () => {
           await callbacks.prepare?.()
-          const wanted = { ...sessionQuery, staleTime: 0, retry: false }
-          const why = validateSession(person, await queryClient.fetchQuery(wanted))
+          const freshSession = { ...sessionQuery, staleTime: 0, retry: false }
+          const why = validateSession(person, await queryClient.fetchQuery(freshSession))
           if (why !== undefined) throw new Error(why)
         },
         send: () => postEndpoint(record, condition),

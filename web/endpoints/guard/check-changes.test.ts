@@ -81,7 +81,7 @@ describe('removing an endpoint', () => {
     const rows = [admin, row(8530, ['_system'])]
     const guard = check(rows, [remove(8529)], { here: at(8529) })
     expect(guard).toMatchObject({
-      own: true,
+      disconnects: true,
       otherConsole: { address: at(8530), url: 'http://127.0.0.1:8530/_console/endpoints' },
     })
     expect(guard.consequences[0]).toBe(
@@ -101,7 +101,7 @@ describe('changing a mapping', () => {
 
   test('links to another console for the endpoint of the page', () => {
     const guard = check(rows, [map(8529, 'shop')], { here: at(8529) })
-    expect(guard.own).toBe(true)
+    expect(guard.disconnects).toBe(true)
     expect(guard.otherConsole?.address).toBe(at(8530))
     expect(guard.consequences).toEqual([
       'You are connected through this endpoint. This page will stop working.',
@@ -111,9 +111,9 @@ describe('changing a mapping', () => {
   })
 
   test('does not disconnect the page for other endpoints or if _system stays', () => {
-    expect(check(rows, [map(8529, 'shop')]).own).toBe(false)
-    expect(check(rows, [map(8530, 'shop')], { here: at(8529) }).own).toBe(false)
-    expect(check(rows, [map(8529, 'shop', '_system')], { here: at(8529) }).own).toBe(false)
+    expect(check(rows, [map(8529, 'shop')]).disconnects).toBe(false)
+    expect(check(rows, [map(8530, 'shop')], { here: at(8529) }).disconnects).toBe(false)
+    expect(check(rows, [map(8529, 'shop', '_system')], { here: at(8529) }).disconnects).toBe(false)
     expect(check(rows, [map(8529)], { here: at(8529) }).consequences).toEqual([])
   })
 
@@ -139,7 +139,7 @@ describe('changing several endpoints', () => {
     const changes = [remove(8529), { address: at(8540), after: ['_system'] }]
     expect(check(rows, changes, { here: at(8529) })).toMatchObject({
       refused: undefined,
-      own: true,
+      disconnects: true,
       otherConsole: { address: at(8540) },
     })
     expect(check(rows, [remove(8529), remove(8530)]).refused).toMatch('After this change')

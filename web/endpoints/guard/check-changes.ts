@@ -24,8 +24,8 @@ export interface ChangeGuard {
   /** The consequences, one sentence each, most serious first. */
   readonly consequences: readonly string[]
   /** Whether the changes disconnect this page. */
-  readonly own: boolean
-  /** Where the console stays available, if `own` is set and this browser can reach it. */
+  readonly disconnects: boolean
+  /** Where the console stays available, if `disconnects` is set and this browser can reach it. */
   readonly otherConsole: OtherConsole | undefined
 }
 
@@ -51,12 +51,12 @@ export interface ChangeContext {
 }
 
 /**
- * Judges changes to endpoints before they are applied: additions, mapping changes and removals.
+ * Checks changes to endpoints before they are applied: additions, mapping changes and removals.
  * Every confirmation in the console uses it and shows the result with `GuardNotice`:
  *
  * 1. `refused`: the changes would remove the last endpoint that serves the console. Don't send
  *    them.
- * 2. `own`: label the button "… and disconnect" ({@link guardedLabel}). Load the bar before the
+ * 2. `disconnects`: label the button "… and disconnect" ({@link guardedLabel}). Load the bar before the
  *    request (`preloadUndo`), and call `undo.offerConsole` afterwards instead of `undo.offer`.
  */
 export function checkChanges(facts: ChangeContext): ChangeGuard {
@@ -76,24 +76,24 @@ export function checkChanges(facts: ChangeContext): ChangeGuard {
   ].map(({ address }) => address)
   if (rows.some(isAdminAccess) && adminEndpoints.length === 0) {
     const refused = named ? NO_ADMIN_ACCESS : LAST_ADMIN_ACCESS
-    return { refused, consequences: [], own: false, otherConsole: undefined }
+    return { refused, consequences: [], disconnects: false, otherConsole: undefined }
   }
-  const own = rows.some(
+  const disconnects = rows.some(
     (row) =>
       row.address === here && servesConsole(row.databases) && !servesConsole(mappingAfter(row)),
   )
-  const otherConsole = own ? findOtherConsole(adminEndpoints, facts.page) : undefined
+  const otherConsole = disconnects ? findOtherConsole(adminEndpoints, facts.page) : undefined
   const removed = rows.filter(
     (row) => row.databases !== null && mappingAfter(row) === null && changed.has(row.address),
   )
   const stranded = findUnservedDatabases(facts, mappingAfter, added)
   return {
     refused: undefined,
-    own,
+    disconnects,
     otherConsole,
     consequences: [
-      own && formatOwn(named ? `${here}` : 'this endpoint'),
-      own && otherConsole === undefined && NO_OTHER_CONSOLE,
+      disconnects && formatOwn(named ? `${here}` : 'this endpoint'),
+      disconnects && otherConsole === undefined && NO_OTHER_CONSOLE,
       removed.length > 0 && formatConnections(removed, facts.drainSeconds),
       stranded.length > 0 && formatStranded(stranded, !named),
     ].filter((sentence) => sentence !== false),
@@ -102,7 +102,7 @@ export function checkChanges(facts: ChangeContext): ChangeGuard {
 
 /** Returns the label of the confirming button, such as "Save and disconnect". */
 export const guardedLabel = (guard: ChangeGuard, verb: string, label: string): string =>
-  guard.own ? `${verb} and disconnect` : label
+  guard.disconnects ? `${verb} and disconnect` : label
 
 const servesConsole = (mapping: readonly string[] | null): boolean =>
   mapping !== null && serves(mapping, SYSTEM_DATABASE)
@@ -116,10 +116,11 @@ function findUnservedDatabases(
   added: ChangeContext['changes'],
 ): string[] {
   const touched = new Set(changes.map(({ address }) => address))
-  const taken = new Set<string>()
+  const databasesLost = new Set<string>()
   for (const row of rows) {
     if (row.databases === null || !touched.has(row.address)) continue
-    for (const name of row.databases.length === 0 ? databases : row.databases) taken.add(name)
+    for (const name of row.databases.length === 0 ? databases : row.databases)
+      databasesLost.add(name)
   }
   const left = [
     ...rows.filter(isOpen).map(mappingAfter),
@@ -128,7 +129,7 @@ function findUnservedDatabases(
   ].filter((mapping) => mapping !== null)
   if (left.some((mapping) => mapping.length === 0)) return []
   const reached = new Set(left.flat())
-  return [...taken].filter((name) => !reached.has(name))
+  return [...databasesLost].filter((name) => !reached.has(name))
 }
 
 const isOpen = ({ databases, state }: EndpointRow) =>
@@ -185,5 +186,5 @@ function formatStranded(names: readonly string[], one: boolean): string {
 function listOr(names: readonly string[]): string {
   const more = names.length - MAX_NAMES
   if (more > 1) return `${names.slice(0, MAX_NAMES).join(', ')} or ${more} more`
-  return listNames(names).replace(/ and (?=[^ ]+$)/, ' or ')
+  return listNames(names, 'or')
 }

@@ -9,7 +9,7 @@ import classes from './guard-notice.module.css'
  * In a form, `FormFrame` focuses the reason when the form is submitted (`data-form-error`).
  */
 export function GuardNotice({ guard }: { guard: ChangeGuard }) {
-  const { refused, consequences, own, otherConsole } = guard
+  const { refused, consequences, disconnects, otherConsole } = guard
   if (refused !== undefined) {
     return (
       <div className={classes.notice} data-warning="" role="alert" tabIndex={-1} data-form-error="">
@@ -19,7 +19,7 @@ export function GuardNotice({ guard }: { guard: ChangeGuard }) {
   }
   if (consequences.length === 0) return null
   return (
-    <div className={classes.notice} data-warning={own ? '' : undefined} role="status">
+    <div className={classes.notice} data-warning={disconnects ? '' : undefined} role="status">
       <ul aria-label="Consequences">
         {consequences.map((sentence) => (
           <li key={sentence}>{sentence}</li>

@@ -77,24 +77,24 @@ export function ImportPreview(props: ImportPreviewProps) {
     onStart(plan.changes.length)
     setAsking(undefined)
     // The change disconnects this page, so the bars must be loaded before it.
-    if (guard.own) await Promise.all([preloadUndo(), loadBulkBar()])
+    if (guard.disconnects) await Promise.all([preloadUndo(), loadBulkBar()])
     const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onStarted })
     if (ended === undefined) return
     announce(formatImportResult(ended))
-    const own = plan.changes.find(({ address }) => address === here)
+    const ownChange = plan.changes.find(({ address }) => address === here)
     if (
-      own !== undefined &&
-      guard.own &&
+      ownChange !== undefined &&
+      guard.disconnects &&
       guard.otherConsole !== undefined &&
       ownWasChanged(ended)
     ) {
-      undo.offerConsole(own, guard.otherConsole)
+      undo.offerConsole(ownChange, guard.otherConsole)
     }
     if (ended.made === ended.total) onDone()
   }
   const ask = (removeAnyway: boolean) => {
     if (refused !== undefined) return
-    if (guard.own) setAsking({ removeAnyway })
+    if (guard.disconnects) setAsking({ removeAnyway })
     else void start(removeAnyway)
   }
   const count = formatPlural(plan.changes.length, 'change')

@@ -64,10 +64,10 @@ const subscribe = (listener: () => void) => {
 
 /** Returns the import of this page, if there is one. */
 export function useImportRun(): ImportRun | undefined {
-  const kept = useSyncExternalStore(subscribe, () => current)
+  const stored = useSyncExternalStore(subscribe, () => current)
   const { data } = useQuery(bulkChangesQuery)
-  if (kept === undefined) return undefined
-  return toRun(kept, kept.view ?? data?.find(({ id }) => id === kept.id))
+  if (stored === undefined) return undefined
+  return toRun(stored, stored.view ?? data?.find(({ id }) => id === stored.id))
 }
 
 const toRun = ({ view: _, ...kept }: Kept, view: EndpointChangeView | undefined): ImportRun => ({

@@ -40,10 +40,10 @@ export const ALL = '*'
 
 /**
  * Returns the graph of endpoints and the databases that they reach. Endpoints are grouped if they
- * have the same default and the same other databases in any order. Removed endpoints are left out.
+ * have the same default and the same other databases in any order. Removed endpoints are omitted.
  *
  * @param databases all database names; if `undefined`, all names count as existing.
- * @param passes selects the endpoints shown; names that none of them reaches are left out.
+ * @param passes selects the endpoints shown; names that none of them reaches are omitted.
  */
 export function makeGraph(
   rows: readonly EndpointRow[],

@@ -119,13 +119,13 @@ const isWorse = (a: ListenerStatus, b: ListenerStatus) =>
   SEVERITY.indexOf(stateOf(a)) < SEVERITY.indexOf(stateOf(b))
 
 function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): EndpointRow {
-  const known = previous.get(row.id)
+  const existing = previous.get(row.id)
   const same =
-    known !== undefined &&
-    known.databases === row.databases &&
-    known.listeners.length === row.listeners.length &&
-    known.listeners.every((listener, index) => listener === row.listeners[index])
-  return same ? known : row
+    existing !== undefined &&
+    existing.databases === row.databases &&
+    existing.listeners.length === row.listeners.length &&
+    existing.listeners.every((listener, index) => listener === row.listeners[index])
+  return same ? existing : row
 }
 
 const collator = new Intl.Collator('en')
@@ -143,8 +143,8 @@ function sortByAddress(rows: readonly EndpointRow[]): EndpointRow[] {
 const keys = new Map<string, { readonly rest: string; readonly port: number }>()
 
 function keyOfAddress(address: string) {
-  const known = keys.get(address)
-  if (known !== undefined) return known
+  const cached = keys.get(address)
+  if (cached !== undefined) return cached
   const parsed = parseAddress(address)
   const port = parsed.ok && parsed.address.scheme !== 'unix' ? parsed.address.port : 0
   const key = { port, rest: port === 0 ? address : address.slice(0, -String(port).length) }

@@ -48,17 +48,17 @@ export function createLiveFigures(): LiveFigures {
     take: (rows, read) => {
       const by = Map.groupBy(read as readonly Read[], ({ endpoint }) => endpoint)
       for (const row of rows) {
-        const own = (by.get(row.address) ?? []).filter((one) => belongsTo(row, one))
-        if (own.length > 0) put(row.id, sumFigures(own))
+        const figuresOfRow = (by.get(row.address) ?? []).filter((one) => belongsTo(row, one))
+        if (figuresOfRow.length > 0) put(row.id, sumFigures(figuresOfRow))
       }
     },
     follow: (rows, before) => {
       if (figures.size === 0) return
       for (const row of rows) {
-        const known = figures.get(row.id)
-        if (known === undefined || before.get(row.id) === row) continue
+        const previous = figures.get(row.id)
+        if (previous === undefined || before.get(row.id) === row) continue
         const { connections, requestsPerSecond, lastRequest } = row
-        put(row.id, { connections, requestsPerSecond, lastRequest, recent: known.recent })
+        put(row.id, { connections, requestsPerSecond, lastRequest, recent: previous.recent })
       }
     },
     subscribe: (id, listener) => {

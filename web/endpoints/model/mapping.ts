@@ -19,9 +19,9 @@ export const sameState = (a: readonly string[] | null, b: readonly string[] | nu
   a === null || b === null ? a === b : sameMapping(a, b)
 
 /** Formats a list: "blog", "blog and shop", "blog, shop and news". */
-export function listNames(names: readonly string[]): string {
+export function listNames(names: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
   if (names.length < 2) return names.join('')
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
 }
 
 /** Describes a mapping: "Requests that name no database reach blog. Also reachable: shop." */

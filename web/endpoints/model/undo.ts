@@ -34,7 +34,7 @@ export interface UndoStore {
   subscribe(listener: () => void): () => void
   /**
    * Offers to undo the changes just made, replacing an earlier offer. Changes without effect are
-   * left out.
+   * omitted.
    */
   offer(changes: readonly EndpointChange[]): void
   /** Links to the console at another endpoint, after a change that disconnected this page. */

@@ -37,7 +37,7 @@ export function usePanelEndpoint(address: string) {
     ),
   })
   const figures = useQuery(figuresQuery([address], false))
-  const [known, setKnown] = useState<PanelEndpoint>()
+  const [latest, setKnown] = useState<PanelEndpoint>()
   const record = endpoints.data
   const [now, counted] = [states.data, figures.data]
   useEffect(() => {
@@ -63,7 +63,7 @@ export function usePanelEndpoint(address: string) {
   }, [address, record, now, counted])
   const none = record === null && now?.length === 0
   return {
-    endpoint: known ?? (none ? null : undefined),
+    endpoint: latest ?? (none ? null : undefined),
     failure: record === undefined ? endpoints.error : now === undefined ? states.error : null,
     retry: () => {
       void endpoints.refetch()

@@ -1,8 +1,5 @@
 import { Button } from '@mantine/core'
-import { type FocusEvent, useEffect, useRef } from 'react'
-import { IconX } from '../../shared/ui/icon/icons.tsx'
-import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
-import classes from '../../shared/ui/overlay/undo-bar.module.css'
+import { UndoBar, UndoFailure } from '../../shared/ui/overlay/undo-bar.tsx'
 import type { EndpointChange } from '../guard/check-changes.ts'
 import { type Undo, undo } from '../model/undo.ts'
 
@@ -13,36 +10,15 @@ const MAX_REASONS = 3
  * Offers for ten seconds to undo a change of endpoints, or links to the console at another endpoint
  * after a change that disconnected this page. Hover and focus pause the countdown.
  */
-export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
-  const bar = useRef<HTMLElement>(null)
-  useEffect(() => {
-    // Release only once the bar is neither hovered nor focused.
-    const at = bar.current
-    const release = () => {
-      if (at?.matches(':hover, :focus-within') !== true) undo.release()
-    }
-    at?.addEventListener('pointerleave', release)
-    return () => at?.removeEventListener('pointerleave', release)
-  }, [])
-  const onBlur = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
-    const within = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
-    if (!within && !currentTarget.matches(':hover')) undo.release()
-  }
+export function EndpointUndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
   return (
-    <section
-      ref={bar}
-      aria-label="Last change"
-      className={classes.bar}
-      data-undo=""
-      onPointerEnter={undo.hold}
-      onFocus={undo.hold}
-      onBlur={onBlur}
-    >
-      <div className={classes.text} role={now.stage === 'failed' ? 'alert' : 'status'}>
-        <UndoText now={now} />
-      </div>
-      <div className={classes.actions}>
-        {now.stage === 'disconnected' ? (
+    <UndoBar
+      isFailed={now.stage === 'failed'}
+      onHold={undo.hold}
+      onRelease={undo.release}
+      onClose={now.stage === 'undoing' ? undefined : undo.dismiss}
+      action={
+        now.stage === 'disconnected' ? (
           <Button component="a" variant="subtle" href={now.otherConsole.url}>
             Open the console at {now.otherConsole.address}
           </Button>
@@ -55,14 +31,11 @@ export function UndoBar({ now, onUndo }: { now: Undo; onUndo: () => void }) {
           >
             {labels[now.stage]}
           </Button>
-        )}
-        {now.stage !== 'undoing' && (
-          <IconButton aria-label="Close" onClick={undo.dismiss}>
-            <IconX />
-          </IconButton>
-        )}
-      </div>
-    </section>
+        )
+      }
+    >
+      <UndoText now={now} />
+    </UndoBar>
   )
 }
 
@@ -75,11 +48,9 @@ function UndoText({ now }: { now: Undo }) {
     return (
       <>
         {failures.slice(0, MAX_REASONS).map(({ change, reason }) => (
-          <p key={change.address}>
-            <span className="mono">{change.address}</span>{' '}
-            {change.after === null ? 'could not be restored.' : 'could not be changed back.'}{' '}
-            <span className={classes.reason}>{reason}</span>
-          </p>
+          <UndoFailure key={change.address} name={change.address} reason={reason}>
+            {change.after === null ? 'could not be restored.' : 'could not be changed back.'}
+          </UndoFailure>
         ))}
         {more > 0 && <p>{more} more changes could not be undone.</p>}
       </>

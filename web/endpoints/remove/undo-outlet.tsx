@@ -2,8 +2,8 @@ import { lazy, Suspense } from 'react'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { useUndo } from './use-undo.ts'
 
-const load = () => import('./undo-bar.tsx')
-const UndoBar = lazy(async () => ({ default: (await load()).UndoBar }))
+const load = () => import('./endpoint-undo-bar.tsx')
+const EndpointUndoBar = lazy(async () => ({ default: (await load()).EndpointUndoBar }))
 
 /**
  * Loads the bar before a change that disconnects the page. Never rejects: a load error is reported
@@ -28,7 +28,7 @@ export function UndoOutlet() {
   if (now === undefined) return null
   return (
     <Suspense>
-      <UndoBar now={now} onUndo={() => void takeBack()} />
+      <EndpointUndoBar now={now} onUndo={() => void takeBack()} />
     </Suspense>
   )
 }

@@ -24,10 +24,10 @@ export function useRemoval(onDone: () => void) {
   return useMutation({
     mutationFn: async ({ row, guard }: RemovalInput) => {
       // The change disconnects this page, so the bar must be loaded before it.
-      if (guard.own) await preloadUndo()
+      if (guard.disconnects) await preloadUndo()
       return deleteEndpoint(row.address, row.revision)
     },
-    onSuccess: (removed, { row, guard: { own, otherConsole } }) => {
+    onSuccess: (removed, { row, guard: { disconnects, otherConsole } }) => {
       const { address } = row
       announce(`${address} was removed.`)
       // Remove it from the cache at once: a disconnected page cannot refetch the list.
@@ -36,7 +36,7 @@ export function useRemoval(onDone: () => void) {
       )
       const change = { address, before: row.databases ?? [], after: null }
       // Don't offer to undo a removal by another user.
-      if (removed && !own) undo.offer([change])
+      if (removed && !disconnects) undo.offer([change])
       if (otherConsole !== undefined) undo.offerConsole(change, otherConsole)
       void refetchEndpoints(queryClient, [address])
       onDone()

@@ -93,7 +93,7 @@ function Restore({ row, rows, onClose }: RestoreProps) {
         confirm: {
           label: guardedLabel(guard, 'Restore', labelOf(change)),
           busy: restore.isPending,
-          harmless: !guard.own && change.after !== null,
+          harmless: !guard.disconnects && change.after !== null,
           run: () => restore.mutate({ change, guard }),
         },
       })}

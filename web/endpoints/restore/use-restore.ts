@@ -12,13 +12,13 @@ export function useRestore(onRestored: () => void) {
   return useMutation({
     mutationFn: async ({ change, guard }: { change: EndpointChange; guard: ChangeGuard }) => {
       // The change disconnects this page, so the bar must be loaded before it.
-      if (guard.own) await preloadUndo()
+      if (guard.disconnects) await preloadUndo()
       const reason = await changeEndpoint(change)
       if (reason !== undefined) throw new Error(reason)
     },
     onSuccess: (_, { change, guard }) => {
       announce(`${change.address} was restored.`)
-      if (!guard.own) undo.offer([change])
+      if (!guard.disconnects) undo.offer([change])
       if (guard.otherConsole !== undefined) undo.offerConsole(change, guard.otherConsole)
       onRestored()
     },

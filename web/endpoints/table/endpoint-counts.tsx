@@ -15,7 +15,7 @@ const states = ['listening', 'failed', 'opening', 'draining', 'elsewhere', 'unkn
 
 /**
  * Shows the counts, "128 endpoints · 125 listening · 2 failed", as buttons that filter by state.
- * States without endpoints are left out.
+ * States without endpoints are omitted.
  */
 export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) {
   const counts = countRows(rows)

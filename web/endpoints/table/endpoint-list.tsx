@@ -31,7 +31,7 @@ export function EndpointList(props: EndpointRowsProps) {
   const container = useRef<HTMLUListElement>(null)
   const navigation = useRowNavigation({
     rows,
-    place: container,
+    container: container,
     pageOf: () => Math.max(1, Math.floor(innerHeight / ROW) - 3),
     actions: props.actions,
     select: selection && props.onSelectIndex,

@@ -44,7 +44,7 @@ export function EndpointTable(props: EndpointTableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const navigation = useRowNavigation({
     rows,
-    place: scroller,
+    container: scroller,
     pageOf: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2),
     actions: props.actions,
     select: selection && props.onSelectIndex,

@@ -12,18 +12,18 @@ export function useEndpointRows() {
   const endpoints = useQuery(endpointsQuery)
   const listeners = useQuery(listenersQuery)
   const [figures] = useState(createLiveFigures)
-  const known = useRef<ReadonlyMap<string, EndpointRow>>(new Map())
+  const latest = useRef<ReadonlyMap<string, EndpointRow>>(new Map())
   const rows = useMemo(
     // Wait for the listeners, or their failure; otherwise every state would briefly read "Unknown".
     () =>
       listeners.isPending
         ? undefined
-        : endpoints.data && joinRows(endpoints.data, listeners.data ?? [], known.current),
+        : endpoints.data && joinRows(endpoints.data, listeners.data ?? [], latest.current),
     [endpoints.data, listeners.data, listeners.isPending],
   )
   useEffect(() => {
-    figures.follow(rows ?? [], known.current)
-    known.current = new Map(rows?.map((row) => [row.id, row]))
+    figures.follow(rows ?? [], latest.current)
+    latest.current = new Map(rows?.map((row) => [row.id, row]))
   }, [rows, figures])
   return {
     rows,

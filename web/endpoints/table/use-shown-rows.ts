@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { arrange, positionsOf } from '../model/list/arrangement.ts'
+import { keepPositions, positionsOf } from '../model/list/displayed-rows.ts'
 import { filterRows } from '../model/list/endpoint-filter.ts'
 import { type EndpointSort, writeSort } from '../model/list/endpoint-sort.ts'
 import { useSortedRows } from './use-sorted-rows.ts'
@@ -21,7 +21,7 @@ export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions
   const wanted = `${writeSort(sort)} ${filter}`
   const [kept, setKept] = useState(() => ({ positions: positionsOf(sorted), wanted }))
   const { positions } = kept
-  const arranged = useMemo(() => arrange(sorted, positions), [sorted, positions])
+  const arranged = useMemo(() => keepPositions(sorted, positions), [sorted, positions])
   if (kept.wanted !== wanted) {
     // Skip the work if the rows are already in order, as they mostly are while typing.
     setKept({ positions: arranged.rows === sorted ? positions : positionsOf(sorted), wanted })

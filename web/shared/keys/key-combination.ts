@@ -14,8 +14,8 @@ export type KeyEventFields = Pick<
  */
 export function toCombination(event: KeyEventFields, mac: boolean): string | undefined {
   const mod = mac ? event.metaKey : event.ctrlKey
-  const foreign = mac ? event.ctrlKey : event.metaKey
-  if (foreign) return undefined
+  const otherModifier = mac ? event.ctrlKey : event.metaKey
+  if (otherModifier) return undefined
   const key = keyName(event)
   // Symbols such as `?` may need Shift to type; for letters and other keys Shift is a modifier.
   const shift = event.shiftKey && !/^[^\sA-Z]$/.test(key)

@@ -25,9 +25,9 @@ export function invalidateSoon(queryClient: QueryClient) {
   let stopped = false
 
   const collect = (type: LiveEvent['type'], name?: string) => {
-    const known = names.get(type) ?? new Set()
-    if (name !== undefined) known.add(name)
-    names.set(type, known)
+    const collected = names.get(type) ?? new Set()
+    if (name !== undefined) collected.add(name)
+    names.set(type, collected)
   }
 
   const flush = async () => {

@@ -99,7 +99,7 @@ export function openStream(options: StreamOptions): Stream {
     limit = setTimeout(() => failed({ silent: true }), ms)
   }
 
-  const heard = () => {
+  const onMessage = () => {
     heardAt = Date.now()
     limitSilence(HEARTBEAT_TIMEOUT_MS)
   }
@@ -127,12 +127,12 @@ export function openStream(options: StreamOptions): Stream {
       // Events between two streams are unknown, and requests may have failed in between.
       if (!resumes) onEvent({ type: 'reset' })
       onState({ state: 'live' })
-      heard()
+      onMessage()
     }
     stream.onerror = () => failed({ silent: false })
     const noteId = (message: MessageEvent) => {
       lastId = message.lastEventId
-      heard()
+      onMessage()
     }
     stream.addEventListener('hello', noteId)
     stream.addEventListener('heartbeat', (message) => {
@@ -148,11 +148,11 @@ export function openStream(options: StreamOptions): Stream {
   const connectAgain = async () => {
     pause()
     tryBegan = Date.now()
-    const mine = tries
+    const attempt = tries
     check = new AbortController()
     limit = setTimeout(() => failed({ silent: true }), CHECK_MS)
     const agreed = await mayConnect(check.signal).catch(() => undefined)
-    if (mine !== tries) return
+    if (attempt !== tries) return
     if (agreed === undefined) failed({ silent: false })
     else if (agreed) connect()
     else pause()

@@ -21,6 +21,7 @@ export function readReturnTo(url: URL): string {
   const named = url.searchParams.get('returnTo') ?? ''
   if (!named.startsWith(CONSOLE) || !URL.canParse(named, url)) return CONSOLE
   const { origin, pathname, search } = new URL(named, url)
-  const ours = origin === url.origin && pathname.startsWith(CONSOLE) && pathname !== SIGN_IN
-  return ours ? pathname + search : CONSOLE
+  const isConsolePath =
+    origin === url.origin && pathname.startsWith(CONSOLE) && pathname !== SIGN_IN
+  return isConsolePath ? pathname + search : CONSOLE
 }

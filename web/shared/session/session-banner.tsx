@@ -9,13 +9,13 @@ import { signInUrl } from './return-to.ts'
  */
 export function SessionBanner() {
   const { end } = usePresence()
-  const kept = useHasDrafts()
+  const hasDrafts = useHasDrafts()
   return (
     <Banner role="alert">
       {end?.by === 'sign-out' && (
         <>
           <p>
-            {end.why}.{kept && ' Your input is kept.'}
+            {end.why}.{hasDrafts && ' Your input is kept.'}
           </p>
           <Button
             component="a"

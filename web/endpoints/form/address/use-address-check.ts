@@ -45,11 +45,11 @@ export function useAddressCheck(
 ): AddressProblem | undefined {
   const parsed = parseAddress(draftAddress(draft))
   const address = parsed.ok ? canonicalAddress(draft) : undefined
-  const own = address !== undefined && taken.includes(address)
+  const isTaken = address !== undefined && taken.includes(address)
   const [settled] = useDebouncedValue(address, PAUSE_MS)
-  const { data: check } = useQuery(checkQuery(own || settled !== address ? undefined : settled))
+  const { data: check } = useQuery(checkQuery(isTaken || settled !== address ? undefined : settled))
   const { data: nodes = [] } = useQuery(nodesQuery)
-  if (own) {
+  if (isTaken) {
     const field = draft.scheme === 'unix' ? 'path' : 'port'
     return { field, message: `The endpoint ${address} already exists.`, endpoint: address }
   }

@@ -48,14 +48,14 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
     item?.querySelector<HTMLElement>(`[data-action="${action}"]`)?.focus()
   }, [names])
 
-  const place = (name: string, to: number) => {
+  const moveTo = (name: string, to: number) => {
     if (to < 0 || to >= names.length || names.indexOf(name) === to) return
     onChange(arrayMove([...names], names.indexOf(name), to))
     announce(`${name} is ${to + 1} of ${names.length}${to === 0 ? ', the default' : ''}.`)
   }
   const move = (name: string, by: 1 | -1, action: ItemAction) => {
     refocus.current = { name, action }
-    place(name, names.indexOf(name) + by)
+    moveTo(name, names.indexOf(name) + by)
   }
   const removeName = (name: string) => {
     const at = names.indexOf(name)
@@ -79,7 +79,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
       onDragCancel={() => setDragging(false)}
       onDragEnd={({ active, over }) => {
         setDragging(false)
-        if (over !== null) place(String(active.id), names.indexOf(String(over.id)))
+        if (over !== null) moveTo(String(active.id), names.indexOf(String(over.id)))
       }}
     >
       <SortableContext items={[...names]} strategy={verticalListSortingStrategy}>

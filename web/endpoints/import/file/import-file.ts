@@ -28,9 +28,9 @@ export type ImportFile =
   | { readonly ok: false; readonly errors: readonly ImportError[] }
 
 /**
- * Parses a list of endpoints in the format of `GET /_api/endpoint`. As with `POST`, `databases` is
- * optional, unknown keys are ignored, and addresses may be written in any form. Returns all errors
- * at once and never throws.
+ * Parses a list of endpoints in the format of `GET /_api/endpoint`. `databases` is optional. As
+ * with `POST`, unknown keys are ignored, and addresses may be written in any form. Returns all
+ * errors at once and never throws.
  */
 export function readImport(text: string): ImportFile {
   const read = readEntries(text)

@@ -37,7 +37,7 @@ export function ImportSource(props: ImportSourceProps) {
   const id = useId()
   const picker = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
-  const [over, setOver] = useState(false)
+  const [isDragOver, setOver] = useState(false)
   const [fileError, setFileError] = useState<string>()
   const pasted = useRef(false)
   const isValid = file?.ok === true && !editing
@@ -56,7 +56,7 @@ export function ImportSource(props: ImportSourceProps) {
     }
   }
   const drop = {
-    'data-over': over || undefined,
+    'data-over': isDragOver || undefined,
     onDragOver: (event: DragEvent) => {
       event.preventDefault()
       setOver(true)
@@ -135,13 +135,14 @@ export function ImportSource(props: ImportSourceProps) {
           <textarea
             ref={field}
             id={id}
-            className={`mono ${classes.text}`}
+            className={`mantine-Input-input mono ${classes.text}`}
             rows={12}
             spellCheck={false}
             autoComplete="off"
             autoCapitalize="off"
             placeholder={'[\n  {"endpoint": "tcp://127.0.0.1:8530", "databases": ["shop"]}\n]'}
             aria-invalid={file?.ok === false ? 'true' : undefined}
+            data-error={file?.ok === false || undefined}
             aria-describedby={`${id}-note ${id}-errors`}
             value={text}
             onPaste={() => {

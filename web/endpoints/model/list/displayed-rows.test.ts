@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
-import { arrange, positionsOf } from './arrangement.ts'
+import { keepPositions, positionsOf } from './displayed-rows.ts'
 
 const rowsOf = (...ports: number[]) =>
   joinRows(
@@ -12,30 +12,30 @@ const portsOf = (rows: readonly EndpointRow[]) =>
 
 test('sorted rows are returned unchanged', () => {
   const rows = rowsOf(1, 2, 3)
-  const arranged = arrange(rows, positionsOf(rows))
+  const arranged = keepPositions(rows, positionsOf(rows))
   expect(arranged).toEqual({ rows, fresh: 0, moved: false })
   expect(arranged.rows).toBe(rows)
 })
 
 test('new rows are appended, and other rows do not move', () => {
-  const arranged = arrange(rowsOf(1, 2, 3, 4, 5), positionsOf(rowsOf(2, 4)))
+  const arranged = keepPositions(rowsOf(1, 2, 3, 4, 5), positionsOf(rowsOf(2, 4)))
   expect(portsOf(arranged.rows)).toEqual([2, 4, 1, 3, 5])
   expect(arranged).toMatchObject({ fresh: 3, moved: false })
 })
 
 test('new rows that sort last are in order', () => {
   const rows = rowsOf(2, 4, 5)
-  expect(arrange(rows, positionsOf(rowsOf(2, 4)))).toEqual({ rows, fresh: 0, moved: false })
+  expect(keepPositions(rows, positionsOf(rowsOf(2, 4)))).toEqual({ rows, fresh: 0, moved: false })
 })
 
 test('rows keep their positions while the order is outdated', () => {
-  const arranged = arrange(rowsOf(1, 2, 3).toReversed(), positionsOf(rowsOf(1, 2, 3)))
+  const arranged = keepPositions(rowsOf(1, 2, 3).toReversed(), positionsOf(rowsOf(1, 2, 3)))
   expect(portsOf(arranged.rows)).toEqual([1, 2, 3])
   expect(arranged).toMatchObject({ fresh: 0, moved: true })
 })
 
 test('a row that reappears keeps its position', () => {
   const positions = positionsOf(rowsOf(1, 2, 3))
-  expect(portsOf(arrange(rowsOf(1, 3), positions).rows)).toEqual([1, 3])
-  expect(portsOf(arrange(rowsOf(1, 2, 3), positions).rows)).toEqual([1, 2, 3])
+  expect(portsOf(keepPositions(rowsOf(1, 3), positions).rows)).toEqual([1, 3])
+  expect(portsOf(keepPositions(rowsOf(1, 2, 3), positions).rows)).toEqual([1, 2, 3])
 })

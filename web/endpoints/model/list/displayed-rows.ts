@@ -1,10 +1,10 @@
 import type { EndpointRow } from '../endpoint-rows.ts'
 
 /** Position of each address when the user last sorted the rows. */
-export type Positions = ReadonlyMap<string, number>
+export type RowPositions = ReadonlyMap<string, number>
 
 /** Rows in display order. */
-export interface Arrangement {
+export interface DisplayedRows {
   readonly rows: readonly EndpointRow[]
   /** Number of rows added since the last sort, shown at the end. */
   readonly fresh: number
@@ -13,7 +13,7 @@ export interface Arrangement {
 }
 
 /** Returns the positions of sorted rows. Draining rows share the position of their address. */
-export function positionsOf(sorted: readonly EndpointRow[]): Positions {
+export function positionsOf(sorted: readonly EndpointRow[]): RowPositions {
   const positions = new Map<string, number>()
   for (const { address } of sorted) {
     if (!positions.has(address)) positions.set(address, positions.size)
@@ -26,8 +26,11 @@ export function positionsOf(sorted: readonly EndpointRow[]): Positions {
  * their own. New rows go to the end; a row that returns, for example after an undo, gets its old
  * position.
  */
-export function arrange(sorted: readonly EndpointRow[], positions: Positions): Arrangement {
-  const known: { row: EndpointRow; position: number }[] = []
+export function keepPositions(
+  sorted: readonly EndpointRow[],
+  positions: RowPositions,
+): DisplayedRows {
+  const placed: { row: EndpointRow; position: number }[] = []
   const fresh: EndpointRow[] = []
   // Both orders agree as long as the positions are ascending.
   let last = -1
@@ -42,9 +45,9 @@ export function arrange(sorted: readonly EndpointRow[], positions: Positions): A
     if (position < last) moved = true
     if (fresh.length > 0) scattered = true
     last = position
-    known.push({ row, position })
+    placed.push({ row, position })
   }
   if (!moved && !scattered) return { rows: sorted, fresh: 0, moved: false }
-  if (moved) known.sort((a, b) => a.position - b.position)
-  return { rows: [...known.map(({ row }) => row), ...fresh], fresh: fresh.length, moved }
+  if (moved) placed.sort((a, b) => a.position - b.position)
+  return { rows: [...placed.map(({ row }) => row), ...fresh], fresh: fresh.length, moved }
 }

@@ -74,8 +74,8 @@ const textsOfLists = new WeakMap<readonly EndpointRow[], readonly string[]>()
  * rows. Call it when the field gets the focus to fill the cache.
  */
 export function searchTexts(rows: readonly EndpointRow[]): readonly string[] {
-  const known = textsOfLists.get(rows)
-  if (known !== undefined) return known
+  const cached = textsOfLists.get(rows)
+  if (cached !== undefined) return cached
   const texts = rows.map(textOf)
   textsOfLists.set(rows, texts)
   return texts

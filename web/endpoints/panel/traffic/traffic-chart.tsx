@@ -27,7 +27,7 @@ const [STEP, LEAP] = [12, 180]
  * pointer or at the sample chosen with the arrow keys.
  */
 export function TrafficChart({ kind, series }: TrafficChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const [at, setAt] = useState<number>()
   const scheme = useComputedColorScheme('light')
@@ -35,7 +35,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
   latest.current = series
 
   useEffect(() => {
-    const box = place.current
+    const box = container.current
     if (box === null) return
     const drawn = new uPlot(
       { ...optionsOf(kind), width: box.clientWidth, hooks: { setCursor: [follow] } },
@@ -87,7 +87,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
   return (
     <>
       <div
-        ref={place}
+        ref={container}
         className={classes.chart}
         role="slider"
         tabIndex={0}

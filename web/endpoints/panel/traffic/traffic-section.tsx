@@ -70,20 +70,20 @@ function Figures(props: { listeners: readonly ListenerStatus[] }) {
   const listeners = props.listeners.filter(({ silentSince }) => silentSince === undefined)
   const sum = (of: (listener: ListenerStatus) => number) =>
     listeners.reduce((total, listener) => total + of(listener), 0)
-  const known = listeners.length > 0
+  const hasListeners = listeners.length > 0
   const last = listeners
     .flatMap(({ lastRequest }) => lastRequest ?? [])
     .toSorted()
     .at(-1)
   const figures = [
-    ['Connections', known ? formatCount(sum(({ connections }) => connections)) : NO_FIGURE],
+    ['Connections', hasListeners ? formatCount(sum(({ connections }) => connections)) : NO_FIGURE],
     [
       'Requests/s',
-      known ? formatRate(sum(({ requestsPerSecond }) => requestsPerSecond)) : NO_FIGURE,
+      hasListeners ? formatRate(sum(({ requestsPerSecond }) => requestsPerSecond)) : NO_FIGURE,
     ],
-    ['Requests', known ? formatCount(sum(({ requests }) => requests)) : NO_FIGURE],
-    ['Received', known ? formatBytes(sum(({ bytesIn }) => bytesIn)) : NO_FIGURE],
-    ['Sent', known ? formatBytes(sum(({ bytesOut }) => bytesOut)) : NO_FIGURE],
+    ['Requests', hasListeners ? formatCount(sum(({ requests }) => requests)) : NO_FIGURE],
+    ['Received', hasListeners ? formatBytes(sum(({ bytesIn }) => bytesIn)) : NO_FIGURE],
+    ['Sent', hasListeners ? formatBytes(sum(({ bytesOut }) => bytesOut)) : NO_FIGURE],
   ] as const
   return (
     <dl className={classes.figures}>

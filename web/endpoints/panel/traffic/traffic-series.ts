@@ -24,9 +24,9 @@ const MIN_SAMPLES = 120
 
 /** Returns the series from its first known sample, but at least the last {@link MIN_SAMPLES} samples. */
 export function trimUnknownStart({ times, end, figures }: TrafficSeries): TrafficSeries {
-  const known = figures[0]?.values.findIndex((n) => n !== null) ?? -1
+  const firstKnown = figures[0]?.values.findIndex((n) => n !== null) ?? -1
   const latest = Math.max(0, times.length - MIN_SAMPLES)
-  const first = known === -1 ? latest : Math.min(known, latest)
+  const first = firstKnown === -1 ? latest : Math.min(firstKnown, latest)
   const cut = ({ unit, values }: Series) => ({ unit, values: values.slice(first) })
   return { times: times.slice(first), end, figures: figures.map(cut) }
 }
@@ -123,14 +123,14 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
   const total = (of: Counted) => sumSeries(nodes, of).reduce<number>((sum, n) => sum + (n ?? 0), 0)
   const { times, figures } = seriesOf(traffic, kind)
   const first = figures[0]?.values ?? []
-  const known = first.filter((n) => n !== null).length
-  if (known === 0) return 'No data yet. The first figures arrive within five seconds.'
-  const span = formatSpan(known * sampleSeconds)
-  const most = Math.max(...first.map((n) => n ?? 0))
-  const when = formatMinute(times[first.indexOf(most)] ?? 0)
+  const samples = first.filter((n) => n !== null).length
+  if (samples === 0) return 'No data yet. The first figures arrive within five seconds.'
+  const span = formatSpan(samples * sampleSeconds)
+  const highest = Math.max(...first.map((n) => n ?? 0))
+  const when = formatMinute(times[first.indexOf(highest)] ?? 0)
   if (kind === 'connections') {
-    if (most === 0) return `No connections in the last ${span}.`
-    return `At most ${count(most, 'connection')} in the last ${span}, at ${when}.`
+    if (highest === 0) return `No connections in the last ${span}.`
+    return `At most ${count(highest, 'connection')} in the last ${span}, at ${when}.`
   }
   if (kind === 'bytes') {
     const [received, sent] = [total('bytesIn'), total('bytesOut')]
@@ -143,7 +143,7 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
   return (
     `${count(requests, 'request')} in the last ${span}, ` +
     `${errors === 0 ? 'no errors' : count(errors, 'error')}; ` +
-    `at most ${formatFigure(kind, most)} a second, at ${when}.`
+    `at most ${formatFigure(kind, highest)} a second, at ${when}.`
   )
 }
 

@@ -34,10 +34,10 @@ export const TrafficCells = memo(function TrafficCells(props: {
       </td>
     )
   }
-  const known = hasFigures(row)
+  const isKnown = hasFigures(row)
   const connections = (
     <td className={classes.connections} data-live>
-      {known ? formatCount(figures.connections) : NO_FIGURE}
+      {isKnown ? formatCount(figures.connections) : NO_FIGURE}
     </td>
   )
   if (beside) return connections
@@ -46,8 +46,8 @@ export const TrafficCells = memo(function TrafficCells(props: {
       {connections}
       <td className={classes.rate} data-live>
         <span className={classes.rateLine}>
-          {line && known && <RateLine recent={figures.recent} />}
-          {known ? formatRate(figures.requestsPerSecond) : NO_FIGURE}
+          {line && isKnown && <RateLine recent={figures.recent} />}
+          {isKnown ? formatRate(figures.requestsPerSecond) : NO_FIGURE}
         </span>
       </td>
       <td className={classes.last} data-live>

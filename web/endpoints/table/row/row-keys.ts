@@ -19,16 +19,16 @@ export const stepFrom = (index: number, steps: number, count: number): number =>
 /** Returns the key handlers of the focused row. */
 export function rowKeys(actions: RowActions, row: EndpointRow): KeyHandlers {
   const { copy, open, tryIt, add, edit, remove } = actions
-  const given = {
+  const handlers = {
     open: () => open(row),
     copy: () => copy(row),
     try: () => tryIt(row),
     ...(add && { add: () => add() }),
   }
   // A removed endpoint can be copied, but not changed.
-  if (row.databases === null) return given
+  if (row.databases === null) return handlers
   return {
-    ...given,
+    ...handlers,
     ...(edit && { edit: () => edit(row) }),
     ...(remove && { remove: () => remove(row) }),
   }

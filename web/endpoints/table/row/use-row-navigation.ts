@@ -18,7 +18,7 @@ import { type RowActions, rowKeys, stepFrom } from './row-keys.ts'
 export interface RowNavigationOptions {
   readonly rows: readonly EndpointRow[]
   /** The element that contains the rows. */
-  readonly place: RefObject<HTMLElement | null>
+  readonly container: RefObject<HTMLElement | null>
   /** Returns the number of rows per page. */
   readonly pageOf: () => number
   readonly actions: RowActions
@@ -33,7 +33,7 @@ export interface RowNavigationOptions {
  * stays rendered when it is scrolled out of view.
  */
 export function useRowNavigation(options: RowNavigationOptions) {
-  const { rows, place, pageOf, actions, select, onLookFor } = options
+  const { rows, container, pageOf, actions, select, onLookFor } = options
   const [active, setActive] = useState<string>()
   const lastIndex = useRef(0)
   const found = useMemo(
@@ -49,7 +49,7 @@ export function useRowNavigation(options: RowNavigationOptions) {
 
   const focused = useRef<string>(undefined)
   const focusRow = (id: string) =>
-    place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus()
+    container.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus()
 
   useLayoutEffect(() => {
     if (focused.current === undefined) return
@@ -57,11 +57,11 @@ export function useRowNavigation(options: RowNavigationOptions) {
     if (rows.some(({ id }) => id === focused.current)) return
     focused.current = undefined
     const target =
-      row && place.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row.id)}"]`)
+      row && container.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row.id)}"]`)
     const otherwise = document.querySelector<HTMLElement>('main')
     // The row is already rendered; `findRow` would call `flushSync` during a commit.
     ;(target ?? otherwise)?.focus()
-  }, [rows, row, place])
+  }, [rows, row, container])
 
   const lookFor = useRef(onLookFor)
   lookFor.current = onLookFor
@@ -104,8 +104,8 @@ export function useRowNavigation(options: RowNavigationOptions) {
       }),
     }
     // Buttons within a row handle their own keys.
-    const own = at === event.target
-    const more = own
+    const isRow = at === event.target
+    const more = isRow
       ? { ...rowKeys(actions, row), ...(select && { select: () => select(index, false) }) }
       : {}
     onKeys('table', { ...steps, ...more })(event)

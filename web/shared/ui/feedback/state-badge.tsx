@@ -12,7 +12,7 @@ export const stateLabels: Readonly<Record<BadgeState, string>> = {
   unknown: 'Unknown',
 }
 
-// Each state has its own shape, so that colour is not the only cue. SVG, because the fonts lack
+// Each state has its own shape, so that color is not the only cue. SVG, because the fonts lack
 // these characters.
 const ring = <circle cx="6" cy="6" r="4.25" fill="none" stroke="currentColor" strokeWidth="1.5" />
 const shapes: Readonly<Record<BadgeState, ReactNode>> = {

@@ -48,14 +48,14 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
   useEffect(() => {
     const at = form.current
     // A click beside the fields focuses the dialog, so listen there.
-    const place = at?.closest<HTMLElement>('[role="dialog"]') ?? at
+    const target = at?.closest<HTMLElement>('[role="dialog"]') ?? at
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
       at?.requestSubmit()
     }
-    place?.addEventListener('keydown', onKeyDown)
-    return () => place?.removeEventListener('keydown', onKeyDown)
+    target?.addEventListener('keydown', onKeyDown)
+    return () => target?.removeEventListener('keydown', onKeyDown)
   }, [])
   return (
     <form

@@ -1,5 +1,6 @@
 import { useRouter, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect } from 'react'
+import { useUrlText } from './use-url-text.ts'
 
 /** Pages with a filter in their URL. */
 export type FilteredPage = '/activity' | '/databases' | '/endpoints' | '/endpoints/map'
@@ -23,17 +24,7 @@ export function useFilterText(
 ): readonly [string, (text: string) => void] {
   const router = useRouter()
   const search: Readonly<Record<string, string | undefined>> = useSearch({ from: page })
-  const url = search[name] ?? ''
-  const [text, setText] = useState(url)
-  /**
-   * The text in the URL, followed by texts passed to the router that the URL does not contain yet.
-   */
-  const written = useRef([url])
-  useEffect(() => {
-    const at = written.current.indexOf(url)
-    written.current = at < 0 ? [url] : written.current.slice(at)
-    if (at < 0) setText(url)
-  }, [url])
+  const { text, setText, written } = useUrlText(search[name] ?? '')
   useEffect(() => {
     if (text === written.current.at(-1)) return
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -60,13 +51,13 @@ export function useFilterText(
       cancelAnimationFrame(frame)
       clearTimeout(timer)
     }
-  }, [router, page, name, rest, text])
+  }, [router, page, name, rest, text, written])
   const change = useCallback(
     (next: string) => {
       setText(next)
       showInAddress(name, next)
     },
-    [name],
+    [name, setText],
   )
   return [text, change]
 }

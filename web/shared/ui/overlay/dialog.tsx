@@ -78,6 +78,11 @@ export function Dialog({
   )
 }
 
+/** The buttons below the content of a dialog. */
+export const DialogActions = ({ children }: PropsWithChildren) => (
+  <div className={classes.actions}>{children}</div>
+)
+
 function useFocusReturn(returnTo: DialogProps['returnTo']): void {
   const latest = useRef(returnTo)
   latest.current = returnTo

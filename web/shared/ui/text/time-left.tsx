@@ -13,9 +13,9 @@ const size = { s: 1, min: 60, h: 3_600, d: 86_400 } as const
 export function formatTimeLeft(milliseconds: number): string {
   const seconds = milliseconds / 1_000
   if (seconds <= 0) return ''
-  for (const [unit, most] of steps) {
+  for (const [unit, limit] of steps) {
     const count = Math.floor(seconds / size[unit])
-    if (count < most) return `in ${Math.max(1, count)} ${unit}`
+    if (count < limit) return `in ${Math.max(1, count)} ${unit}`
   }
   return ''
 }

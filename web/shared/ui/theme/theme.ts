@@ -20,7 +20,7 @@ const same = (colour: string): MantineColorsTuple =>
     ...[colour, colour, colour, colour, colour],
   ] as unknown as MantineColorsTuple
 
-/** Mantine theme with our fonts, spacing, and radii. tokens.css defines the colours. */
+/** Mantine theme with our fonts, spacing, and radii. tokens.css defines the colors. */
 export const theme = createTheme({
   fontFamily: 'var(--sans)',
   fontFamilyMonospace: 'var(--mono)',
@@ -50,7 +50,7 @@ const tokens = {
 }
 
 /**
- * Maps Mantine's colour variables to our tokens, because Mantine's defaults fail WCAG AA contrast.
+ * Maps Mantine's color variables to our tokens, because Mantine's defaults fail WCAG AA contrast.
  */
 export const resolveVariables: CSSVariablesResolver = () => ({
   variables: {},

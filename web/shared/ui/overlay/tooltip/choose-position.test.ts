@@ -16,8 +16,12 @@ test('a tooltip is below its element by default', () => {
 
 test.each([
   ['above: the next row has a control there', [box(400, 336)], 'top'],
-  ['beside: so has the row before', [box(400, 336), box(400, 264)], 'right'],
-  ['on the other side: and its own row', [box(400, 336), box(400, 264), box(440, 300)], 'left'],
+  ['beside: the previous row has one too', [box(400, 336), box(400, 264)], 'right'],
+  [
+    'on the other side: its own row has one too',
+    [box(400, 336), box(400, 264), box(440, 300)],
+    'left',
+  ],
   [
     'where it covers least',
     [

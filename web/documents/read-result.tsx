@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react'
+import { QueryResult, type QueryResultProps } from '../shared/ui/feedback/query-result.tsx'
+import { ReadFailure } from './read-failure.tsx'
+
+export interface ReadResultProps<T> extends Pick<QueryResultProps<T>, 'query' | 'what'> {
+  readonly database: string
+  readonly children: (data: T) => ReactNode
+}
+
+/** Renders the data of a query on a database, or why it failed to load. */
+export function ReadResult<T>({ query, what, database, children }: ReadResultProps<T>) {
+  return (
+    <QueryResult
+      query={query}
+      what={what}
+      failed={(error) => (
+        <ReadFailure
+          what={what.charAt(0).toUpperCase() + what.slice(1)}
+          database={database}
+          error={error}
+          onRetry={query.refetch}
+        />
+      )}
+    >
+      {children}
+    </QueryResult>
+  )
+}
