@@ -14,8 +14,9 @@ import type { View } from './support/views/view.ts'
 const softly = expect.configure({ soft: true })
 
 async function expectViewAccessible(page: Page, sample: SampleData, view: View): Promise<void> {
-  const answer = await visit(page, view.url(sample))
-  if (answer) expect(answer.headers()['content-security-policy']).toContain("default-src 'none'")
+  const response = await visit(page, view.url(sample))
+  if (response)
+    expect(response.headers()['content-security-policy']).toContain("default-src 'none'")
   await view.steps?.(page, sample)
   await expect(view.shows(page, sample)).toBeVisible()
   await expect(page).toHaveTitle(/\S · Gatehouse$/)
@@ -117,7 +118,7 @@ const colours = (goal: Locator) =>
     return { background: name(backgroundColor), outline: name(outline) }
   })
 
-test('Forced colours keep selection, current page and focus visible', async ({ page, sample }) => {
+test('Forced colors keep selection, current page and focus visible', async ({ page, sample }) => {
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto(`/_console/endpoints?open=${encodeURIComponent(sample.own)}`)
   const row = (address: string) =>
@@ -160,7 +161,7 @@ test('Forced colours keep selection, current page and focus visible', async ({ p
 /** The number of rows that a table prints (web/shared/ui/print/printed-rows.tsx), and the total. */
 const [PRINTED, ALL] = [1_000, 1_200]
 
-test('A page prints in light colours without navigation and states which rows are missing', async ({
+test('A page prints in light colors without navigation and states which rows are missing', async ({
   page,
 }) => {
   await page.emulateMedia({ colorScheme: 'dark' })

@@ -99,7 +99,7 @@ freshTest(
 )
 
 freshTest(
-  'A server that hangs is reported within 15 s, and the page recovers within 5 s',
+  'A server that hangs is reported, and the page recovers',
   async ({ page, gatehouse, browserErrors }) => {
     test.slow()
     browserErrors.allow(/^request failed /)
@@ -107,15 +107,16 @@ freshTest(
     await isLive(page)
     process.kill(gatehouse.pid, 'SIGSTOP')
     try {
+      // After the time limit for heartbeats.
       await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible({
-        timeout: 15_000,
+        timeout: 60_000,
       })
       await expect(page.locator('[data-stale]')).toBeVisible()
       await page.getByRole('button', { name: 'Try now' }).click()
     } finally {
       process.kill(gatehouse.pid, 'SIGCONT')
     }
-    await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 5_000 })
+    await isLive(page)
     await expect(page.locator('[data-stale]')).toBeHidden()
     const address = await addEndpoint(gatehouse)
     await expect(rowOf(page, address)).toContainText('Listening')

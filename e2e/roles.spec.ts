@@ -6,6 +6,7 @@ import { visit } from './support/page/visit.ts'
 import { browserOf } from './support/people.ts'
 import type { SampleData } from './support/sample-data.ts'
 import { expect, sampleTest as test } from './support/server/gatehouse.ts'
+import { ACCESS_VIEWS } from './support/views/access.ts'
 import { AREAS } from './support/views/areas.ts'
 import type { View } from './support/views/view.ts'
 
@@ -149,6 +150,17 @@ test.describe('A person without a role', () => {
       await expect(page.getByRole('button')).toHaveText(['Sign out'])
     }
   })
+})
+
+test('An admin opens the dialogs of Access from a bookmark', async ({ page, sample }) => {
+  // Loads each page, so that its dialog opens before the records are loaded.
+  for (const view of ACCESS_VIEWS.filter(({ url }) => url(sample).includes('?'))) {
+    await test.step(view.name, async () => {
+      await page.goto(view.url(sample))
+      await view.steps?.(page, sample)
+      await expect(view.shows(page, sample)).toBeVisible()
+    })
+  }
 })
 
 test('A viewer sees the changes of an operator in another console', async ({ browser, sample }) => {

@@ -101,10 +101,10 @@ test('When another person signs in, the input of the first is hidden and kept', 
   let another = true
   await page.route('**/_api/session', async (route) => {
     if (!another) return route.continue()
-    const answer = await route.fetch()
-    const session = await answer.json()
+    const response = await route.fetch()
+    const session = await response.json()
     const person = { ...session.person, id: 'other', username: 'github:2', name: null }
-    await route.fulfill({ response: answer, json: { ...session, person } })
+    await route.fulfill({ response: response, json: { ...session, person } })
   })
   // The page checks the session whenever it becomes visible.
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))

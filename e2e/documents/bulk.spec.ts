@@ -95,6 +95,11 @@ test('The documents that match are exported, and their request is copied', async
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await gatehouse.signIn(page, `${ARTICLES}?filter=author%3Dada&sort=-year`)
   const menu = page.getByRole('button', { name: 'Export' })
+  const requests: string[] = []
+  page.on('request', (request) => {
+    const format = new URL(request.url()).searchParams.get('export-as')
+    if (format !== null) requests.push(format)
+  })
   const exported = async (format: string) => {
     const download = page.waitForEvent('download')
     await menu.click()
@@ -112,6 +117,7 @@ test('The documents that match are exported, and their request is copied', async
     'articles.csv',
     'id,author,year\r\nthree,ada,3\r\none,ada,1\r\n',
   ])
+  expect(requests).toEqual(['ndjson', 'json', 'csv'])
 
   const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields: ['year'] }
   await page.route(/export-as=csv/, (route) => route.fulfill({ status: 422, json: tooExpensive }))

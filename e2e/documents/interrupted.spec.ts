@@ -11,6 +11,14 @@ const patch = (page: Page) => page.getByRole('textbox', { name: 'Changes as JSON
 const selectPage = (page: Page) =>
   page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
 
+/** Selects the 12 documents and fills in their change. */
+async function fillPatch(page: Page): Promise<void> {
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  await patch(page).fill('{ "seen": true }')
+  await expect(page.getByText('12 of 12 documents will change.')).toBeVisible()
+}
+
 test('A change of several documents stops when the network is gone, and can be completed later', async ({
   page,
   gatehouse,
@@ -19,11 +27,8 @@ test('A change of several documents stops when the network is gone, and can be c
   browserErrors.allow(/^request failed PATCH/)
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)
-  await selectPage(page)
-  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  await fillPatch(page)
   const form = dialogOf(page, 'Edit 12 documents')
-  await patch(page).fill('{ "seen": true }')
-  await expect(form.getByText('12 of 12 documents will change.')).toBeVisible()
 
   const held = Promise.withResolvers<void>()
   let requests = 0
@@ -66,10 +71,7 @@ test('A session that ends during a change or an import loses neither input nor s
   browserErrors.allow(/^http 401 /)
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)
-  await selectPage(page)
-  await bar(page).getByRole('button', { name: 'Edit' }).click()
-  await patch(page).fill('{ "seen": true }')
-  await expect(page.getByText('12 of 12 documents will change.')).toBeVisible()
+  await fillPatch(page)
   await context.clearCookies()
   await page.keyboard.press('Control+Enter')
   await expect(last(page)).toContainText('12 documents could not be changed.')
@@ -101,10 +103,7 @@ test('A database that someone drops during a change is reported, and the input i
   browserErrors.allow(/^http 404 /)
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)
-  await selectPage(page)
-  await bar(page).getByRole('button', { name: 'Edit' }).click()
-  await patch(page).fill('{ "seen": true }')
-  await expect(page.getByText('12 of 12 documents will change.')).toBeVisible()
+  await fillPatch(page)
   expect((await gatehouse.delete('/_db/_system/_api/database/blog')).status).toBe(200)
   await page.keyboard.press('Control+Enter')
   await expect(last(page)).toContainText('12 documents could not be changed.')
@@ -117,7 +116,7 @@ test('A database that someone drops during a change is reported, and the input i
   await expect(patch(page)).toContainText('"seen": true')
 })
 
-test('The progress of a job that cannot be loaded is said to be unknown', async ({
+test('The page reports that the progress of a job could not be loaded', async ({
   page,
   gatehouse,
   browserErrors,
@@ -140,4 +139,87 @@ test('The progress of a job that cannot be loaded is said to be unknown', async 
   await expect(unknown).toBeVisible()
   isReachable = true
   await expect(unknown).toBeHidden()
+})
+
+test('A tab that is closed asks first during an import or export, and a job is found again', async ({
+  page,
+  context,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 GET .*\/articles\/d\d+$/)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const tab = await context.newPage()
+  const closeTab = async (answer: 'accept' | 'dismiss') => {
+    const asked = tab.waitForEvent('dialog')
+    await tab.close({ runBeforeUnload: true })
+    const question = await asked
+    expect(question.type()).toBe('beforeunload')
+    await question[answer]()
+  }
+  await tab.goto(ARTICLES)
+  await tab.route(/export-as|on-conflict/, () => {})
+  await tab.getByRole('button', { name: 'Export' }).click()
+  await tab.getByRole('menuitem', { name: 'CSV', exact: true }).click()
+  const progress = tab.getByRole('region', { name: 'Export' })
+  await expect(progress).toContainText('Exporting articles…')
+  await closeTab('dismiss')
+  await progress.getByRole('button', { name: 'Cancel' }).click()
+  await expect(progress).toBeHidden()
+  await tab.getByRole('button', { name: 'Import' }).click()
+  await tab.getByLabel('Or paste documents').fill('id\nd00')
+  await tab.keyboard.press('Control+Enter')
+  await expect(tab.getByRole('button', { name: 'Cancel import' })).toBeVisible()
+  const closed = tab.waitForEvent('close')
+  await closeTab('accept')
+  await closed
+
+  // Another tab deletes all documents, and is closed.
+  await selectPage(page)
+  const other = await context.newPage()
+  await other.goto(`${ARTICLES}?empty=1`)
+  const question = dialogOf(other, 'Delete all documents of articles?')
+  await question.getByRole('button', { name: 'Delete all documents' }).click()
+  await question.getByRole('textbox').fill('articles')
+  await other.keyboard.press('Enter')
+  await expect(other).toHaveURL(/job=/)
+  const job = other.url()
+  await other.close()
+  await bar(page).getByRole('button', { name: 'Delete' }).click()
+  const stale = dialogOf(page, 'Delete 12 documents?')
+  await expect(stale).toContainText('12 documents no longer exist.')
+  await page.keyboard.press('Escape')
+  await page.goto(job)
+  await expect(dialogOf(page, 'Deleting documents')).toContainText(
+    '12 documents of articles were deleted.',
+  )
+})
+
+test('An index that someone deletes is no longer shown, and queries continue without it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, many)
+  const remove = () => gatehouse.delete('/_db/blog/_index/articles/by-n')
+  const create = () => gatehouse.put('/_db/blog/_index/articles/by-n', { fields: ['n'] })
+  await create()
+  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D1`)
+  const reloaded = (text: string) =>
+    expect(async () => {
+      await page.reload()
+      await expect(page.getByText(text)).toBeVisible({ timeout: 5_000 })
+    }).toPass()
+  await reloaded('Read 0 documents by the index by-n.')
+  await remove()
+  await reloaded('Scanned 12 documents.')
+
+  await create()
+  await page.getByRole('link', { name: 'Indexes' }).click()
+  await page.getByRole('button', { name: 'Delete by-n' }).click()
+  await expect(dialogOf(page, 'Delete index by-n?')).toBeVisible()
+  await remove()
+  await expect(dialogOf(page, 'There is no index by-n')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByText('No index yet.')).toBeVisible()
 })

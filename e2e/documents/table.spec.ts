@@ -147,7 +147,7 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(page).toHaveURL(/\/articles$/)
 })
 
-test('A slow query says what it read, and is served by the index that it asks for', async ({
+test('A slow query shows what it read, and uses the suggested index once it exists', async ({
   page,
   gatehouse,
   browserErrors,

@@ -121,8 +121,8 @@ export async function fakeTrafficHistory(page: Page): Promise<void> {
     )
   const requests = (at: number) => 90 * wave(at, 360) + 25 * wave(at, 37) + ((at * 7919) % 23)
   await page.route('**/_api/listener/*/traffic', async (route) => {
-    const answer = await route.fetch()
-    const traffic = await answer.json()
+    const response = await route.fetch()
+    const traffic = await response.json()
     traffic.nodes = [
       {
         node: traffic.nodes?.[0]?.node ?? 'gate-1',
@@ -134,19 +134,19 @@ export async function fakeTrafficHistory(page: Page): Promise<void> {
       },
     ]
     traffic.sampleSeconds = SAMPLE_SECONDS
-    await route.fulfill({ response: answer, json: traffic })
+    await route.fulfill({ response: response, json: traffic })
   })
   const recent = (seed: number) =>
     Array.from({ length: 12 }, (_, at) => (at < 1 ? null : ((at * 13 + seed) % 17) + (seed % 7)))
   await page.route('**/_api/listener?*', async (route) => {
-    const answer = await route.fetch()
+    const response = await route.fetch()
     const rows: {
       state: string
       recent?: unknown
       endpoint: string
       lastRequest: unknown
       requestsPerSecond: number
-    }[] = await answer.json()
+    }[] = await response.json()
     for (const [at, row] of rows.entries()) {
       if (row.state !== 'listening' || row.lastRequest === null || row.recent === undefined)
         continue
@@ -154,6 +154,6 @@ export async function fakeTrafficHistory(page: Page): Promise<void> {
       row.recent = line
       row.requestsPerSecond = line.at(-1) ?? 0
     }
-    await route.fulfill({ response: answer, json: rows })
+    await route.fulfill({ response: response, json: rows })
   })
 }

@@ -55,10 +55,10 @@ test('session: ended, another person, demoted', async ({ page, gatehouse }) => {
   await page.getByLabel('Port').fill('8534')
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
   await page.route('**/_api/session', async (route) => {
-    const answer = await route.fetch()
-    const session = await answer.json()
+    const response = await route.fetch()
+    const session = await response.json()
     const person = { ...session.person, id: 'other', username: 'github:2', name: null }
-    await route.fulfill({ response: answer, json: { ...session, person } })
+    await route.fulfill({ response: response, json: { ...session, person } })
   })
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
   await expect(page.getByText('github:2 is now signed in')).toBeVisible()

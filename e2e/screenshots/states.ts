@@ -39,9 +39,9 @@ export async function refuse(page: Page, urls: string): Promise<() => Promise<vo
 /** Changes the role in session responses, so that the page shows what this role sees. */
 export async function becomes(page: Page, role: 'viewer' | 'operator' | 'pending'): Promise<void> {
   await page.route('**/_api/session', async (route) => {
-    const answer = await route.fetch()
-    const session = await answer.json()
+    const response = await route.fetch()
+    const session = await response.json()
     if (session !== null) session.person.role = role
-    await route.fulfill({ response: answer, json: session })
+    await route.fulfill({ response: response, json: session })
   })
 }

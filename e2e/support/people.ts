@@ -51,13 +51,13 @@ async function goThrough({ url }: Gatehouse): Promise<Cookie> {
   const callback = `${url}/_oauth2/oauth2/auth`
   const began = await fetch(callback, { method: 'POST', redirect: 'manual' })
   const csrf = cookieOf(began)
-  const answer = await fetch(`${callback}?code=c&state=${csrf.value}`, {
+  const response = await fetch(`${callback}?code=c&state=${csrf.value}`, {
     headers: { cookie: `${csrf.name}=${csrf.value}`, 'user-agent': 'Mozilla/5.0 Firefox/140.0' },
     redirect: 'manual',
   })
-  if (answer.status !== 303) throw new Error(`the sign-in failed: ${answer.status}`)
+  if (response.status !== 303) throw new Error(`the sign-in failed: ${response.status}`)
   return {
-    ...cookieOf(answer),
+    ...cookieOf(response),
     domain: new URL(url).hostname,
     path: '/',
     expires: -1,

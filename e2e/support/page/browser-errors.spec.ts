@@ -32,12 +32,12 @@ for (const [name, script, pattern] of [
     /^console content security policy: script-src-elem inline/,
   ],
   [
-    'an answer that is a refusal',
+    'a response with an error status',
     'fetch("/refused")',
     /^http 409 GET http:\/\/page\.test\/refused$/,
   ],
   [
-    'a request without an answer',
+    'a request without a response',
     'fetch("/gone").catch(() => {})',
     /^request failed GET .*\/gone: /,
   ],

@@ -21,7 +21,7 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
     what === 'colours' ? { type: 'rule', values: COLOURS } : { type: 'tag', values: EVERYTHING }
   const summary = await page.evaluate(async (only) => {
     const { axe: engine } = window as unknown as { axe: typeof axe }
-    // axe describes every element of the other result types as well, unless they are left out.
+    // axe describes every element of the other result types as well, unless they are excluded.
     const options = { runOnly: only, resultTypes: ['violations' as const] }
     // The page behind a modal dialog is inert, and is checked as a page of its own.
     const modal = [...document.querySelectorAll('[aria-modal="true"]')].at(-1)

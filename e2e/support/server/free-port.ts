@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
-/** Ports for test servers, below the ephemeral ports of the system. */
-const [FIRST, LAST] = [20_000, 29_999]
+/** Ports for test servers, below those of unit tests (`free-ports.testing.ts`), which run beside them. */
+const [FIRST, LAST] = [20_000, 21_999]
 /** Each worker has its own range of ports, so that two workers never try the same port. */
 const PER_WORKER = 500
 const WORKERS = (LAST - FIRST + 1) / PER_WORKER
