@@ -6,17 +6,15 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type Browser, chromium, type Page } from '@playwright/test'
 import { CHROMIUM_ARGS, chromiumPath } from '../e2e/support/chromium.ts'
-import { addFigure } from './figures.ts'
-import { quantile } from './load/statistics.ts'
 import {
   beforeChange,
-  beforeInput,
   changePaintedAt,
   createHeapProbe,
-  createProcessorProbe,
-  inputPaintTime,
   recordFirstRows,
-} from './probes/console-probe.ts'
+} from './console/console-probe.ts'
+import { type Inputs, measureKeystrokes, measureSorts } from './console/measure-inputs.ts'
+import { addFigure } from './figures.ts'
+import { quantile } from './load/statistics.ts'
 import { count, limitDuration, print, printEnd, printMachine, verdict } from './report.ts'
 import { FIRST_PORT } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
@@ -33,7 +31,6 @@ if (!Number.isInteger(MINUTES) || MINUTES < 0 || MINUTES === 1) {
   process.exit(1)
 }
 const SIGN_INS = 5
-const ROUNDS = 5
 const CHANGES = 10
 /** Period of added and removed endpoints while the heap is measured, ms. */
 const CHANGE_PERIOD = 1_000
@@ -44,12 +41,6 @@ const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 function printVerdict(what: string, value: string, wanted: string, met: boolean, more = ''): void {
   addFigure({ what: `console: ${what}`, value, target: wanted, isMet: met })
   print(`  ${what.padEnd(40)} ${value.padStart(18)}   wanted: ${wanted} – ${verdict(met)}${more}`)
-}
-
-/** Measurements of inputs, ms: until painted, and of the processor. */
-interface Inputs {
-  readonly painted: number[]
-  readonly processor: number[]
 }
 
 function printInputs(what: string, { painted, processor }: Inputs, max: number): void {
@@ -127,59 +118,6 @@ async function signIn(browser: Browser, { origin, key }: { origin: string; key: 
   await page.waitForURL('**/_console/endpoints')
   const firstRows = await page.evaluate(() => window.firstRows as Promise<number>)
   return { context, page, signInPage, firstRows, firstView: (await after()) + workerSize() }
-}
-
-/** Types into the filter, which narrows the rows, then deletes the text letter by letter. */
-async function measureKeystrokes(page: Page, addresses: readonly string[]): Promise<Inputs> {
-  const digit = [...'3456890127'].find(
-    (one) => !(addresses[0] as string).slice(6, -6).includes(one),
-  )
-  if (digit === undefined) throw new Error('every digit is in the host: nothing to filter by')
-  const filter = page.getByRole('searchbox', { name: 'Filter endpoints' })
-  const all: Inputs = { painted: [], processor: [] }
-  const processor = await createProcessorProbe(page)
-  await filter.focus()
-  const press = async (key: string, text: string) => {
-    const left = addresses.filter((address) => address.includes(text)).length
-    await beforeInput(page, {
-      event: 'keydown',
-      selector: `table[aria-rowcount="${left + 1}"]`,
-    })
-    const before = await processor()
-    await page.keyboard.press(key)
-    all.painted.push(await inputPaintTime(page))
-    all.processor.push((await processor()) - before)
-    await pause(300)
-  }
-  for (let round = 0; round < ROUNDS; round++) {
-    for (let length = 1; length <= 3; length++) await press(digit, digit.repeat(length))
-    for (let length = 2; length >= 0; length--) await press('Backspace', digit.repeat(length))
-  }
-  return all
-}
-
-async function measureSorts(page: Page): Promise<Inputs> {
-  const all: Inputs = { painted: [], processor: [] }
-  const processor = await createProcessorProbe(page)
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const column of ['Databases', 'State', 'Address']) {
-      const head = page.getByRole('columnheader', { name: column })
-      const button = head.getByRole('button')
-      for (let press = 0; press < 2; press++) {
-        const now = await head.getAttribute('aria-sort')
-        const next = now === 'ascending' ? 'descending' : 'ascending'
-        // The table is sorted by address, ascending, at first; the second press restores that
-        // order.
-        await beforeInput(page, { event: 'click', selector: `th[aria-sort="${next}"]` })
-        const before = await processor()
-        await button.click()
-        all.painted.push(await inputPaintTime(page))
-        all.processor.push((await processor()) - before)
-        await pause(300)
-      }
-    }
-  }
-  return all
 }
 
 /** Adds and removes an endpoint with the API, and measures when a console shows it. */

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createDocumentRepository } from '../server/documents/repository/repository.ts'
 import { openStore } from '../server/storage/open.ts'
@@ -8,7 +6,6 @@ import { addFigure } from './figures.ts'
 import { openLoad } from './load/load.ts'
 import {
   CONNECTIONS,
-  constantProcess,
   createPinning,
   get,
   measure,
@@ -22,18 +19,22 @@ import {
   showTimes,
 } from './load/rounds.ts'
 import { quantile } from './load/statistics.ts'
-import { installJsonServer, JSON_SERVER } from './peers/json-server.ts'
+import { CONSTANT_SERVERS, isInstalled, startConstantServer } from './peers/constant-servers.ts'
+import { JSON_SERVER, startJsonServer } from './peers/json-server.ts'
+import { startBareServer } from './peers/start-peer.ts'
 import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
-import { nextHost, portsOf, respondsOk } from './servers/address.ts'
-import { makeFolder } from './servers/folder.ts'
+import { nextHost, portsOf } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
-import { type Subject, startProcess } from './servers/process.ts'
+import type { Subject } from './servers/process.ts'
 
 // Measures reads by id and inserts, compared with bare `node:http` and json-server.
 // docs/benchmarks.md explains the measurements.
 
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '30' } },
+  options: {
+    rounds: { type: 'string', default: '30' },
+    'warm-up': { type: 'string', default: '3000' },
+  },
 })
 const DATABASE = 'library'
 /** Port of a node's administration, and port of its documents. */
@@ -51,7 +52,11 @@ const INSERT_BATCH = 10_000
 const READ = 1_000
 /** More than a node caches, so that every read queries the store. */
 const ANY = 50_000
-const ROUNDS: Rounds = { rounds: Number(options.rounds), slice: 400, warmUp: 3_000 }
+const ROUNDS: Rounds = {
+  rounds: Number(options.rounds),
+  slice: 400,
+  warmUp: Number(options['warm-up']),
+}
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 10 * 60_000
 
@@ -62,6 +67,9 @@ const NEW = { title: 'On the measurement of servers', author: 'ada', year: 2026,
 
 const WHAT = {
   bare: 'bare node:http, constant JSON',
+  nginx: 'nginx, constant JSON',
+  caddy: 'Caddy, constant JSON',
+  haproxy: 'HAProxy, constant JSON',
   few: `Gatehouse, read by id of ${count(FEW)}`,
   same: `Gatehouse, read by id of ${count(SAME)}`,
   many: `Gatehouse, read by id of ${count(MANY)}`,
@@ -114,23 +122,6 @@ async function fill(data: string, size: number): Promise<void> {
   await store.close()
 }
 
-/**
- * Installs json-server into a folder of the run and starts it; undefined if it cannot be installed.
- */
-async function startJsonServer(host: string) {
-  const folder = makeFolder('json-server')
-  const cli = installJsonServer(folder)
-  if (cli === undefined) return undefined
-  const file = join(folder, 'articles.json')
-  const articles = Array.from({ length: SAME }, (_, at) => documentOf(at))
-  writeFileSync(file, JSON.stringify({ articles }))
-  // With default logging, like Gatehouse: with --quiet it is a third faster.
-  const listen = ['--host', host, '--port', String(DATA)]
-  return startProcess(process.execPath, [cli, ...listen, file], process.env, () =>
-    respondsOk(host, DATA, `/articles/${idOf(0)}`),
-  )
-}
-
 async function openLoads(): Promise<Map<Kind, ServerLoad>> {
   const all = new Map<Kind, ServerLoad>()
   const pin = createPinning()
@@ -155,13 +146,17 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
 
   const bare = nextHost()
   const text = JSON.stringify(documentOf(0))
-  const bareServer = await startProcess(
-    process.execPath,
-    [...constantProcess(bare, DATA, text)],
-    process.env,
-    async (printed) => printed().includes('ready'),
-  )
+  const bareServer = await startBareServer(bare, DATA, text)
   addLoad('bare', bareServer, bare, get(bare, DATA, `/articles/${idOf(0)}`))
+
+  for (const program of CONSTANT_SERVERS) {
+    if (!isInstalled(program)) {
+      print(`${program} is not installed and is not measured.`)
+      continue
+    }
+    const { host, server } = await startConstantServer(program, DATA, text)
+    addLoad(program, server, host, get(host, DATA, `/articles/${idOf(0)}`))
+  }
 
   const reads = (host: string, size: number, token?: string) =>
     Array.from({ length: READ }, (_, at) =>
@@ -184,9 +179,10 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
   addLoad('insert', node, host, post(host, DATA, '/articles', JSON.stringify(NEW), token))
 
   const jsonHost = nextHost()
-  const jsonServer = await startJsonServer(jsonHost)
+  const articles = Array.from({ length: SAME }, (_, at) => documentOf(at))
+  const jsonServer = await startJsonServer({ host: jsonHost, port: DATA }, articles)
   if (jsonServer === undefined) {
-    print(`json-server ${JSON_SERVER} could not be installed: left out.`)
+    print(`json-server ${JSON_SERVER} could not be installed and is not measured.`)
   } else {
     addLoad('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, SAME))
     addLoad(
@@ -204,7 +200,10 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
  * after inserts, which would slow down later requests.
  */
 const GROUPS = [
-  { title: 'Reads', kinds: ['bare', 'few', 'same', 'many', 'any', 'jsonServerRead'] },
+  {
+    title: 'Reads',
+    kinds: ['bare', ...CONSTANT_SERVERS, 'few', 'same', 'many', 'any', 'jsonServerRead'],
+  },
   { title: 'Inserts', kinds: ['bare', 'insert', 'jsonServerInsert'] },
 ] as const satisfies readonly { title: string; kinds: readonly Kind[] }[]
 
@@ -223,11 +222,20 @@ function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, max?: num
 
 function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): void {
   print('Responses per second, compared in the same round:')
-  showRate('read : bare node:http', reads, ['few', 'bare'], 0.35)
+  showRate('read : bare node:http', reads, ['few', 'bare'], 0.35, {
+    'node:http': 'bare',
+    nginx: 'nginx',
+    Caddy: 'caddy',
+    HAProxy: 'haproxy',
+    'json-server': 'jsonServerRead',
+  })
   if (reads.has('jsonServerRead')) {
     showRate('read : json-server', reads, ['same', 'jsonServerRead'], 15)
   }
-  showRate('insert : bare node:http', inserts, ['insert', 'bare'], 0.12)
+  showRate('insert : bare node:http', inserts, ['insert', 'bare'], 0.12, {
+    'node:http': 'bare',
+    'json-server': 'jsonServerInsert',
+  })
   if (inserts.has('jsonServerInsert')) {
     showRate('insert : json-server', inserts, ['insert', 'jsonServerInsert'])
   }

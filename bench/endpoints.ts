@@ -34,7 +34,7 @@ const msSpread = (times: readonly number[]) => spread(times, ms)
 
 function printVerdict(what: string, value: string, wanted: string, met: boolean): void {
   addFigure({ what, value, target: wanted, isMet: met })
-  print(`  ${what.padEnd(34)} ${value.padStart(9)}   wanted: ${wanted} – ${verdict(met)}`)
+  print(`  ${what.padEnd(42)} ${value.padStart(9)}   wanted: ${wanted} – ${verdict(met)}`)
 }
 
 /** Returns the version of the installed `caddy`, or `undefined`. */
@@ -126,10 +126,20 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
       )
     }
     const flat = median('Gatehouse', 5_000) / median('Gatehouse', 1)
-    printVerdict('Gatehouse, 5,000 : 1', flat.toFixed(2), 'at most 1.5', flat <= 1.5)
+    printVerdict(`${change}, 5,000 present : 1`, flat.toFixed(2), 'at most 1.5', flat <= 1.5)
+    addFigure({
+      what: `${change}, 1,000 present, ms`,
+      value: ms(median('Gatehouse', 1_000)),
+      peers: { Caddy: withCaddy ? ms(median('Caddy', 1_000)) : 'absent' },
+    })
     if (withCaddy) {
       const faster = median('Caddy', 1_000) / median('Gatehouse', 1_000)
-      printVerdict('Caddy : Gatehouse at 1,000', faster.toFixed(1), 'at least 10', faster >= 10)
+      printVerdict(
+        `${change}, 1,000 present, Caddy : Gatehouse`,
+        faster.toFixed(1),
+        'at least 10',
+        faster >= 10,
+      )
     }
     print()
   }
@@ -183,7 +193,7 @@ const caddy = caddyVersion()
 printMachine()
 print(
   caddy === undefined
-    ? 'Caddy is not installed (apt-get install caddy): left out.'
+    ? 'Caddy is not installed (apt-get install caddy) and is not measured.'
     : `Caddy ${caddy}`,
 )
 print()

@@ -1,10 +1,16 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
+/** Servers with a column of their own in the table. */
+export const PEERS = ['node:http', 'nginx', 'Caddy', 'HAProxy', 'json-server'] as const
+export type Peer = (typeof PEERS)[number]
+
 /** A figure of the table that `npm run bench` prints. */
 export interface Figure {
   /** The subject and what was measured, such as `read by id : bare node:http`. */
   readonly what: string
   readonly value: string
+  /** The same figure of other servers. */
+  readonly peers?: Readonly<Partial<Record<Peer, string>>> | undefined
   /** Such as `at least 0.35`; without a target, the figure is for comparison. */
   readonly target?: string | undefined
   readonly isMet?: boolean | undefined

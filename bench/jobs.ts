@@ -10,15 +10,15 @@ import { print, printEnd, printMachine, verdict } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startPostgres } from './servers/postgres.ts'
 
-// Reads and inserts of other clients while jobs create, change and delete many documents, on both
-// engines. What is measured and how to read it: docs/benchmarks.md.
+// Measures reads and inserts of other clients while jobs create, change and delete many documents,
+// on both engines. docs/benchmarks.md explains the measurements.
 //
 //   npm run bench:jobs
 
-/** How many documents each job creates, changes or deletes. */
+/** Number of documents that each job creates, changes or deletes. */
 const DOCUMENTS = 200_000
 
-/** What the 99th percentile of others must stay below, ms. */
+/** Limit of the 99th percentile of other requests, ms. */
 const MAX_P99 = 60
 
 const documents = Array.from({ length: DOCUMENTS }, (_, n) => ({
@@ -44,7 +44,7 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
     const shown = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
     const isMet = quantile(times, 0.99) < MAX_P99
     addFigure({
-      what: `${engine}: ${what} beside jobs, p99, ms`,
+      what: `${engine}: ${what} during jobs, p99, ms`,
       value: shown[1] ?? '',
       target: `under ${MAX_P99}`,
       isMet,
@@ -62,7 +62,7 @@ try {
   printMachine()
   print()
   print(
-    `| ms, beside jobs of ${DOCUMENTS.toLocaleString('en')} documents | median | 99 % | longest | 99 % < ${MAX_P99} ms |`,
+    `| ms, during jobs of ${DOCUMENTS.toLocaleString('en')} documents | median | 99 % | longest | 99 % < ${MAX_P99} ms |`,
   )
   print('|---|---:|---:|---:|---|')
   await measure('SQLite', undefined)

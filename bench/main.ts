@@ -1,7 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { FIGURES_VARIABLE, type Figure, readFigures } from './figures.ts'
+import { FIGURES_VARIABLE, type Figure, PEERS, readFigures } from './figures.ts'
 import { print, printEnd, printMachine } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 
@@ -11,41 +11,90 @@ import { makeFolder } from './servers/folder.ts'
 //   npm run bench
 //   npm run bench -- start documents    # some of them
 
-/** The benchmarks in order, with the arguments of a short run. */
-const BENCHMARKS: Readonly<Record<string, readonly string[]>> = {
-  start: [],
-  documents: ['--rounds', '10'],
-  transfer: [],
-  queries: ['--rounds', '8'],
-  postgres: ['--rounds', '10'],
-  nodes: ['--rounds', '100'],
-  jobs: [],
-  endpoints: ['--rounds', '10'],
-  'sign-in': ['--rounds', '8'],
-  console: ['--minutes', '0'],
+/** Maximum duration of the run, ms. */
+const MAX_DURATION = 11.5 * 60_000
+
+/** Time that a stopped benchmark has to end its processes, ms. */
+const END_TIMEOUT = 10_000
+
+interface Benchmark {
+  /** The arguments of a short run. */
+  readonly args: readonly string[]
+  /** Maximum duration, s: about twice the usual one. */
+  readonly limit: number
 }
 
-/** Programs that Gatehouse is compared with or runs behind. json-server is installed by the run. */
-const PEERS = ['caddy', 'haproxy']
+/** The benchmarks in order. The last one is the longest, and is cut if the time is over. */
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  start: { args: ['--rounds', '6'], limit: 60 },
+  documents: { args: ['--rounds', '8', '--warm-up', '1500'], limit: 180 },
+  transfer: { args: [], limit: 120 },
+  postgres: { args: ['--rounds', '6'], limit: 150 },
+  nodes: { args: ['--rounds', '60'], limit: 60 },
+  jobs: { args: [], limit: 100 },
+  endpoints: { args: ['--rounds', '5'], limit: 150 },
+  'sign-in': { args: ['--rounds', '4'], limit: 120 },
+  console: { args: ['--minutes', '0'], limit: 180 },
+  queries: { args: ['--rounds', '5', '--warm-up', '1000'], limit: 360 },
+}
 
 const folder = makeFolder('figures')
+const deadline = performance.now() + MAX_DURATION
+const isOver = () => performance.now() >= deadline
+let running: ChildProcess | undefined
 
-/** Runs a benchmark. Returns its figures, and whether it ended without an error. */
-async function run(name: string): Promise<{ figures: Figure[]; isComplete: boolean }> {
+/** Signals a benchmark and all processes that it has started. */
+function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+process.on('exit', () => running && signal(running, 'SIGTERM'))
+
+interface Run {
+  readonly figures: readonly Figure[]
+  /** Why it is incomplete; empty if it is not. */
+  readonly problem: string
+}
+
+/** Runs a benchmark, and stops it at its limit or at the end of the run. */
+async function run(name: string, { args, limit }: Benchmark): Promise<Run> {
   const file = join(folder, `${name}.jsonl`)
   const log = createWriteStream(join(folder, `${name}.log`))
-  const args = [join(import.meta.dirname, `${name}.ts`), ...(BENCHMARKS[name] ?? [])]
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...args], {
     env: { ...process.env, [FIGURES_VARIABLE]: file },
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A process group of its own, so that a stopped benchmark leaves no process behind.
+    detached: true,
   })
+  running = child
   child.stdout.pipe(log)
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  return { figures: readFigures(file), isComplete: code === 0 }
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  let isStopped = false
+  const timer = setTimeout(
+    () => {
+      isStopped = true
+      signal(child, 'SIGTERM')
+      setTimeout(() => signal(child, 'SIGKILL'), END_TIMEOUT).unref()
+    },
+    Math.min(limit * 1_000, deadline - performance.now()),
+  )
+  const code = await ended
+  clearTimeout(timer)
+  signal(child, 'SIGKILL')
+  running = undefined
+  const problem = isStopped ? 'stopped at its time limit' : code === 0 ? '' : 'ended with an error'
+  return { figures: readFigures(file), problem }
 }
 
 const verdictOf = ({ target, isMet }: Figure) =>
   target === undefined ? '' : isMet ? 'met' : '**not met**'
+
+const printRow = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`)
+const blank = [...PEERS.map(() => ''), '', '', '']
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.filter((name) => !(name in BENCHMARKS))
@@ -56,20 +105,32 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 printMachine()
-const missing = PEERS.filter((peer) => spawnSync(peer, ['-v']).error !== undefined)
-for (const peer of missing) print(`${peer} is not installed.`)
 print()
-print('| figure (bare node:http = 1.00 in every ratio to it) | measured | target | |')
-print('|---|---:|---|---|')
-for (const name of chosen.length > 0 ? chosen : Object.keys(BENCHMARKS)) {
-  const begun = performance.now()
-  const { figures, isComplete } = await run(name)
-  const seconds = Math.round((performance.now() - begun) / 1_000)
-  print(`| **${name}**, ${seconds} s${isComplete ? '' : ', **ended with an error**'} | | | |`)
-  for (const figure of figures) {
-    print(`| ${figure.what} | ${figure.value} | ${figure.target ?? ''} | ${verdictOf(figure)} |`)
+printRow([
+  'figure (bare node:http = 1.00 in every ratio to it)',
+  'Gatehouse',
+  ...PEERS,
+  'target',
+  '',
+])
+print(`|---|---:|${PEERS.map(() => '---:|').join('')}---|---|`)
+for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
+  if (isOver()) {
+    printRow([`**${name}**, **not run: the time is over**`, ...blank])
+    process.exitCode = 1
+    continue
   }
-  if (!isComplete) process.exitCode = 1
+  const begun = performance.now()
+  const { figures, problem } = await run(name, benchmark)
+  const seconds = Math.round((performance.now() - begun) / 1_000)
+  printRow([`**${name}**, ${seconds} s${problem && `, **${problem}**`}`, ...blank])
+  for (const figure of figures) {
+    const { what, value, peers, target } = figure
+    const others = PEERS.map((peer) => peers?.[peer] ?? '')
+    printRow([what, value, ...others, target ?? '', verdictOf(figure)])
+  }
+  if (problem !== '') process.exitCode = 1
 }
 print()
 printEnd()

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
@@ -10,6 +9,7 @@ import { killProcesses } from '../server/test-support/server-process.testing.ts'
 import { addFigure } from './figures.ts'
 import { openLoad } from './load/load.ts'
 import { quantile, shuffled } from './load/statistics.ts'
+import { isInstalled } from './peers/constant-servers.ts'
 import { print } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startPostgres } from './servers/postgres.ts'
@@ -174,7 +174,7 @@ try {
   print(row('a database: served by the socket of B', database.served))
   print(row('a database: response of A', database.responded))
   print()
-  if (spawnSync('haproxy', ['-v']).error !== undefined) {
+  if (!isInstalled('haproxy')) {
     print('HAProxy is not installed here: reads with one node and two are omitted.')
     addFigure({ what: TWO_NODES, value: 'HAProxy is not installed' })
   } else {

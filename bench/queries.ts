@@ -1,17 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { sql } from 'kysely'
-import { NODE_FLAGS } from '../bin/node-flags.js'
-import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
-import { openStore, type StoreLocation } from '../server/storage/open.ts'
-import { makeToken, sendRequest } from '../server/test-support/start.testing.ts'
-import { addFigure, beginSection } from './figures.ts'
+import type { StoreLocation } from '../server/storage/open.ts'
+import { beginSection } from './figures.ts'
 import { openLoad } from './load/load.ts'
 import {
   CONNECTIONS,
-  constantProcess,
   createPinning,
   get,
   measure,
@@ -22,14 +14,18 @@ import {
   showSlices,
   showTimes,
 } from './load/rounds.ts'
-import { installJsonServer } from './peers/json-server.ts'
-import { count, print, printEnd, printMachine, verdict } from './report.ts'
-import { nextHost, FIRST_PORT as PORT, respondsOk } from './servers/address.ts'
+import { startJsonServer } from './peers/json-server.ts'
+import { startPlainPostgres } from './peers/plain-postgres.ts'
+import { startBareServer } from './peers/start-peer.ts'
+import { authorOf, documentOf, FIRST, NEW, queriesOf } from './queries/articles.ts'
+import { besideScans } from './queries/beside-scans.ts'
+import { buildIndex, fill, startNode } from './queries/node.ts'
+import { count, print, printEnd, printMachine } from './report.ts'
+import { nextHost, FIRST_PORT as PORT } from './servers/address.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startPostgres } from './servers/postgres.ts'
-import { type Subject, startProcess } from './servers/process.ts'
 
-// Measures queries that indexes serve, scans beside readers, and inserts into a collection with
+// Measures queries that indexes serve, scans during reads, and inserts into a collection with
 // indexes, on both engines. docs/benchmarks.md explains the measurements.
 //
 //   npm run bench:queries
@@ -39,24 +35,13 @@ const { values: options } = parseArgs({
   options: {
     documents: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '30' },
+    'warm-up': { type: 'string', default: '2000' },
     engine: { type: 'string', default: 'both' },
   },
 })
 const MANY = Number(options.documents)
-const ROUNDS = { rounds: Number(options.rounds), slice: 400, warmUp: 2_000 }
+const ROUNDS = { rounds: Number(options.rounds), slice: 400, warmUp: Number(options['warm-up']) }
 const SMALL = 10_000
-/** Number of documents with the same author. */
-const BY_AUTHOR = 20
-/** Number of different queries that a load sends in turn. */
-const QUERIES = 1_000
-/** Number of documents in a statement that fills a table. */
-const BATCH = 1_000
-/** How long readers are measured beside a scan and without one, ms. */
-const READING = 5_000
-/** Period of the inserts beside a build, ms. */
-const INSERT_PERIOD = 10
-/** Numbers have the same number of digits, so that responses have the same length. */
-const FIRST = 1_000_000
 
 const WHAT = {
   bare: 'bare node:http, constant JSON',
@@ -71,163 +56,6 @@ const WHAT = {
 } as const
 
 type Kind = keyof typeof WHAT
-
-const idOf = (at: number) => `article-${String(at).padStart(8, '0')}`
-const authorOf = (at: number, size: number) =>
-  `a${String(at % Math.ceil(size / BY_AUTHOR)).padStart(6, '0')}`
-const documentOf = (at: number, size: number) => ({
-  id: idOf(at),
-  title: 'On the measurement of servers',
-  author: authorOf(at, size),
-  n: FIRST + at,
-  tags: ['a', 'b'],
-})
-const { id: _, ...NEW } = documentOf(0, MANY)
-const queriesOf = (query: (at: number) => string, size: number) =>
-  Array.from({ length: QUERIES }, (_, nth) => query(Math.floor((nth * size) / QUERIES)))
-
-/** A node, and how to send requests to it. */
-interface Node {
-  readonly host: string
-  readonly server: Pick<Subject, 'process' | 'stop'>
-  /** The header `Authorization` as text. */
-  readonly token: string
-  readonly call: (method: string, path: string, body?: unknown) => ReturnType<typeof sendRequest>
-}
-
-async function startNode(location: StoreLocation): Promise<Node> {
-  const host = nextHost()
-  const store =
-    'data' in location ? ['--data', location.data] : ['--database-url', location.databaseUrl]
-  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_'))
-  const main = join(import.meta.dirname, '..', 'server', 'main.ts')
-  const server = await startProcess(
-    process.execPath,
-    [...NODE_FLAGS, main, 'start', ...store, '--endpoint', `tcp://${host}:${PORT}`, '--drain', '1'],
-    { ...Object.fromEntries(env), ...('data' in location ? {} : SECRETS) },
-    async (printed) => printed().includes('gatehouse is ready'),
-  )
-  const token = `Bearer ${await makeToken({ data: '', databaseUrl: undefined, ...location })}`
-  return {
-    ...{ host, server, token: `Authorization: ${token}\r\n` },
-    async call(method, path, body) {
-      const headers = { 'Content-Type': 'application/json', Authorization: token }
-      const answer = await sendRequest(PORT, method, path, { host, body, headers })
-      if (answer.status < 300) return answer
-      throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
-    },
-  }
-}
-
-/** Stores documents directly, without the API. */
-async function fill(location: StoreLocation, collection: string, size: number): Promise<void> {
-  const store = await openStore(location, 'tool')
-  const { id: database } = await store.db
-    .selectFrom('databases')
-    .select('id')
-    .where('name', '=', 'library')
-    .executeTakeFirstOrThrow()
-  for (let from = 0; from < size; from += BATCH) {
-    const rows = Array.from({ length: Math.min(BATCH, size - from) }, (_, at) => {
-      const document = documentOf(from + at, size)
-      const tag = `tag-${collection}-${String(from + at).padStart(8, '0')}`
-      return { database, collection, id: document.id, tag, body: JSON.stringify(document) }
-    })
-    await store.db.insertInto('documents').values(rows).execute()
-  }
-  if (store.engine === 'postgres') await sql`vacuum analyze documents`.execute(store.db)
-  await store.close()
-}
-
-/** Creates an index, and waits until it is ready. Returns the times of inserts beside its build, ms. */
-async function build({ call }: Node, collection: string, name: string, fields: readonly string[]) {
-  await call('PUT', `/_db/library/_index/${collection}/${name}`, { fields })
-  const begun = performance.now()
-  const pending: Promise<number>[] = []
-  const insert = async () => {
-    const sent = performance.now()
-    await call('POST', '/_db/library/others', NEW)
-    return performance.now() - sent
-  }
-  const timer = setInterval(() => pending.push(insert()), INSERT_PERIOD)
-  for (let isReady = false; !isReady; await pause(100)) {
-    const { json } = await call('GET', `/_db/library/_index/${collection}`)
-    isReady = json.find((each: { name: string }) => each.name === name).state === 'ready'
-  }
-  clearInterval(timer)
-  return { time: performance.now() - begun, times: await Promise.all(pending) }
-}
-
-/** Measures readers alone and beside two scans that begin again when they end. */
-async function besideScans({ host, token, call }: Node): Promise<void> {
-  const requests = queriesOf(
-    (at) => get(host, PORT, `/_db/library/articles/${idOf(at)}`, token),
-    MANY,
-  )
-  const load = await openLoad({ host, port: PORT }, requests, CONNECTIONS, true)
-  const run = async () => {
-    const { answers, time, times } = await load.run(READING)
-    return { rate: (answers / time) * 1_000, times }
-  }
-  await run()
-  const alone = await run()
-  let isDone = false
-  let scans = 0
-  const scan = async () => {
-    for (; !isDone; scans++) {
-      await call('GET', '/_db/library/articles?title:contains=nothing&limit=1').catch(() => {})
-    }
-  }
-  const scanning = Promise.all([scan(), scan()])
-  const beside = await run()
-  isDone = true
-  await scanning
-  load.close()
-  const ratio = beside.rate / alone.rate
-  const what = 'readers beside 2 scans : alone'
-  addFigure({ what, value: ratio.toFixed(2), target: 'at least 0.7', isMet: ratio >= 0.7 })
-  print(
-    `  ${what.padEnd(38)} ${ratio.toFixed(2).padEnd(26)} ` +
-      `wanted: at least 0.7 – ${verdict(ratio >= 0.7)} (${scans} scans ended)`,
-  )
-  showTimes('reads beside 2 scans, ms, median (p99)', beside.times, 20)
-}
-
-async function startJsonServer(host: string) {
-  const folder = makeFolder('json-server-queries')
-  const articles = Array.from({ length: SMALL }, (_, at) => documentOf(at, SMALL))
-  const file = join(folder, 'articles.json')
-  writeFileSync(file, JSON.stringify({ articles }))
-  const cli = installJsonServer(folder)
-  if (cli === undefined) return undefined
-  return startProcess(
-    process.execPath,
-    [cli, '--host', host, '--port', String(PORT), file],
-    process.env,
-    () => respondsOk(host, PORT, `/articles/${idOf(0)}`),
-  )
-}
-
-/** Copies the documents to a plain table, and starts a process that queries it. */
-async function startPlain(databaseUrl: string, host: string) {
-  const store = await openStore({ databaseUrl }, 'tool')
-  await sql`
-    create table plain as
-    select id, cast(body as json) ->> 'author' as author,
-      cast(cast(body as json) ->> 'n' as bigint) as n, body
-    from documents where collection = 'articles'`.execute(store.db)
-  await sql`create index on plain (author, id)`.execute(store.db)
-  await sql`create index on plain (n, id)`.execute(store.db)
-  await sql`vacuum analyze plain`.execute(store.db)
-  await store.close()
-  const file = join(import.meta.dirname, 'peers/plain-postgres-process.ts')
-  return startProcess(
-    process.execPath,
-    [file, host, String(PORT), databaseUrl],
-    process.env,
-    async (printed) => printed().includes('ready'),
-  )
-}
 
 async function measureEngine(engine: string, location: StoreLocation): Promise<void> {
   print(engine)
@@ -258,12 +86,12 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   ] as const) {
     await call('PUT', `/_db/library/_index/indexed/${name}`, { fields })
   }
-  await build(node, 'small', 'by-author', ['author', '-n'])
-  const built = await build(node, 'articles', 'by-author', ['author'])
-  await build(node, 'articles', 'by-n', ['n'])
+  await buildIndex(node, 'small', 'by-author', ['author', '-n'])
+  const built = await buildIndex(node, 'articles', 'by-author', ['author'])
+  await buildIndex(node, 'articles', 'by-n', ['n'])
   print(`  index over ${count(MANY)} built in ${(built.time / 1_000).toFixed(1)} s`)
-  showTimes('inserts beside the build, ms, median (p99)', built.times, 60)
-  await besideScans(node)
+  showTimes('inserts during the build, ms, median (p99)', built.times, 60)
+  await besideScans(node, MANY)
 
   pin?.(server.process)
   const query = (path: string) => get(host, PORT, `/_db/library/${path}`, token)
@@ -288,17 +116,14 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   )
 
   const bareHost = nextHost()
-  const bare = await startProcess(
-    process.execPath,
-    [...constantProcess(bareHost, PORT, JSON.stringify(documentOf(0, MANY)))],
-    process.env,
-    async (printed) => printed().includes('ready'),
-  )
+  const bare = await startBareServer(bareHost, PORT, JSON.stringify(documentOf(0, MANY)))
   pin?.(bare.process)
   addLoad('bare', bare, bareHost, get(bareHost, PORT, '/'))
 
   const jsonHost = nextHost()
-  const jsonServer = 'data' in location ? await startJsonServer(jsonHost) : undefined
+  const articles = Array.from({ length: SMALL }, (_, at) => documentOf(at, SMALL))
+  const jsonServer =
+    'data' in location ? await startJsonServer({ host: jsonHost, port: PORT }, articles) : undefined
   if (jsonServer !== undefined) {
     pin?.(jsonServer.process)
     addLoad(
@@ -311,7 +136,7 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   }
   if ('databaseUrl' in location) {
     const plainHost = nextHost()
-    const plain = await startPlain(location.databaseUrl, plainHost)
+    const plain = await startPlainPostgres(location.databaseUrl, plainHost, PORT)
     pin?.(plain.process)
     const plainQuery = (path: string) => get(plainHost, PORT, path)
     addLoad(
@@ -337,6 +162,10 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   showRate('range and sort : bare node:http', reads, ['range', 'bare'], 0.04)
   showTimes('range and sort, ms, median (p99)', timesOf(reads, 'range'), 20)
   if (reads.has('jsonServer')) {
+    showRate('filter and sort : bare node:http', reads, ['small', 'bare'], undefined, {
+      'node:http': 'bare',
+      'json-server': 'jsonServer',
+    })
     showRate('filter and sort : json-server', reads, ['small', 'jsonServer'])
   }
   if (reads.has('plainEquality')) {

@@ -9,8 +9,9 @@ import { callbackPath } from '../server/oauth2/sign-in/sign-in.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
 import { addFigure } from './figures.ts'
 import { type Load, openLoad } from './load/load.ts'
+import { formatSlices } from './load/rounds.ts'
 import { quantile, shuffled } from './load/statistics.ts'
-import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
+import { limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
 import { portsOf } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import { processorTime, type Subject } from './servers/process.ts'
@@ -197,15 +198,7 @@ async function measureCost(): Promise<void> {
   }
   for (const method of METHODS) {
     const each = rounds.map((round) => round[method])
-    const rates = spread(
-      each.map(({ rate }) => rate),
-      count,
-    )
-    const costs = spread(
-      each.map(({ cost }) => cost),
-      (cost) => cost.toFixed(1),
-    )
-    print(`  ${labels[method].padEnd(26)} ${rates.padEnd(26)} ${costs}`)
+    print(`  ${labels[method].padEnd(26)} ${formatSlices(each)}`)
   }
   print('Against the same route without authentication, in the same round:')
   for (const method of ['session', 'token'] as const) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { bundleServer } from '../tools/bundle-server.ts'
-import { addFigure } from './figures.ts'
+import { addFigure, type Figure } from './figures.ts'
 import { quantile } from './load/statistics.ts'
 import { print, printEnd, printMachine, spread, verdict } from './report.ts'
 import { nextHost, FIRST_PORT as PORT } from './servers/address.ts'
@@ -77,9 +77,15 @@ async function memoryOf(started: ReturnType<typeof startProcess>): Promise<numbe
   return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024) / 1e6
 }
 
-function show(what: string, value: string, target?: string, isMet?: boolean): void {
+function show(
+  what: string,
+  value: string,
+  target?: string,
+  isMet?: boolean,
+  peers?: Figure['peers'],
+): void {
   print(`  ${what.padEnd(44)} ${value.padEnd(22)} ${target ?? ''} ${verdictOf(isMet)}`)
-  addFigure({ what, value, target, isMet })
+  addFigure({ what, value, peers, target, isMet })
 }
 
 const verdictOf = (isMet: boolean | undefined) => (isMet === undefined ? '' : verdict(isMet))
@@ -104,8 +110,11 @@ for (let round = 0; round <= ROUNDS; round++) {
 const timesOf = (name: keyof typeof subjects) => starts[name].map(({ time }) => time)
 const empty = quantile(timesOf('empty'))
 const ratio = quantile(timesOf('many')) / empty
-show('start of bare Node.js, ms', spread(timesOf('bare'), whole))
-show('start, empty store, ms', spread(timesOf('empty'), whole), 'at most 350', empty <= 350)
+const bare = spread(timesOf('bare'), whole)
+print(`  ${'start of bare Node.js, ms'.padEnd(44)} ${bare}`)
+show('start, empty store, ms', spread(timesOf('empty'), whole), 'at most 350', empty <= 350, {
+  'node:http': bare,
+})
 show(
   'its processor time, ms',
   spread(

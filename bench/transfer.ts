@@ -15,8 +15,8 @@ import { print, printEnd, printMachine, verdict } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startPostgres } from './servers/postgres.ts'
 
-// An import and exports of many documents in one request each, with reads and inserts of other
-// clients beside it, on both engines. What is measured and how to read it: docs/benchmarks.md.
+// Measures an import and exports of many documents in one request each, and reads and inserts of
+// other clients at the same time, on both engines. docs/benchmarks.md explains the measurements.
 //
 //   npm run bench:documents
 
@@ -82,7 +82,7 @@ function show(what: string, { reads, inserts, time, memory }: BesideTransfer, ta
     const [half, p99, longest] = [0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))
     const isMet = quantile(times, 0.99) < TARGET.p99
     addFigure({
-      what: `${what}: ${other} beside it, p99, ms`,
+      what: `${what}: concurrent ${other}, p99, ms`,
       value: p99 ?? '',
       target: `under ${TARGET.p99}`,
       isMet,

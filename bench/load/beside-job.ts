@@ -74,14 +74,14 @@ export async function besideJobs(
       const begun = performance.now()
       const headers = { Prefer: 'respond-async' }
       const { location } = await call(method, '/of-jobs', body, headers)
-      let answer = await call('GET', location)
-      while (answer.status === 206) {
+      let response = await call('GET', location)
+      while (response.status === 206) {
         await pause(POLL_INTERVAL)
-        answer = await call('GET', location)
+        response = await call('GET', location)
       }
       jobs.push({ kind, time: performance.now() - begun })
-      const { state, found } = JSON.parse(answer.text)
-      if (state !== 'done' || found !== documents.length) throw new Error(answer.text)
+      const { state, found } = JSON.parse(response.text)
+      if (state !== 'done' || found !== documents.length) throw new Error(response.text)
     } finally {
       clearInterval(timer)
     }

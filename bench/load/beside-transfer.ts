@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 
-/** Measurements of an import or an export, and of other requests beside it; times in ms. */
+/** Measurements of an import or an export, and of concurrent requests; times in ms. */
 export interface BesideTransfer {
   readonly reads: readonly number[]
   readonly inserts: readonly number[]
@@ -50,8 +50,13 @@ export const importDocuments =
   (count: number, lineOf: (at: number) => string) =>
   async (call: Call): Promise<void> => {
     const body = Readable.from(chunksOf(count, lineOf), { objectMode: true, highWaterMark: 4 })
-    const answer = await call('POST', '/imported', { 'Content-Type': 'application/x-ndjson' }, body)
-    const result = await text(answer)
+    const response = await call(
+      'POST',
+      '/imported',
+      { 'Content-Type': 'application/x-ndjson' },
+      body,
+    )
+    const result = await text(response)
     if (JSON.parse(result).created !== count) throw new Error(result)
   }
 
@@ -59,12 +64,12 @@ export const importDocuments =
 export const exportDocuments =
   (lines: number, headers: Readonly<Record<string, string>>) =>
   async (call: Call): Promise<void> => {
-    const answer = await call('GET', '/imported', headers)
+    const response = await call('GET', '/imported', headers)
     let read = 0
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) read++
     }
-    const isPlain = answer.headers['content-encoding'] === undefined
+    const isPlain = response.headers['content-encoding'] === undefined
     if (isPlain && read !== lines) throw new Error(`${read} lines instead of ${lines}`)
   }
 

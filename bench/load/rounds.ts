@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { addFigure } from '../figures.ts'
+import { addFigure, type Peer } from '../figures.ts'
 import { count, print, spread, verdict } from '../report.ts'
 import { processorTime, type Subject } from '../servers/process.ts'
 import type { Load } from './load.ts'
@@ -63,15 +63,6 @@ export function createPinning(): ((process: Subject['process']) => void) | undef
   }
 }
 
-/** Starts `bare node:http` (`constant-process.ts`) with the same response to every request. */
-export const constantProcess = (host: string, port: number, text: string) =>
-  [
-    new URL('../peers/constant-process.ts', import.meta.url).pathname,
-    host,
-    String(port),
-    text,
-  ] as const
-
 /** Measures loads in rounds, those of `group` that exist. */
 export async function measure<Kind extends string>(
   all: ReadonlyMap<Kind, ServerLoad>,
@@ -120,17 +111,22 @@ export function showSlices<Kind extends string>(
   const head = `${title}, ${CONNECTIONS} connections; median (quartiles) of ${first.length} rounds`
   print(`${head.padEnd(60)} per second, µs of the server's processor`)
   for (const [kind, each] of slices) {
-    const rates = spread(
-      each.map(({ rate }) => rate),
-      count,
-    )
-    const costs = spread(
-      each.map(({ cost }) => cost),
-      (cost) => cost.toFixed(1),
-    )
-    print(`  ${names[kind].padEnd(38)} ${rates.padEnd(26)} ${costs}`)
+    print(`  ${names[kind].padEnd(38)} ${formatSlices(each)}`)
   }
   print()
+}
+
+/** Formats the rates and the costs of slices as two columns. */
+export function formatSlices(slices: readonly Pick<Slice, 'rate' | 'cost'>[]): string {
+  const rates = spread(
+    slices.map(({ rate }) => rate),
+    count,
+  )
+  const costs = spread(
+    slices.map(({ cost }) => cost),
+    (cost) => cost.toFixed(1),
+  )
+  return `${rates.padEnd(26)} ${costs}`
 }
 
 /** Returns the ratio of two loads in each round. */
@@ -144,17 +140,23 @@ export const ratios = <Kind extends string>(
     (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
   )
 
-/** Prints the ratio of the rates of two loads, and that of their costs. */
+/**
+ * Prints the ratio of the rates of two loads, and that of their costs.
+ *
+ * @param peers loads of other servers, whose ratios the table of all benchmarks shows too.
+ */
 export function showRate<Kind extends string>(
   what: string,
   slices: ReadonlyMap<Kind, readonly Slice[]>,
   [kind, to]: readonly [Kind, Kind],
   min?: number,
+  peers?: Readonly<Partial<Record<Peer, Kind>>>,
 ): void {
+  const format = (ratio: number) => ratio.toFixed(3)
   const each = ratios(slices, kind, to, 'rate')
   const byCost = quantile(ratios(slices, to, kind, 'cost'))
   const isMet = min === undefined ? undefined : quantile(each) >= min
-  const shown = spread(each, (ratio) => ratio.toFixed(3))
+  const shown = spread(each, format)
   print(
     `  ${what.padEnd(38)} ${shown.padEnd(26)} ` +
       (isMet === undefined ? '' : `wanted: at least ${min} – ${verdict(isMet)} `) +
@@ -163,6 +165,14 @@ export function showRate<Kind extends string>(
   addFigure({
     what,
     value: shown,
+    peers:
+      peers &&
+      Object.fromEntries(
+        Object.entries(peers).map(([peer, other]) => [
+          peer,
+          slices.has(other) ? format(quantile(ratios(slices, other, to, 'rate'))) : 'absent',
+        ]),
+      ),
     target: min === undefined ? undefined : `at least ${min}`,
     isMet,
   })

@@ -9,7 +9,7 @@ export function quantile(numbers: readonly number[], share = 0.5): number {
 
 /**
  * Returns the numbers 0 to `count` - 1 in random order, so that no load always follows the same
- * other.
+ * one.
  */
 export function shuffled(count: number): number[] {
   return Array.from({ length: count }, (_, at) => ({ at, key: Math.random() }))

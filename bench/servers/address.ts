@@ -14,8 +14,8 @@ export const portsOf = (size: number): number[] =>
   Array.from({ length: size }, (_, at) => FIRST_PORT + at)
 
 /**
- * Returns an unused address in 127.0.0.0/8, all of which Linux serves. The ports of subjects then
- * conflict neither with each other nor with other runs or with tests on 127.0.0.1.
+ * Returns an unused address in 127.0.0.0/8, all of which Linux serves. Each subject listens on its own
+ * address, so its ports do not conflict with other subjects, other runs or tests on 127.0.0.1.
  */
 export const nextHost = (): string =>
   `127.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 250}.${++hosts}`

@@ -75,7 +75,7 @@ async function openNode(
   const token = await makeToken({ data, databaseUrl: undefined })
   const count = (status: number | string) => answers.set(status, (answers.get(status) ?? 0) + 1)
   const send: AttackedNode['send'] = async (method, path, body, { headers } = {}) => {
-    const answer = await sendRequest(port, method, path, {
+    const response = await sendRequest(port, method, path, {
       host,
       body,
       headers: {
@@ -87,8 +87,8 @@ async function openNode(
       count(error.code ?? error.message)
       throw error
     })
-    count(answer.status)
-    return answer
+    count(response.status)
+    return response
   }
   return {
     host,

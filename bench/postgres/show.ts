@@ -1,0 +1,90 @@
+import { addFigure } from '../figures.ts'
+import { quantile } from '../load/statistics.ts'
+import { count, print, spread, verdict } from '../report.ts'
+import { boundOf, type Kind, LOADS, nameOf, TARGETS } from './loads.ts'
+import type { Slice } from './measure.ts'
+
+/** Limit of the 99th percentile of inserts, ms. */
+const INSERT_P99 = 30
+
+type Slices = ReadonlyMap<Kind, readonly Slice[]>
+
+/** Prints the rates and costs of all loads, and the ratios with a target. */
+export function show(slices: Slices): void {
+  showRates(slices)
+  showRatios(slices)
+  showDemands(slices)
+}
+
+function showRates(slices: Slices): void {
+  print()
+  print('| | connections | per second | at most | server, µs | PostgreSQL, µs | p99, ms |')
+  print('|---|---:|---:|---:|---:|---:|---:|')
+  for (const [kind, each] of slices) {
+    const { name, connections } = LOADS[kind]
+    const bound = boundOf(kind)
+    const times = each.flatMap((slice) => slice.times)
+    const cells = [
+      name,
+      connections,
+      spread(each.map(rateOf), count),
+      bound === undefined ? '' : count(bound),
+      costOf(each, 'cost'),
+      costOf(each, 'databaseCost'),
+      times.length === 0 ? '' : quantile(times, 0.99).toFixed(1),
+    ]
+    print(`| ${cells.join(' | ')} |`)
+  }
+  const times = (slices.get('insert') ?? []).flatMap((slice) => slice.times)
+  if (times.length === 0) return
+  const p99 = quantile(times, 0.99)
+  const [value, isMet] = [p99.toFixed(1), p99 < INSERT_P99]
+  addFigure({ what: 'PostgreSQL: insert, p99, ms', value, target: `under ${INSERT_P99}`, isMet })
+}
+
+function showRatios(slices: Slices): void {
+  print()
+  print('| in the same round | ratio | target |')
+  print('|---|---:|---|')
+  for (const [kind, to, target] of TARGETS) {
+    const each = slices.get(kind)
+    if (each === undefined || !slices.has(to)) continue
+    const ratios = ratiosOf(each, slices.get(to))
+    const isMet = quantile(ratios) >= target
+    const what = `${nameOf(kind)} : ${nameOf(to)}`
+    const value = spread(ratios, (ratio) => ratio.toFixed(3))
+    print(`| ${what} | ${value} | ${target}: ${verdict(isMet)} |`)
+    addFigure({ what: `PostgreSQL: ${what}`, value, target: `at least ${target}`, isMet })
+  }
+  for (const [kind, each] of slices) {
+    const bound = boundOf(kind)
+    if (bound === undefined) continue
+    const what = `${nameOf(kind)} : bound of one round trip`
+    const shares = each.map(({ rate }) => rate / bound)
+    const value = spread(shares, (share) => share.toFixed(3))
+    print(`| ${what} | ${value} | |`)
+    addFigure({ what: `PostgreSQL: ${what}`, value })
+  }
+}
+
+/** Prints the command that predicts the rate of several nodes from these processor times. */
+function showDemands(slices: Slices): void {
+  const [read, insert] = (['read', 'insert'] as const).map((kind) => {
+    const each = slices.get(kind)
+    return each && `--${kind} ${costOf(each, 'cost')},${costOf(each, 'databaseCost')}`
+  })
+  if (read === undefined || insert === undefined) return
+  print()
+  print(`npm run bench:simulation -- ${read} ${insert}`)
+}
+
+const rateOf = ({ rate }: Slice) => rate
+const ratiosOf = (each: readonly Slice[], to: readonly Slice[] = []) =>
+  each.map(({ rate }, round) => rate / (to[round]?.rate ?? Number.NaN))
+
+/** Returns the cost on a busy machine: the shortest slices were interrupted least. */
+const costOf = (each: readonly Slice[], cost: 'cost' | 'databaseCost') =>
+  quantile(
+    each.map((slice) => slice[cost]),
+    0.1,
+  ).toFixed(1)

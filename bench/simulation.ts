@@ -1,0 +1,48 @@
+import { parseArgs } from 'node:util'
+import { count, print } from './report.ts'
+import { type Demand, predict } from './simulation/shared-database.ts'
+
+// Predicts the rate of 2 to 64 nodes that share one PostgreSQL, from the processor times of
+// each operation. `npm run bench:postgres` prints the command with the times that it measured.
+// docs/benchmarks.md explains the model.
+//
+//   npm run bench:simulation
+//   npm run bench:simulation -- --cores 16 --read 71.7,6.0 --insert 115.8,30.5
+
+const { values: options } = parseArgs({
+  options: {
+    /** Cores of the database. */
+    cores: { type: 'string', default: '4' },
+    /** Processor time of the node and of the database for each operation, µs. */
+    read: { type: 'string', default: '71.7,6.0' },
+    insert: { type: 'string', default: '115.8,30.5' },
+  },
+})
+const NODES = [1, 2, 4, 8, 16, 32, 64]
+const CLIENTS_OF_NODE = 64
+
+function demandOf(text: string): Demand {
+  const [node = Number.NaN, database = Number.NaN] = text.split(',').map(Number)
+  if (node >= 0 && database >= 0) return { node, database }
+  throw new Error(`"${text}" is not two processor times, such as 71.7,6.0`)
+}
+
+function show(what: string, demand: Demand): void {
+  const databaseCores = Number(options.cores)
+  print(`| ${what}: nodes | per second | times one node | ms | use of the database |`)
+  print('|---:|---:|---:|---:|---:|')
+  const setup = { databaseCores, clientsOfNode: CLIENTS_OF_NODE, thinkTime: 0 }
+  const one = predict(demand, { ...setup, nodes: 1 }).rate
+  for (const nodes of NODES) {
+    const { rate, response, databaseUse } = predict(demand, { ...setup, nodes })
+    const use = `${(databaseUse * 100).toFixed(0)} %`
+    const times = (rate / one).toFixed(1)
+    print(`| ${nodes} | ${count(rate)} | ${times} | ${response.toFixed(1)} | ${use} |`)
+  }
+  print()
+}
+
+print(`${options.cores} cores of the database, one per node, ${CLIENTS_OF_NODE} clients per node`)
+print()
+show('read by id', demandOf(options.read))
+show('insert', demandOf(options.insert))
