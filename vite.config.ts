@@ -19,8 +19,9 @@ const signInPage: Plugin = {
   },
 }
 
-/** Files that take a minute or more. At the end, they would keep one worker busy and others idle. */
-const LONG = /\.dpkg\.test\.ts$|\/(?:package|concurrent-changes|model\.property|kill)\.test\.ts$/
+/** The files that take longest. At the end, they would keep one worker busy and others idle. */
+const LONG =
+  /\.dpkg\.test\.ts$|\/(?:package|concurrent-changes|model\.property|kill|small-heap|outage-at-start|nodes|shared-sessions|http-contract|faults)\.test\.ts$/
 
 /** Starts the {@link LONG} files first. */
 class LongestFirst extends BaseSequencer {
@@ -37,7 +38,8 @@ const tests = {
   pool: 'forks',
   // Modules have no state, so the files that a worker runs share them.
   isolate: false,
-  // More than cores, because tests spend a third of the time waiting for nodes and timers.
+  // More than cores, because tests spend a third of the time waiting for nodes and timers. With
+  // fewer, the processors are half idle after the journeys, which run beside them, have ended.
   maxWorkers: 4,
   // Long enough for a busy machine, which takes several times as long.
   testTimeout: 60_000,
@@ -96,6 +98,7 @@ export default defineConfig({
           name: 'server',
           include: [
             'server/**/*.test.ts',
+            'bench/**/*.test.ts',
             'bin/**/*.test.ts',
             '.ci/**/*.test.ts',
             'tools/**/*.test.ts',

@@ -11,7 +11,7 @@ const ended = (id: string, status: 'passed' | 'failed' | 'skipped', error?: stri
   error,
 })
 
-describe('the sum of a run', () => {
+describe('the summary of a run', () => {
   test('counts tests, and names those that failed or were skipped', () => {
     const report = summarize([
       started('x'),
@@ -85,7 +85,7 @@ describe('counting a stage', () => {
     expect(countTests(124, { ...report, notStarted: 4 }).notes).toEqual([
       'failed: a: y',
       'skipped, which counts as failed: a: x',
-      'did not come to its end (exit code 124): 1 tests were running and 4 had not started, which counts as one failed',
+      'did not finish (exit code 124): 1 tests were running and 4 had not started, which counts as one failed',
       'was running: a: z',
     ])
   })

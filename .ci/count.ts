@@ -80,7 +80,7 @@ export function countTests(exitCode: number, report: Report | undefined): Count 
   if (exitCode === STOPPED || running.length + notStarted > 0) {
     failed += 1
     notes.push(
-      `did not come to its end (exit code ${exitCode}): ${running.length} tests were running and ` +
+      `did not finish (exit code ${exitCode}): ${running.length} tests were running and ` +
         `${notStarted} had not started, which counts as one failed`,
       ...running.map((name) => `was running: ${name}`),
     )

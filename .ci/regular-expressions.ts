@@ -75,7 +75,11 @@ const textOf = (part: Part | undefined): string | undefined =>
   part?.type === 'Literal' && typeof part.value === 'string' ? part.value : undefined
 
 /** Returns why an expression is not allowed; undefined if it takes linear time. */
-export async function judge({ file, pattern, flags }: Expression): Promise<string | undefined> {
+export async function checkExpression({
+  file,
+  pattern,
+  flags,
+}: Expression): Promise<string | undefined> {
   if (pattern === undefined) {
     return file in COMPUTED ? undefined : 'is computed: write a literal, or state why it is safe'
   }
@@ -97,7 +101,7 @@ async function run(): Promise<void> {
   let errors = 0
   const checkSome = async () => {
     for (let one = expressions[next++]; one !== undefined; one = expressions[next++]) {
-      const reason = await judge(one)
+      const reason = await checkExpression(one)
       if (reason === undefined) continue
       errors++
       const { file, line, pattern = '', flags } = one

@@ -73,7 +73,7 @@ describe('a stage that hangs in a test', () => {
     failed: 2,
     notes: [
       expect.stringMatching(/^failed: slow\.\w+\.ts: two – /),
-      expect.stringMatching(/^did not come to its end \(exit code 124\): 1 tests were running/),
+      expect.stringMatching(/^did not finish \(exit code 124\): 1 tests were running/),
       expect.stringMatching(/^was running: slow\.\w+\.ts: hangs$/),
     ],
   }

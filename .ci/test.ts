@@ -38,18 +38,22 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 const started = performance.now()
 const secondsLeft = () => Math.max(0, TOTAL_LIMIT - (performance.now() - started) / 1000)
 
-/** Runs a check, and then prints its output as a whole, because other checks run beside it. */
-async function check(command: string, ...args: string[]): Promise<Count> {
-  const limit = Math.min(CHECK_LIMIT, secondsLeft())
+/** Runs a command, and then prints its output as a whole, because others run at the same time. */
+async function runAndPrint(command: string, args: readonly string[], options: RunOptions) {
   let output = ''
   const exitCode = await runCommand(command, args, {
-    limit,
+    ...options,
     print: (part) => {
       output += part
     },
   })
   process.stdout.write(output)
-  return countCheck(exitCode)
+  return exitCode
+}
+
+async function check(command: string, ...args: string[]): Promise<Count> {
+  const limit = Math.min(CHECK_LIMIT, secondsLeft())
+  return countCheck(await runAndPrint(command, args, { limit }))
 }
 
 /** The folder of the bundled server, two levels below the root like `dist/server`. */
@@ -69,12 +73,13 @@ async function build(): Promise<Count> {
 
 /** Runs a test runner with the reporter of `test-events.ts`. */
 async function runTests(
+  run: typeof runCommand,
   command: string,
   args: readonly string[],
   env: RunOptions['env'],
 ): Promise<Count> {
   const file = path.join(reports, `${command}.jsonl`)
-  const exitCode = await runCommand(command, args, {
+  const exitCode = await run(command, args, {
     limit: secondsLeft(),
     progress: { file, limit: STALL_LIMIT },
     env: { ...env, [EVENTS_VARIABLE]: file },
@@ -93,6 +98,7 @@ async function unit(): Promise<Count> {
   const bareRoot = await canCreateBareRoot()
   if (!bareRoot) print('Skipped: *.dpkg.test.ts. A bare Debian cannot be created.')
   return await runTests(
+    runCommand,
     'vitest',
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
     {
@@ -119,9 +125,12 @@ async function browser(): Promise<Count> {
   if (unprivileged === undefined) {
     print('Skipped: the browser test of privileged ports. Every user can bind every port.')
   }
-  return await runTests('playwright', ['test', '--reporter=list,./.ci/playwright-reporter.ts'], {
-    GATEHOUSE_CHROMIUM: chromium,
-  })
+  return await runTests(
+    runAndPrint,
+    'playwright',
+    ['test', '--reporter=list,./.ci/playwright-reporter.ts'],
+    { GATEHOUSE_CHROMIUM: chromium },
+  )
 }
 
 const timedOut: Count = {
@@ -134,17 +143,18 @@ const timedOut: Count = {
 type Stage = readonly [name: string, run: () => Promise<Count>]
 
 /**
- * Stages that do not need each other run concurrently: the checks use the processors while unit
- * tests wait. The build ends before the tests, so that they see the server as `npm start` leaves it.
+ * Stages that do not need each other run concurrently: each uses the processors while the tests of
+ * another wait. The build ends before the tests, so that they see the server as `npm start` leaves
+ * it. The output of unit tests is shown as it appears, and that of each other stage when it ends.
  */
 const steps: readonly (readonly Stage[])[] = [
   [['build', build]],
   [
-    ['types', () => check('tsc', '--noEmit')],
+    ['types', () => check('npm', 'run', '--silent', 'types')],
     ['lint', () => check('npm', 'run', '--silent', 'lint')],
     ['unit', unit],
+    ['browser', browser],
   ],
-  [['browser', browser]],
 ]
 
 /** Runs a stage. Returns its count and the lines of the summary. */

@@ -1,27 +1,11 @@
 import type { Plugin, Rolldown } from 'vite'
+import { nameIfUsedBy } from './name-if-used-by.ts'
 
 /** The documents of the console. The sign-in page loads no code of the console. */
 const [CONSOLE, SIGN_IN] = ['index.html', 'sign-in.html']
 
 /** The entries of the build. */
 export const PAGES = [CONSOLE, SIGN_IN]
-
-/** Returns a function that names the chunk of modules that all of these pages use. */
-const nameIfUsedBy =
-  (name: string, ...pages: readonly string[]): Rolldown.CodeSplittingNameFunction =>
-  (id, context) => {
-    const isUsedBy = (page: string) => {
-      const seen = new Set<string>()
-      const leadsTo = (module: string): boolean => {
-        if (seen.has(module)) return false
-        seen.add(module)
-        if (module.endsWith(`/${page}`)) return true
-        return context.getModuleInfo(module)?.importers.some(leadsTo) ?? false
-      }
-      return leadsTo(id)
-    }
-    return pages.every(isUsedBy) ? name : null
-  }
 
 const tags: Rolldown.CodeSplittingGroup['tags'] = ['$initial']
 

@@ -42,8 +42,8 @@ function listInstalledPackages(): Map<string, DebianPackage> {
 
 /**
  * Returns the files of this machine that a bare Debian or Ubuntu with git has: those of the
- * essential packages, apt and git, and of the packages that these depend on. They are few: there is
- * no compiler, for example.
+ * essential packages, apt and git, and of the packages that these depend on. They include no
+ * compiler, for example.
  *
  * @returns `undefined` on another system, or if git was not installed as a package
  */

@@ -46,13 +46,13 @@ const playwright = (...args: string[]) =>
  * @returns its path; `undefined` if none is available
  */
 export async function findChromium(): Promise<string | undefined> {
-  const own = chromium.executablePath()
+  const bundled = chromium.executablePath()
   const root = process.getuid?.() === 0
   /** Ways to get a Chromium, tried in order until one works. */
   const ways: readonly (() => Promise<string> | string)[] = [
     () => process.env.GATEHOUSE_CHROMIUM ?? '',
     found,
-    () => own,
+    () => bundled,
     ...DEBIAN.map(
       ({ program }) =>
         () =>
@@ -62,12 +62,12 @@ export async function findChromium(): Promise<string | undefined> {
       process.stdout.write('Downloading Chromium.\n')
       const exitCode = await playwright('install', '--no-shell', 'chromium')
       if (exitCode !== 0) process.stdout.write('It cannot be downloaded here.\n')
-      return own
+      return bundled
     },
     async () => {
       // The download exists but does not start: system libraries are missing.
-      if (root && existsSync(own)) await playwright('install-deps', 'chromium')
-      return existsSync(own) ? own : ''
+      if (root && existsSync(bundled)) await playwright('install-deps', 'chromium')
+      return existsSync(bundled) ? bundled : ''
     },
     ...DEBIAN.map(({ name, program }) => async () => {
       return (await installFromDebian(name)) ? program : ''

@@ -10,7 +10,10 @@ const bin = (path: string) => fileURLToPath(new URL(`${path}/node_modules/.bin`,
 const generator = `${bin('.')}/openapi-typescript`
 const tsc = `${bin('../..')}/tsc`
 
-/** What a client of the data API relies on. Each line fails to compile if it is not described. */
+/**
+ * Types that clients of the data API use. A line fails to compile if the description lacks its
+ * type.
+ */
 const CLIENT = `
 import type { operations, paths } from './api.ts'
 
