@@ -1,5 +1,5 @@
-# Gatehouse as an image: built in one stage, run in another, by a user who owns nothing but the data.
-# docs/operating.md says how it is used, and what of it was tried.
+# Image of Gatehouse, built in one stage and run in another by a user who owns only the data.
+# docs/operating.md describes its use and what was tested.
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
