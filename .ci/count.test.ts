@@ -55,8 +55,13 @@ describe('the summary of a run', () => {
 
 describe('counting a stage', () => {
   test('counts a check as one test', () => {
-    expect(countCheck(0)).toMatchObject({ passed: 1, failed: 0 })
-    expect(countCheck(2)).toMatchObject({ passed: 0, failed: 1 })
+    expect(countCheck(0, 'a warning\n')).toEqual({ passed: 1, failed: 0, notes: [] })
+    const lines = Array.from({ length: 20 }, (_, n) => `\u001b[31mline ${n}\u001b[39m\n`)
+    expect(countCheck(2, lines.join('\n'))).toEqual({
+      passed: 0,
+      failed: 1,
+      notes: ['failed with exit code 2', ...Array.from({ length: 12 }, (_, n) => `line ${n + 8}`)],
+    })
   })
 
   const none: Report = { passed: 0, failed: [], skipped: [], running: [], notStarted: 0 }

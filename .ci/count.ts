@@ -57,9 +57,16 @@ export function summarize(events: readonly TestEvent[]): Report {
   return { passed, failed: [...failed, ...outside], skipped, running, notStarted }
 }
 
-/** Counts a stage that is a single check, such as the types. */
-export const countCheck = (exitCode: number): Count =>
-  exitCode === 0 ? { passed: 1, failed: 0, notes: [] } : { passed: 0, failed: 1, notes: [] }
+/** Number of lines of a failed check that the summary repeats. */
+const REPEATED_LINES = 12
+
+/** Counts a stage that is a single check, such as the types. Notes the end of its output. */
+export function countCheck(exitCode: number, output: string): Count {
+  if (exitCode === 0) return { passed: 1, failed: 0, notes: [] }
+  const lines = stripVTControlCharacters(output).split('\n')
+  const notes = lines.filter((line) => line.trim() !== '').slice(-REPEATED_LINES)
+  return { passed: 0, failed: 1, notes: [`failed with exit code ${exitCode}`, ...notes] }
+}
 
 /**
  * Counts a stage that runs tests. A missing report, no tests, a skipped test, a test that did not

@@ -38,7 +38,11 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 const started = performance.now()
 const secondsLeft = () => Math.max(0, TOTAL_LIMIT - (performance.now() - started) / 1000)
 
-/** Runs a command, and then prints its output as a whole, because others run at the same time. */
+/**
+ * Runs a command, and then prints its output as a whole, because others run at the same time.
+ *
+ * @returns its exit code and its output
+ */
 async function runAndPrint(command: string, args: readonly string[], options: RunOptions) {
   let output = ''
   const exitCode = await runCommand(command, args, {
@@ -48,12 +52,13 @@ async function runAndPrint(command: string, args: readonly string[], options: Ru
     },
   })
   process.stdout.write(output)
-  return exitCode
+  return { exitCode, output }
 }
 
 async function check(command: string, ...args: string[]): Promise<Count> {
   const limit = Math.min(CHECK_LIMIT, secondsLeft())
-  return countCheck(await runAndPrint(command, args, { limit }))
+  const { exitCode, output } = await runAndPrint(command, args, { limit })
+  return countCheck(exitCode, output)
 }
 
 /** The folder of the bundled server, two levels below the root like `dist/server`. */
@@ -126,7 +131,7 @@ async function browser(): Promise<Count> {
     print('Skipped: the browser test of privileged ports. Every user can bind every port.')
   }
   return await runTests(
-    runAndPrint,
+    async (...run) => (await runAndPrint(...run)).exitCode,
     'playwright',
     ['test', '--reporter=list,./.ci/playwright-reporter.ts'],
     { GATEHOUSE_CHROMIUM: chromium },
