@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { check } from 'recheck'
 import { parseSync, Visitor } from 'vite'
+import { listSources } from './list-sources.ts'
 import { root } from './run-command.ts'
 
 // Part of `npm run lint`: `node .ci/regular-expressions.ts` fails if a regular expression of the
@@ -89,12 +89,7 @@ export async function checkExpression({
 }
 
 async function run(): Promise<void> {
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  const expressions = files
-    .split('\n')
+  const expressions = listSources()
     .filter((file) => PRODUCT.test(file) && !TEST.test(file))
     .flatMap((file) => findExpressions(file, readFileSync(path.join(root, file), 'utf8')))
   let next = 0

@@ -13,8 +13,9 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { listSources } from '../list-sources.ts'
 import { root as checkout } from '../run-command.ts'
-import { findMachineNode, listBareFiles, listSources } from './bare-root.ts'
+import { findMachineNode, listBareFiles } from './bare-root.ts'
 
 /** A Debian or Ubuntu in a folder, with only this machine's Node.js and npm, and git. */
 export interface BareRoot {

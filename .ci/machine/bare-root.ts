@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { root, runCommand } from '../run-command.ts'
+import { runCommand } from '../run-command.ts'
 
 /** An installed Debian package. */
 interface DebianPackage {
@@ -100,18 +100,6 @@ export function findMachineNode(): MachineNode | undefined {
     ? { node, npm: path.join(npm, '../..') }
     : undefined
 }
-
-/**
- * Returns the files of the checkout, including changed and untracked ones and excluding ignored
- * ones.
- */
-export const listSources = (): string[] =>
-  execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-    .split('\0')
-    .filter((file) => file !== '' && existsSync(path.join(root, file)))
 
 const works = async (command: string, ...args: string[]) =>
   (await runCommand(command, args, { limit: 30, quiet: true })) === 0
