@@ -148,6 +148,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       store,
       async sync() {
         schemas.clearCache()
+        documents.clearCache()
         indexes.onChange()
         const revisions = await Promise.all([databases.sync(), endpoints.sync()])
         // Only after a successful sync: while the store is unavailable, recently known callers keep

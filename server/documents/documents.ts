@@ -6,6 +6,7 @@ import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
 import { type MadeDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
+import { createReadyIndexes } from './indexes/ready-indexes.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
 import { cursorContext, parseCursor, printCursor } from './query/cursor.ts'
@@ -45,6 +46,8 @@ export interface ChangeAhead {
 
 /** Documents (docs/http-api.md, "Documents"). Unmet conditions fail with 412. */
 export interface Documents {
+  /** Forgets what is remembered of indexes after another process has changed the database. */
+  clearCache(): void
   /**
    * Returns the names of a database's collections that hold documents, in order. `database` is an
    * id.
@@ -129,6 +132,7 @@ export function createDocuments(
   scans: ScanLimit = new ScanLimit(),
 ): Documents {
   const nextTurn = createTurns()
+  const readyIndexes = createReadyIndexes(repository.indexes)
   /** Returns a document that was found, if it meets the conditions. */
   function required(
     found: StoredDocument | undefined,
@@ -192,9 +196,10 @@ export function createDocuments(
     return { ...made, tag }
   }
 
-  const findPage = createFindPage({ repository, nextTurn, scans })
+  const findPage = createFindPage({ repository, readyIndexes, nextTurn, scans })
 
   return {
+    clearCache: readyIndexes.clear,
     collections: (database) => repository.collections(database),
     read(ref, conditions) {
       const reading = repository.read(ref)

@@ -61,6 +61,24 @@ forEachEngine((engine) => {
     expect(await view('b=1')).toEqual([undefined, '2,3'])
   })
 
+  test('an index of a restored backup is not taken for the one that had its id', async () => {
+    await indexes.put(where, 'by-b', ['b'])
+    await indexes.build()
+    expect(await view('b=1')).toEqual(['by-b', '2,3'])
+    const { id } = await store.db
+      .selectFrom('document_indexes')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    await indexes.delete(where, 'by-b')
+    await indexes.put(where, 'by-a', ['a'])
+    await indexes.build()
+    await store.db.updateTable('index_entries').set({ index_id: id }).execute()
+    await store.db.updateTable('document_indexes').set({ id }).execute()
+    documents.clearCache()
+    expect(await view('b=1')).toEqual([undefined, '2,3'])
+    expect(await view('a=1')).toEqual(['by-a', '1,2'])
+  })
+
   test('a scan begins once the caller has permission', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     let isFound = false

@@ -6,6 +6,7 @@ import type { IndexDefinition } from '../indexes/definition.ts'
 import { type IndexPlan, planQuery } from '../indexes/plan.ts'
 import { readByIndex } from '../indexes/read/read-by-index.ts'
 import { readExactPage } from '../indexes/read/read-exact-page.ts'
+import type { ReadyIndexes } from '../indexes/ready-indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { countDocuments, countEntries, isCountable } from './count-matches.ts'
 import type { Filter } from './filter.ts'
@@ -15,6 +16,7 @@ import type { ScanLimit } from './scan/scan-limit.ts'
 
 interface FindPageDeps {
   readonly repository: DocumentRepository
+  readonly readyIndexes: ReadyIndexes
   readonly nextTurn: NextTurn
   readonly scans: ScanLimit
 }
@@ -42,34 +44,15 @@ export type FindPage = (
   bounds: FindBounds,
 ) => Page | Promise<Page>
 
-/** Maximum number of collections whose indexes are remembered. */
-const MAX_REMEMBERED = 10_000
-
 /**
  * Reads a page by an index if one serves the query, and otherwise by a scan. The result is a
  * promise unless the store is synchronous and the query needs only an index.
  */
-export function createFindPage({ repository, nextTurn, scans }: FindPageDeps): FindPage {
-  const deps = { repository, nextTurn }
+export function createFindPage(deps: FindPageDeps): FindPage {
+  const { repository, readyIndexes, nextTurn, scans } = deps
   // On SQLite, other readers then get 75 % of the processor during two scans, instead of 65 %.
   const scanning = { repository, nextTurn: createTurns(2) }
   const { indexes: reader } = repository
-  /**
-   * The indexes of collections, if reading them takes a round trip. A page is read with them only if
-   * an index answers the query alone: the statement checks that it is still ready, and no index that
-   * has become ready since would be better.
-   */
-  const remembered = new Map<string, readonly IndexDefinition[]>()
-
-  function readReady(where: CollectionRef) {
-    const reading = reader.ready(where)
-    if (!(reading instanceof Promise)) return reading
-    return reading.then((ready) => {
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-      remembered.set(keyOf(where), ready)
-      return ready
-    })
-  }
 
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
@@ -80,7 +63,7 @@ export function createFindPage({ repository, nextTurn, scans }: FindPageDeps): F
   ): Promise<number | undefined> {
     await permission
     const isFiltered = filter.length > 0 || sort.length > 0
-    const ready = isFiltered ? await readReady(where) : []
+    const ready = isFiltered ? await readyIndexes.read(where) : []
     const plan = planQuery(ready, { filter, sort, count: false })
     if (isFiltered && !(plan && isCountable(reader, plan))) return undefined
     return scans.runIndexed(signal(), (check) => {
@@ -104,7 +87,10 @@ export function createFindPage({ repository, nextTurn, scans }: FindPageDeps): F
       return readPage(deps, where, query, { reserve: bounds.reserve })
     }
     if (!isFiltered) return readLong(undefined)
-    const known = remembered.get(keyOf(where))
+    // A page is read with remembered indexes only if one of them answers the query alone: the
+    // statement checks that it is still ready, and no index that has become ready since would be
+    // better.
+    const known = readyIndexes.remembered(where)
     const exact = known && readExact(planOf(known))
     if (!(exact instanceof Promise)) return readAsReady()
     return exact.then((page) => (page === undefined ? readAsReady(known) : reserved(page)))
@@ -122,7 +108,7 @@ export function createFindPage({ repository, nextTurn, scans }: FindPageDeps): F
 
     /** @param tried indexes that do not answer the query alone. */
     function readAsReady(tried?: readonly IndexDefinition[]): Page | Promise<Page> {
-      const reading = readReady(where)
+      const reading = readyIndexes.read(where)
       return reading instanceof Promise ? reading.then(read) : read(reading)
 
       function read(ready: readonly IndexDefinition[]): Page | Promise<Page> {
@@ -161,8 +147,6 @@ export function createFindPage({ repository, nextTurn, scans }: FindPageDeps): F
   return (where, query, filter, bounds) =>
     query.count ? findCounted(where, query, filter, bounds) : find(where, query, filter, bounds)
 }
-
-const keyOf = ({ database, collection }: CollectionRef) => `${database}/${collection}`
 
 const areSame = (some: readonly IndexDefinition[], others: readonly IndexDefinition[]) =>
   some.length === others.length && some.every(({ id }, at) => id === others[at]?.id)
