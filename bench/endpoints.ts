@@ -7,7 +7,7 @@ import { addFigure } from './figures.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { startCaddy } from './peers/caddy.ts'
 import { count, limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
-import { refuses, respondsOk, until } from './servers/address.ts'
+import { isClosed, respondsOk, waitUntil } from './servers/address.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import type { Subject } from './servers/process.ts'
@@ -66,12 +66,12 @@ interface Times {
 async function changeOnce({ host, path, add, remove }: Subject, port: number, times: Times) {
   let begun = performance.now()
   await add(port)
-  await until(() => respondsOk(host, port, path))
+  await waitUntil(() => respondsOk(host, port, path))
   times.add.push(performance.now() - begun)
   await pause(20)
   begun = performance.now()
   await remove(port)
-  await until(() => refuses(host, port))
+  await waitUntil(() => isClosed(host, port))
   times.remove.push(performance.now() - begun)
 }
 

@@ -4,7 +4,7 @@ import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
 import { killProcesses, startProcess } from '../server/test-support/server-process.testing.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
 import { addFigure } from './figures.ts'
-import { besideJobs } from './load/beside-job.ts'
+import { measureDuringJobs } from './load/measure-during-jobs.ts'
 import { quantile } from './load/statistics.ts'
 import { print, printEnd, printMachine, verdict } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
@@ -36,7 +36,10 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
     env: databaseUrl === undefined ? {} : SECRETS,
   })
   const token = `Bearer ${await makeToken({ data, databaseUrl })}`
-  const { reads, inserts, jobs } = await besideJobs({ host: '127.0.0.1', port, token }, documents)
+  const { reads, inserts, jobs } = await measureDuringJobs(
+    { host: '127.0.0.1', port, token },
+    documents,
+  )
   for (const [what, times] of [
     ['read by id', reads],
     ['insert', inserts],

@@ -18,7 +18,7 @@ import { startJsonServer } from './peers/json-server.ts'
 import { startPlainPostgres } from './peers/plain-postgres.ts'
 import { startBareServer } from './peers/start-peer.ts'
 import { authorOf, documentOf, FIRST, NEW, queriesOf } from './queries/articles.ts'
-import { besideScans } from './queries/beside-scans.ts'
+import { measureDuringScans } from './queries/measure-during-scans.ts'
 import { buildIndex, fill, startNode } from './queries/node.ts'
 import { count, print, printEnd, printMachine } from './report.ts'
 import { nextHost, FIRST_PORT as PORT } from './servers/address.ts'
@@ -91,7 +91,7 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   await buildIndex(node, 'articles', 'by-n', ['n'])
   print(`  index over ${count(MANY)} built in ${(built.time / 1_000).toFixed(1)} s`)
   showTimes('inserts during the build, ms, median (p99)', built.times, 60)
-  await besideScans(node, MANY)
+  await measureDuringScans(node, MANY)
 
   pin?.(server.process)
   const query = (path: string) => get(host, PORT, `/_db/library/${path}`, token)

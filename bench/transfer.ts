@@ -5,11 +5,11 @@ import { killProcesses, startProcess } from '../server/test-support/server-proce
 import { makeToken } from '../server/test-support/start.testing.ts'
 import { addFigure } from './figures.ts'
 import {
-  type BesideTransfer,
-  besideTransfer,
   exportDocuments,
   importDocuments,
-} from './load/beside-transfer.ts'
+  measureDuringTransfer,
+  type TransferMeasurements,
+} from './load/measure-during-transfer.ts'
 import { quantile } from './load/statistics.ts'
 import { print, printEnd, printMachine, verdict } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
@@ -42,14 +42,14 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   const token = `Bearer ${await makeToken({ data, databaseUrl })}`
   const to = { host: '127.0.0.1', port, token, pid: node.pid }
   const isTargeted = engine === 'SQLite'
-  const imported = await besideTransfer(to, importDocuments(DOCUMENTS, lineOf))
+  const imported = await measureDuringTransfer(to, importDocuments(DOCUMENTS, lineOf))
   show(`${engine}, import as NDJSON`, imported, isTargeted ? TARGET.import : undefined)
   for (const [name, lines, headers] of [
     ['NDJSON', DOCUMENTS, { Accept: 'application/x-ndjson' }],
     ['NDJSON, zstd', DOCUMENTS, { Accept: 'application/x-ndjson', 'Accept-Encoding': 'zstd' }],
     ['CSV', DOCUMENTS + 1, { Accept: 'text/csv' }],
   ] as const) {
-    const exported = await besideTransfer(to, exportDocuments(lines, headers))
+    const exported = await measureDuringTransfer(to, exportDocuments(lines, headers))
     const target = name === 'NDJSON' ? TARGET.export : undefined
     show(`${engine}, export as ${name}`, exported, target)
   }
@@ -58,7 +58,11 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
 }
 
 /** Prints the rows of a transfer. @param target documents per second, if there is a target. */
-function show(what: string, { reads, inserts, time, memory }: BesideTransfer, target?: number) {
+function show(
+  what: string,
+  { reads, inserts, time, memory }: TransferMeasurements,
+  target?: number,
+) {
   const rate = DOCUMENTS / (time / 1000)
   const isRateMet = target === undefined ? '' : verdict(rate >= target)
   print(`| ${what}: documents/s | ${Math.round(rate).toLocaleString('en')} | ${isRateMet} |`)

@@ -49,7 +49,7 @@ export const respondsOk = (host: string, port: number, path: string): Promise<bo
   )
 
 /** Returns whether the system refuses connections to a port. */
-export function refuses(host: string, port: number): Promise<boolean> {
+export function isClosed(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port })
     socket.once('connect', () => {
@@ -65,7 +65,7 @@ export function refuses(host: string, port: number): Promise<boolean> {
  *
  * @throws if it does not hold after two minutes.
  */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
+export async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + TIMEOUT
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error('the condition did not hold in time')

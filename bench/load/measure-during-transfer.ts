@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 
 /** Measurements of an import or an export, and of concurrent requests; times in ms. */
-export interface BesideTransfer {
+export interface TransferMeasurements {
   readonly reads: readonly number[]
   readonly inserts: readonly number[]
   readonly time: number
@@ -15,7 +15,7 @@ export interface BesideTransfer {
 }
 
 /** The endpoint, the value of the header `Authorization`, and the server's process id. */
-export interface Served {
+export interface TransferTarget {
   readonly host: string
   readonly port: number
   readonly token: string
@@ -78,10 +78,10 @@ export const exportDocuments =
  *
  * @throws if a request is rejected.
  */
-export async function besideTransfer(
-  to: Served,
+export async function measureDuringTransfer(
+  to: TransferTarget,
   transfer: (call: Call) => Promise<void>,
-): Promise<BesideTransfer> {
+): Promise<TransferMeasurements> {
   const agent = new Agent({ keepAlive: true })
   const call: Call = async (method, path, headers = {}, body = '') => {
     const { host, port } = to

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Times of other requests while jobs were running, and of the jobs, ms. */
-export interface BesideJobs {
+export interface JobMeasurements {
   readonly reads: readonly number[]
   readonly inserts: readonly number[]
   readonly jobs: readonly { readonly kind: string; readonly time: number }[]
@@ -22,10 +22,10 @@ const POLL_INTERVAL = 50
  * @param to the endpoint, and the value of the header `Authorization`.
  * @throws if a job fails or another request is rejected.
  */
-export async function besideJobs(
+export async function measureDuringJobs(
   to: { readonly host: string; readonly port: number; readonly token: string },
   documents: readonly object[],
-): Promise<BesideJobs> {
+): Promise<JobMeasurements> {
   const agent = new Agent({ keepAlive: true })
   const call = (method: string, path: string, body?: string, headers = {}) =>
     new Promise<{ status: number; text: string; location: string }>((resolve, reject) => {

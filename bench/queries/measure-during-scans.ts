@@ -10,7 +10,7 @@ import type { Node } from './node.ts'
 const READING = 5_000
 
 /** Measures reads without scans and during two scans that are repeated. */
-export async function besideScans({ host, token, call }: Node, size: number): Promise<void> {
+export async function measureDuringScans({ host, token, call }: Node, size: number): Promise<void> {
   const requests = queriesOf(
     (at) => get(host, PORT, `/_db/library/articles/${idOf(at)}`, token),
     size,
@@ -30,16 +30,16 @@ export async function besideScans({ host, token, call }: Node, size: number): Pr
     }
   }
   const scanning = Promise.all([scan(), scan()])
-  const beside = await run()
+  const during = await run()
   isDone = true
   await scanning
   load.close()
-  const ratio = beside.rate / alone.rate
+  const ratio = during.rate / alone.rate
   const what = 'reads during 2 scans : without scans'
   addFigure({ what, value: ratio.toFixed(2), target: 'at least 0.7', isMet: ratio >= 0.7 })
   print(
     `  ${what.padEnd(38)} ${ratio.toFixed(2).padEnd(26)} ` +
       `wanted: at least 0.7 – ${verdict(ratio >= 0.7)} (${scans} scans ended)`,
   )
-  showTimes('reads during 2 scans, ms, median (p99)', beside.times, 20)
+  showTimes('reads during 2 scans, ms, median (p99)', during.times, 20)
 }
