@@ -3,7 +3,7 @@ import type { Api } from '../../server/app.ts'
 import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
 import type { ErrorBody, ErrorObject } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
-import { noteRequest } from '../shared/session/session-activity.ts'
+import { recordRequest } from '../shared/session/session-activity.ts'
 import { fetchWithTimeout, ResponseTimeout } from './fetch-with-timeout.ts'
 
 /** Path of the administration API, served by every endpoint that reaches `_system`. */
@@ -25,7 +25,7 @@ export const databaseApi = (database: string, fetch: typeof globalThis.fetch = f
 
 /** Returns the headers of every request of the console. */
 export function requestHeaders(): Record<string, string> {
-  return { 'X-Gatehouse': '1', ...(noteRequest() ? {} : { [BACKGROUND_HEADER]: '1' }) }
+  return { 'X-Gatehouse': '1', ...(recordRequest() ? {} : { [BACKGROUND_HEADER]: '1' }) }
 }
 
 type FailureDetails = Partial<Omit<ErrorBody, 'message'>>

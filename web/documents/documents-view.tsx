@@ -8,7 +8,7 @@ import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
-import { useSeenValues } from './filter/use-seen-values.ts'
+import { useFilterSuggestions } from './filter/use-filter-suggestions.ts'
 import { PlanLine } from './indexes/plan-line.tsx'
 import { resizeColumn } from './model/columns.ts'
 import { isFilter } from './model/conditions.ts'
@@ -34,9 +34,9 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
     enabled: isFilter(list.filter),
   })
   const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
-  const seen = useSeenValues(collectionRef)
+  const suggestions = useFilterSuggestions(collectionRef)
   // biome-ignore lint/correctness/useExhaustiveDependencies: new documents may have other fields
-  const fields = useMemo(seen.fields, [query.data])
+  const fields = useMemo(suggestions.fields, [query.data])
   const sort = parseSort(list.sort)
   const mayChange = useHasRole('operator')
   const shown = query.data?.documents.map(({ id }) => id) ?? []

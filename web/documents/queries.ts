@@ -26,7 +26,7 @@ export const documentsQuery = (
   })
 
 /** Returns all pages of a collection that were loaded. */
-export const seenPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>
+export const loadedPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>
   queryClient
     .getQueriesData<DocumentsPage>({ queryKey: [...listKey(collectionRef), 'page'] })
     .flatMap(([, page]) => page ?? [])

@@ -27,8 +27,8 @@ import { NoEndpoint } from './table/no-endpoint.tsx'
 import { PendingUpdates } from './table/pending-updates.tsx'
 import { SelectionBar } from './table/selection-bar.tsx'
 import foot from './table/table-foot.module.css'
+import { useDisplayedRows } from './table/use-displayed-rows.ts'
 import { useSelection } from './table/use-selection.ts'
-import { useShownRows } from './table/use-shown-rows.ts'
 import { useTableLayout } from './table/use-table-layout.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
@@ -67,7 +67,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const [text, filter] = useFilterText('/endpoints')
   const sort = useMemo(() => readSort(search.sort), [search.sort])
   const byTraffic = TRAFFIC_COLUMNS.includes(sort.column)
-  const { shown, headOf, fresh, moved, settle } = useShownRows(rows, {
+  const { shown, headOf, fresh, moved, settle } = useDisplayedRows(rows, {
     filter: text,
     sort,
     onSort: (next) => {

@@ -1,6 +1,6 @@
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { OverflowNames } from '../../shared/ui/table/overflow-names.tsx'
-import { countFittingNames } from './count-fitting-names.ts'
+import { countVisibleNames } from './count-visible-names.ts'
 import classes from './scope-names.module.css'
 
 /** Characters that fit in the column. */
@@ -12,7 +12,7 @@ const COLUMN_CHARACTERS = 17
  */
 export function ScopeNames({ names }: { names: readonly string[] }) {
   const narrow = useNarrowScreen()
-  const shown = names.slice(0, narrow ? names.length : countFittingNames(names, COLUMN_CHARACTERS))
+  const shown = names.slice(0, narrow ? names.length : countVisibleNames(names, COLUMN_CHARACTERS))
   return (
     <span className={narrow ? undefined : classes.line}>
       {shown.map((name, index) => (

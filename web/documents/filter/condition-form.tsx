@@ -13,7 +13,7 @@ import {
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'
-import { useSeenValues } from './use-seen-values.ts'
+import { useFilterSuggestions } from './use-filter-suggestions.ts'
 
 export interface ConditionFormProps {
   readonly collectionRef: CollectionRef
@@ -38,10 +38,10 @@ export function ConditionForm(props: ConditionFormProps) {
   const { collectionRef, condition, onSave, onCancel } = props
   const form = useDraftForm({ initialValues: toValues(condition), schema })
   const { field, choice, value } = form.values
-  const seen = useSeenValues(collectionRef)
-  const fields = useMemo(seen.fields, [])
+  const suggestions = useFilterSuggestions(collectionRef)
+  const fields = useMemo(suggestions.fields, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
-  const values = useMemo(() => seen.values(field.trim()), [field])
+  const values = useMemo(() => suggestions.values(field.trim()), [field])
   const element = useRef<HTMLFormElement>(null)
   useEffect(() => element.current?.querySelector('input')?.focus(), [])
   useEscape('field', () => element.current?.contains(document.activeElement) === true && onCancel())

@@ -10,7 +10,7 @@ import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { IconPlus, IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import { useSeenValues } from '../filter/use-seen-values.ts'
+import { useFilterSuggestions } from '../filter/use-filter-suggestions.ts'
 import { nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { documentsQuery } from '../queries.ts'
@@ -50,7 +50,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   const { collectionRef, close } = useIndexesLocation()
   // Its documents suggest fields.
   useQuery(documentsQuery(collectionRef, {}))
-  const seen = useSeenValues(collectionRef)
+  const suggestions = useFilterSuggestions(collectionRef)
   const form = useDraftForm<IndexDraft>({
     draft: `index of ${collectionRef.database}/${collectionRef.collection}`,
     initialValues: { name: '', fields: [{ field: '', order: '' }], unique: false },
@@ -110,7 +110,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
                 aria-label={`Field ${at + 1}`}
                 placeholder="author.name"
                 classNames={{ root: classes.name, input: 'mono', option: 'mono' }}
-                data={seen.fields()}
+                data={suggestions.fields()}
                 spellCheck={false}
                 autoComplete="off"
                 openOnFocus={false}

@@ -9,7 +9,7 @@ import { useChangeSelected } from './use-change-selected.ts'
 
 /** How long an undo is offered, ms, and how long after the bar was hovered or focused. */
 const UNDO_MS = 10_000
-const AFTER_HOLD_MS = 3_000
+const MIN_AFTER_PAUSE_MS = 3_000
 
 /** Maximum number of reasons to show. */
 const MAX_REASONS = 3
@@ -36,16 +36,16 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
     const timer = setTimeout(() => close.current(), Math.max(0, deadline - Date.now()))
     return () => clearTimeout(timer)
   }, [deadline, stays])
-  const hold = () => setDeadline(undefined)
-  const release = useCallback(() => setDeadline(Date.now() + AFTER_HOLD_MS), [])
+  const pause = () => setDeadline(undefined)
+  const resume = useCallback(() => setDeadline(Date.now() + MIN_AFTER_PAUSE_MS), [])
   const { changes } = outcome
   const failures = undo.data?.failures ?? outcome.failures
   return (
     <FloatingBar>
       <UndoBar
         isFailed={failures.length > 0}
-        onHold={hold}
-        onRelease={release}
+        onPause={pause}
+        onResume={resume}
         onClose={onClose}
         action={
           changes.length > 0 &&

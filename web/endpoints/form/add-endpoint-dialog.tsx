@@ -14,8 +14,8 @@ import { useAddressCheck } from './address/use-address-check.ts'
 import { AddressFields } from './address-fields.tsx'
 import {
   canonicalAddress,
-  draftLike,
   draftMapping,
+  duplicateEndpoint,
   type EndpointDraft,
   emptyDraft,
   endpointFieldGroups,
@@ -45,7 +45,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const [initialValues] = useState(() => {
     if (like === undefined) return emptyDraft
     const found = endpoints.find(({ endpoint }) => endpoint === like)
-    return draftLike(found ?? { endpoint: like, databases: [] }, taken)
+    return duplicateEndpoint(found ?? { endpoint: like, databases: [] }, taken)
   })
   const form = useDraftForm({
     draft: like === undefined ? 'endpoint' : `endpoint like ${like}`,

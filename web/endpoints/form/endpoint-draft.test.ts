@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import {
   addressErrors,
   canonicalAddress,
-  draftLike,
   draftMapping,
+  duplicateEndpoint,
   emptyDraft,
   isOpenToReaders,
   mappingErrors,
@@ -71,7 +71,7 @@ test('a typed name that was not added is reported', () => {
 
 describe('a duplicate of an endpoint', () => {
   const like = (endpoint: string, others: string[] = []) =>
-    draftLike({ endpoint, databases: ['blog', 'shop'] }, [endpoint, ...others])
+    duplicateEndpoint({ endpoint, databases: ['blog', 'shop'] }, [endpoint, ...others])
 
   test('has its scheme, host and mapping', () => {
     const draft = like('ssl://[::1]:8530')

@@ -48,7 +48,7 @@ export const mappingDraft = (
  * Returns a draft copied from another endpoint: its scheme, host and mapping, and the next unused
  * port. The path of a unix socket is copied for the user to change.
  */
-export function draftLike(like: EndpointRecord, taken: readonly string[]): EndpointDraft {
+export function duplicateEndpoint(like: EndpointRecord, taken: readonly string[]): EndpointDraft {
   const parsed = parseAddress(like.endpoint)
   if (!parsed.ok) return { ...emptyDraft, ...mappingDraft(like.databases) }
   const { address } = parsed

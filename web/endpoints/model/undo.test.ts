@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { AFTER_HOLD_MS, createUndoStore, UNDO_MS } from './undo.ts'
+import { createUndoStore, MIN_AFTER_PAUSE_MS, UNDO_MS } from './undo.ts'
 
 const removed = (port: number, before: string[] = []) => ({
   address: `tcp://127.0.0.1:${port}`,
@@ -31,11 +31,11 @@ test('holding pauses the countdown, and releasing leaves a minimum', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(UNDO_MS - 10)
-  undo.hold()
+  undo.pause()
   vi.advanceTimersByTime(60_000)
   expect(undo.current()).toBeDefined()
-  undo.release()
-  vi.advanceTimersByTime(AFTER_HOLD_MS - 1)
+  undo.resume()
+  vi.advanceTimersByTime(MIN_AFTER_PAUSE_MS - 1)
   expect(undo.current()).toBeDefined()
   vi.advanceTimersByTime(1)
   expect(undo.current()).toBeUndefined()
@@ -45,10 +45,10 @@ test('holding early keeps the remaining time', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(1_000)
-  undo.hold()
-  undo.hold()
-  undo.release()
-  undo.release()
+  undo.pause()
+  undo.pause()
+  undo.resume()
+  undo.resume()
   vi.advanceTimersByTime(UNDO_MS - 1_001)
   expect(undo.current()).toBeDefined()
   vi.advanceTimersByTime(1)

@@ -4,8 +4,8 @@ import { sameState } from './mapping.ts'
 /** How long an undo is offered, ms. Holding the offer pauses the countdown. */
 export const UNDO_MS = 10_000
 
-/** Minimum time that remains after a hold, ms. */
-export const AFTER_HOLD_MS = 3_000
+/** Minimum time that remains after a pause, ms. */
+export const MIN_AFTER_PAUSE_MS = 3_000
 
 /** A change that could not be undone, with the reason. */
 export interface UndoFailed {
@@ -40,8 +40,8 @@ export interface UndoStore {
   /** Links to the console at another endpoint, after a change that disconnected this page. */
   offerConsole(change: EndpointChange, otherConsole: OtherConsole): void
   /** Pauses the countdown while the bar is hovered or focused. */
-  hold(): void
-  release(): void
+  pause(): void
+  resume(): void
   /** Starts the undo and returns the offered or failed changes; `undefined` if there are none. */
   begin(): readonly EndpointChange[] | undefined
   /** Ends the undo. Without failures, the bar closes. */
@@ -81,14 +81,14 @@ export function createUndoStore(): UndoStore {
       run(UNDO_MS)
     },
     offerConsole: (change, otherConsole) => become({ stage: 'disconnected', change, otherConsole }),
-    hold: () => {
+    pause: () => {
       if (timer === undefined) return
       clearTimeout(timer)
       timer = undefined
       left -= Date.now() - startedAt
     },
-    release: () => {
-      if (now?.stage === 'offered' && timer === undefined) run(Math.max(left, AFTER_HOLD_MS))
+    resume: () => {
+      if (now?.stage === 'offered' && timer === undefined) run(Math.max(left, MIN_AFTER_PAUSE_MS))
     },
     begin: () => {
       if (now?.stage !== 'offered' && now?.stage !== 'failed') return undefined

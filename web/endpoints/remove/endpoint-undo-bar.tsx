@@ -14,8 +14,8 @@ export function EndpointUndoBar({ now, onUndo }: { now: Undo; onUndo: () => void
   return (
     <UndoBar
       isFailed={now.stage === 'failed'}
-      onHold={undo.hold}
-      onRelease={undo.release}
+      onPause={undo.pause}
+      onResume={undo.resume}
       onClose={now.stage === 'undoing' ? undefined : undo.dismiss}
       action={
         now.stage === 'disconnected' ? (

@@ -19,7 +19,7 @@ if (typeof addEventListener === 'function') {
 }
 
 /** Returns whether a request sent now counts as use of the session, and records it if so. */
-export function noteRequest(): boolean {
+export function recordRequest(): boolean {
   const now = Date.now()
   const isUse = now - touched < PRESENT_MS
   if (isUse) used = now

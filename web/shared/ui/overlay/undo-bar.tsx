@@ -9,9 +9,9 @@ export interface UndoBarProps {
   /** The button that undoes the change, if any. */
   readonly action: ReactNode
   /** Called when the bar is hovered or focused, to pause the countdown. */
-  readonly onHold: () => void
+  readonly onPause: () => void
   /** Called when the bar is neither hovered nor focused any longer. It must be stable. */
-  readonly onRelease: () => void
+  readonly onResume: () => void
   /** Closes the bar; undefined while it cannot be closed. */
   readonly onClose: (() => void) | undefined
 }
@@ -20,8 +20,8 @@ export interface UndoBarProps {
 export function UndoBar({
   isFailed,
   action,
-  onHold,
-  onRelease,
+  onPause,
+  onResume,
   onClose,
   children,
 }: PropsWithChildren<UndoBarProps>) {
@@ -29,15 +29,15 @@ export function UndoBar({
   useEffect(() => {
     // Not `onPointerLeave`: when React calls it, the bar may still match `:hover`.
     const at = bar.current
-    const release = () => {
-      if (at?.matches(':hover, :focus-within') !== true) onRelease()
+    const resume = () => {
+      if (at?.matches(':hover, :focus-within') !== true) onResume()
     }
-    at?.addEventListener('pointerleave', release)
-    return () => at?.removeEventListener('pointerleave', release)
-  }, [onRelease])
+    at?.addEventListener('pointerleave', resume)
+    return () => at?.removeEventListener('pointerleave', resume)
+  }, [onResume])
   const onBlur = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
     const within = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
-    if (!within && !currentTarget.matches(':hover')) onRelease()
+    if (!within && !currentTarget.matches(':hover')) onResume()
   }
   return (
     <section
@@ -45,8 +45,8 @@ export function UndoBar({
       aria-label="Last change"
       className={classes.bar}
       data-undo=""
-      onPointerEnter={onHold}
-      onFocus={onHold}
+      onPointerEnter={onPause}
+      onFocus={onPause}
       onBlur={onBlur}
     >
       <div className={classes.text} role={isFailed ? 'alert' : 'status'}>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countFittingNames } from './count-fitting-names.ts'
+import { countVisibleNames } from './count-visible-names.ts'
 
 test.each([
   { names: ['blog'], fit: 1 },
@@ -10,5 +10,5 @@ test.each([
   { names: ['a-name-that-is-longer-than-the-line'], fit: 1 },
   { names: Array.from({ length: 40 }, () => 'a'), fit: 7 },
 ])('$fit of $names fit in 17 characters', ({ names, fit }) => {
-  expect(countFittingNames(names, 17)).toBe(fit)
+  expect(countVisibleNames(names, 17)).toBe(fit)
 })

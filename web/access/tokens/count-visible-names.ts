@@ -5,7 +5,7 @@
  * @param room characters per line. A comma counts as one. If some names do not fit, space for a
  *   count such as `+12` is reserved.
  */
-export function countFittingNames(names: readonly string[], room: number): number {
+export function countVisibleNames(names: readonly string[], room: number): number {
   const length = (count: number) =>
     names.slice(0, count).reduce((sum, name) => sum + name.length + 1, -1)
   if (length(names.length) <= room) return names.length

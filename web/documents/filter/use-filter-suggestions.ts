@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { fieldsOf, valueAt } from '../model/field-path.ts'
-import { seenPages } from '../queries.ts'
+import { loadedPages } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** Maximum number of suggested values, and the length of the longest. */
@@ -8,10 +8,10 @@ const VALUES = 50
 const MAX_LENGTH = 80
 
 /** Returns functions that suggest fields and values, from the pages loaded so far. */
-export function useSeenValues(collectionRef: CollectionRef) {
+export function useFilterSuggestions(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
   const documents = () =>
-    seenPages(queryClient, collectionRef).flatMap((page) => [...page.documents])
+    loadedPages(queryClient, collectionRef).flatMap((page) => [...page.documents])
   return {
     fields: () => ['id', ...fieldsOf(documents())],
     /** Returns the values of a field, the most frequent first. */

@@ -5,7 +5,7 @@ import { filterRows } from '../model/list/endpoint-filter.ts'
 import { type EndpointSort, writeSort } from '../model/list/endpoint-sort.ts'
 import { useSortedRows } from './use-sorted-rows.ts'
 
-export interface ShownOptions {
+export interface DisplayOptions {
   readonly filter: string
   readonly sort: EndpointSort
   readonly onSort: (sort: EndpointSort) => void
@@ -15,7 +15,7 @@ export interface ShownOptions {
  * Returns the rows that match the filter, sorted. Rows are sorted only when the user sorts, filters
  * or asks for it; in between, each keeps its position.
  */
-export function useShownRows(rows: readonly EndpointRow[], options: ShownOptions) {
+export function useDisplayedRows(rows: readonly EndpointRow[], options: DisplayOptions) {
   const { filter, sort, onSort } = options
   const { sorted, headOf } = useSortedRows(rows, sort, onSort)
   const wanted = `${writeSort(sort)} ${filter}`
