@@ -26,9 +26,9 @@ import { apiHeaders } from './http/output/api-headers.ts'
 import { compressResponses } from './http/output/compression/compress-responses.ts'
 import { createErrorHandler } from './http/output/handle-error.ts'
 import { noRoute } from './http/output/no-route.ts'
-import { requireResponseRoom } from './http/output/response-room.ts'
+import { requireResponseMemory } from './http/output/response-memory.ts'
 import { securityHeaders } from './http/output/security-headers.ts'
-import { consoleRoutes, type PageFacts } from './http/static/serve-console.ts'
+import { consoleRoutes, type PageData } from './http/static/serve-console.ts'
 import { TwoPartRouter } from './http/two-part-router.ts'
 import type { JobsModule } from './jobs/module.ts'
 import type { ChangeFollower } from './nodes/change-follower.ts'
@@ -55,7 +55,7 @@ export interface AppModules {
   readonly logError: ErrorLog
   /** The folder of the built console. */
   readonly consoleFolder: string
-  readonly pageFacts: PageFacts
+  readonly pageData: PageData
 }
 
 /** Returns the application: every route of every database, served through any endpoint. */
@@ -75,11 +75,11 @@ export function createApp(modules: AppModules) {
     .use('/_oauth2/*', guardHost(http.hosts.has))
     .use('/_idp/*', guardHost(http.hosts.has))
     .use(selectDatabase(databases.has))
-    .use(requireResponseRoom(http.responses))
+    .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)
-    .use('/_api/*', audit.recordRefusals)
-    .use('/_index/*', audit.recordRefusals)
-    .use('/_import', audit.recordRefusals)
+    .use('/_api/*', audit.recordRejections)
+    .use('/_index/*', audit.recordRejections)
+    .use('/_import', audit.recordRejections)
     .use('/_api/session', events.lastEventHeader)
     .route('/_api/endpoint', endpoints.routes)
     .route('/_api/endpoint-change', endpoints.changeRoutes)
@@ -118,7 +118,7 @@ export function createApp(modules: AppModules) {
     .route('/_oauth2', modules.oauth2.routes)
     .route('/_idp', modules.oauth2.localRoutes)
     .get('/_console', (c) => c.redirect('/_console/', 308))
-    .route('/_console', consoleRoutes(modules.consoleFolder, modules.pageFacts))
+    .route('/_console', consoleRoutes(modules.consoleFolder, modules.pageData))
 
   const dispatch = createDispatch(base, {
     onError: createErrorHandler(modules.logError),

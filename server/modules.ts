@@ -194,6 +194,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     hub: events,
     events: stack.use(createEventsModule({ hub: events, access, http, requireRole })),
     consoleFolder,
-    pageFacts: { drain: config.drain, certificate: certificate !== undefined },
+    pageData: { drain: config.drain, certificate: certificate !== undefined },
   }
 }

@@ -9,10 +9,10 @@ import { changeRole, listPeople } from './people.ts'
 import {
   beginSession,
   endSessions,
-  type From,
   listSessions,
   type SessionDeps,
   type SignIn,
+  type SignInOrigin,
 } from './sessions.ts'
 import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.ts'
 import { createUseRecorder, type UseRecorder } from './use-recorder.ts'
@@ -22,7 +22,7 @@ export interface Access {
   readonly authenticate: Authenticator['authenticate']
   readonly lastKnown: Authenticator['lastKnown']
   /** Signs a person in and returns the secret of the new session. See `sessions.ts`. */
-  signIn(signIn: SignIn, from: From): Promise<string>
+  signIn(signIn: SignIn, from: SignInOrigin): Promise<string>
   people(): Promise<Person[]>
   /**
    * Changes a person's role and ends their sessions immediately. The role `none` also revokes their

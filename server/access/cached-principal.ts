@@ -1,5 +1,5 @@
 import type { Principal } from '../contract/access/principal.ts'
-import { lowerOf, role } from '../contract/access/role.ts'
+import { lowerRole, role } from '../contract/access/role.ts'
 import { databaseNames } from '../contract/database.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { CredentialOwner, FoundSession, FoundToken } from './find-credential.ts'
@@ -63,7 +63,7 @@ export function tokenPrincipal(row: FoundToken): CachedPrincipal {
     recorded: row.last_used_at ?? 0,
     principal: {
       ...ownerOf(row),
-      role: lowerOf(parseColumn(role, 'tokens.role', row.role), roleOf(row)),
+      role: lowerRole(parseColumn(role, 'tokens.role', row.role), roleOf(row)),
       by: 'token',
       databases:
         row.databases === null

@@ -39,7 +39,7 @@ export interface SessionDeps {
 }
 
 /** Origin of a sign-in request. */
-export interface From {
+export interface SignInOrigin {
   readonly address: string | null
   readonly userAgent: string | null
 }
@@ -55,7 +55,7 @@ export interface From {
 export function beginSession(
   deps: SessionDeps,
   signIn: SignIn,
-  from: From,
+  from: SignInOrigin,
 ): Promise<{ person: string; secret: string }> {
   const { store, vault, record } = deps
   const now = deps.now()

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/store.ts'
-import { recordRefusal } from './record.ts'
+import { recordRejection } from './record.ts'
 import { readAuditPage } from './repository.ts'
 
 /**
@@ -12,13 +12,13 @@ export interface AuditLog {
   /** Returns a page of the log. See `repository.ts`. */
   page(query: AuditQuery): Promise<AuditPage>
   /** Records a rejected change. See `record.ts`. */
-  recordRefusal(entry: AuditEntry): Promise<void>
+  recordRejection(entry: AuditEntry): Promise<void>
 }
 
 export function createAuditLog(store: Store): AuditLog {
   const nextTurn = createTurns()
   return {
     page: (query) => readAuditPage(store, query, nextTurn),
-    recordRefusal: (entry) => recordRefusal(store, entry),
+    recordRejection: (entry) => recordRejection(store, entry),
   }
 }

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
-import { recordRefusals } from '../http/guards/audit-change.ts'
+import { recordRejections } from '../http/guards/audit-change.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { createRateLimit } from '../rate-limit.ts'
 import type { Store } from '../storage/store.ts'
@@ -17,7 +17,7 @@ export interface AuditDeps {
 }
 
 /** Maximum number of rejected changes that are audited per person and minute. */
-const MAX_REFUSALS = 60
+const MAX_REJECTIONS = 60
 
 /** Creates the audit log, its routes, and the middleware that records rejected changes. */
 export function createAuditModule({ store, events, metrics, requireRole, logError }: AuditDeps) {
@@ -30,14 +30,14 @@ export function createAuditModule({ store, events, metrics, requireRole, logErro
   return {
     routes: auditRoutes(log, requireRole),
     /** Records rejected changes: of known callers in the log, of anonymous ones in a counter. */
-    recordRefusals: recordRefusals({
-      record: log.recordRefusal,
+    recordRejections: recordRejections({
+      record: log.recordRejection,
       countAnonymous: () => anonymous.inc(),
       onRecorded: () => events.publish({ type: 'audit' }),
-      limit: createRateLimit({ max: MAX_REFUSALS, period: 60_000 }),
+      limit: createRateLimit({ max: MAX_REJECTIONS, period: 60_000 }),
       onError: logError('cannot write a rejected change to the audit log'),
     }),
-    recordRefusal: log.recordRefusal,
+    recordRejection: log.recordRejection,
     async [Symbol.asyncDispose]() {},
   }
 }

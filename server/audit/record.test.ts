@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
-import { createRecorder, recordRefusal } from './record.ts'
+import { createRecorder, recordRejection } from './record.ts'
 import { verifyChain } from './verify.ts'
 
 forEachEngine((engine) => {
@@ -81,7 +81,7 @@ forEachEngine((engine) => {
 
   test('records a rejection in a separate transaction', async () => {
     const store = await engine.open()
-    await recordRefusal(store, entry({ target: 'x' }))
+    await recordRejection(store, entry({ target: 'x' }))
     expect(await store.db.selectFrom('audit').select(['outcome', 'target']).execute()).toEqual([
       { outcome: 'refused', target: 'x' },
     ])

@@ -92,7 +92,7 @@ const recorder = createRecorder()
  *
  * @throws Failure `unavailable`
  */
-export function recordRefusal(store: Store, entry: AuditEntry): Promise<void> {
+export function recordRejection(store: Store, entry: AuditEntry): Promise<void> {
   return store.change((trx) => recorder(trx, { ...entry, outcome: 'refused' }))
 }
 

@@ -4,7 +4,7 @@ import { createDocumentId } from './document-id.ts'
 import { type Json, printJson } from './json/strict-json.ts'
 
 /** A document to store. The body is its JSON object, with the id. */
-export interface MadeDocument {
+export interface NewDocument {
   readonly id: string
   readonly body: string
 }
@@ -20,7 +20,7 @@ export function toDocument(
   known: string | undefined,
   now: () => number,
   printed?: string,
-): MadeDocument {
+): NewDocument {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Failure('invalid', 'A document must be a JSON object.', { field: '' })
   }

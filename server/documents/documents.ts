@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { createVault, type Vault } from '../storage/vault.ts'
-import { type MadeDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
+import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
 import { mergePatch } from './json/merge-patch.ts'
@@ -148,7 +148,7 @@ export function createDocuments(
   }
 
   /** Validates a document; returns undefined if there is nothing to wait for. */
-  const validate = (where: CollectionRef, made: MadeDocument, schema?: Promise<CurrentSchema>) =>
+  const validate = (where: CollectionRef, made: NewDocument, schema?: Promise<CurrentSchema>) =>
     schema === undefined
       ? check(where, [made], false)
       : schema.then((current) => current.validate?.([made], false))
@@ -163,7 +163,7 @@ export function createDocuments(
   async function change(
     ref: DocumentRef,
     conditions: Conditions,
-    next: (found: StoredDocument | undefined) => MadeDocument,
+    next: (found: StoredDocument | undefined) => NewDocument,
     ahead?: ChangeAhead,
   ): Promise<StoredDocument> {
     for (let begun = ahead; ; begun = undefined) {
@@ -184,7 +184,7 @@ export function createDocuments(
   /** Stores a new document; returns undefined if one with its id exists. */
   async function insert(
     where: CollectionRef,
-    made: MadeDocument,
+    made: NewDocument,
     schema?: Promise<CurrentSchema>,
   ): Promise<StoredDocument | undefined> {
     const checking = validate(where, made, schema)

@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts'
  * Maximum number of open event streams per person and node, including those of tokens. A browser
  * uses one.
  */
-export const STREAMS_OF_PERSON = 50
+export const STREAMS_PER_PERSON = 50
 
 /** Maximum number of open event streams per node. */
 export const STREAMS = 1_000
@@ -19,7 +19,7 @@ export interface StreamLimit {
   enter(personId: string): () => void
 }
 
-export function createStreamLimit(ofPerson = STREAMS_OF_PERSON, all = STREAMS): StreamLimit {
+export function createStreamLimit(ofPerson = STREAMS_PER_PERSON, all = STREAMS): StreamLimit {
   const open = new Map<string, number>()
   let total = 0
   return {

@@ -1,7 +1,7 @@
 import { type ClientOf, createClientOf } from './guards/client-address.ts'
 import { createOwnHosts, type OwnHosts } from './guards/own-hosts.ts'
 import { createSessionCookie, type SessionCookie } from './guards/session-cookie.ts'
-import type { Reserve, ResponseRoom } from './output/response-room.ts'
+import type { Reserve, ResponseMemory } from './output/response-memory.ts'
 import { createSendList, type SendList } from './output/send-list.ts'
 
 export interface HttpDeps {
@@ -13,7 +13,7 @@ export interface HttpDeps {
   readonly instance: string
   /** Maximum lifetime of a session, ms. */
   readonly sessionLifetime: number
-  readonly responses: ResponseRoom
+  readonly responses: ResponseMemory
   /** Awaited between two steps of a long response, so that other requests can run. */
   readonly nextTurn: () => Promise<void>
 }
@@ -24,7 +24,7 @@ export interface HttpModule extends AsyncDisposable {
   readonly hosts: OwnHosts
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
-  readonly responses: ResponseRoom
+  readonly responses: ResponseMemory
   readonly reserve: Reserve
   readonly sendList: SendList
 }

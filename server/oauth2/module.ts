@@ -24,7 +24,7 @@ export interface OAuth2ModuleDeps
   /** Sign-in providers besides the local one, in button order. */
   readonly providers: readonly ProviderConfig[]
   readonly access: Pick<AccessModule, 'beginSession' | 'hasSession' | 'requireRole'>
-  readonly audit: Pick<AuditModule, 'recordRefusal'>
+  readonly audit: Pick<AuditModule, 'recordRejection'>
   readonly events: Pick<EventHub, 'publish'>
   readonly http: Pick<HttpModule, 'clientOf' | 'publicOrigin'>
   /** The folder of the built console, whose fonts the pages use. */
@@ -52,7 +52,7 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
   const providers = [...external, local.provider]
   const limit = createSignInLimit(Date.now)
   const failed = createFailedSignIns({
-    record: audit.recordRefusal,
+    record: audit.recordRejection,
     now: Date.now,
     onRecorded: () => deps.events.publish({ type: 'audit' }),
     onError: deps.logError('cannot write a failed sign-in to the audit log'),

@@ -26,4 +26,4 @@ export const atLeast = (has: Role, needed: Role): boolean =>
   ROLES.indexOf(has) >= ROLES.indexOf(needed)
 
 /** Returns the lower of two roles. */
-export const lowerOf = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a)
+export const lowerRole = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a)

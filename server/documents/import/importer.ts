@@ -3,7 +3,7 @@ import { Failure } from '../../failure.ts'
 import { Semaphore } from '../../storage/changes/semaphore.ts'
 import { createTurns } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { type MadeDocument, toDocument } from '../document.ts'
+import { type NewDocument, toDocument } from '../document.ts'
 import { parseAndPrint } from '../json/strict-json.ts'
 import { existsFailure } from '../repository/create-many.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
@@ -159,7 +159,7 @@ function toDocuments(
   return documents
 }
 
-function parse(text: string, now: () => number): MadeDocument | Failure {
+function parse(text: string, now: () => number): NewDocument | Failure {
   try {
     const { value, printed } = parseAndPrint(text)
     return toDocument(value, undefined, now, printed)

@@ -1,12 +1,12 @@
 import type { Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { MadeDocument } from '../document.ts'
+import type { NewDocument } from '../document.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import type { ImportTally } from './import-tally.ts'
 
 /** A document to import. */
-export interface ImportedDocument extends MadeDocument {
+export interface ImportedDocument extends NewDocument {
   readonly line: number
 }
 

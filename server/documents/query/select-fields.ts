@@ -45,7 +45,7 @@ function select(document: JsonObject, selection: Selection): JsonObject {
 }
 
 /** Returns the JSON to return for a document: its selected fields, or all of it. */
-export function createTextOf(
+export function createDocumentPrinter(
   fields: readonly FieldPath[] | undefined,
 ): (body: string, parsed: Json) => string {
   if (fields === undefined) return (body) => body

@@ -4,7 +4,7 @@ import { Failure, failureAt } from '../../failure.ts'
 import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { type MadeDocument, quoteId, toDocument } from '../document.ts'
+import { type NewDocument, quoteId, toDocument } from '../document.ts'
 import { NotUnique } from '../indexes/entries.ts'
 import { parseStrictly } from '../json/strict-json.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
@@ -44,7 +44,7 @@ export interface LargeArrays {
    */
   create(
     where: CollectionRef,
-    parts: AsyncIterable<readonly MadeDocument[]>,
+    parts: AsyncIterable<readonly NewDocument[]>,
     later: boolean,
   ): Promise<CreatedMany | { readonly job: string }>
 }
@@ -70,7 +70,7 @@ export async function createMany(
   later: boolean,
 ): Promise<CreatedMany | { readonly job: string }> {
   const rest = parts[Symbol.asyncIterator]()
-  const documents: MadeDocument[] = []
+  const documents: NewDocument[] = []
   let bytes = 0
   try {
     while (!later && documents.length <= SMALL_REQUEST.documents && bytes <= SMALL_REQUEST.bytes) {
@@ -92,7 +92,7 @@ const sizeOf = (texts: readonly string[]): number =>
   texts.reduce((size, text) => size + text.length, 0)
 
 /** Parses elements of an array. `from` is the index of the first one. */
-const madeOf = (texts: readonly string[], from: number, now: () => number): MadeDocument[] =>
+const madeOf = (texts: readonly string[], from: number, now: () => number): NewDocument[] =>
   texts.map((text, at) => {
     try {
       return toDocument(parseStrictly(text), undefined, now)
@@ -105,9 +105,9 @@ const madeOf = (texts: readonly string[], from: number, now: () => number): Made
 async function* checked(
   { now, check, nextTurn }: CreateManyDeps,
   where: CollectionRef,
-  first: MadeDocument[],
+  first: NewDocument[],
   rest: AsyncIterator<readonly string[]>,
-): AsyncGenerator<readonly MadeDocument[]> {
+): AsyncGenerator<readonly NewDocument[]> {
   let from = 0
   try {
     for (let batch = first.splice(0); ; ) {
@@ -127,7 +127,7 @@ async function* checked(
 async function storeSmall(
   { repository, check }: CreateManyDeps,
   where: CollectionRef,
-  made: readonly MadeDocument[],
+  made: readonly NewDocument[],
 ): Promise<CreatedMany> {
   await check(where, made, true)
   const ids = made.map(({ id }) => id)
@@ -174,7 +174,7 @@ function firstDuplicate(ids: readonly string[]): { id: string; at: number } | un
  * Returns an error handler that adds the documents' ids to an {@link OutcomeUnknown}, so that the
  * client can look them up.
  */
-export const withDocumentIds = (made: readonly MadeDocument[]) => (error: unknown) => {
+export const withDocumentIds = (made: readonly NewDocument[]) => (error: unknown) => {
   if (!(error instanceof OutcomeUnknown)) throw error
   throw new OutcomeUnknown({ cause: error.cause, ids: made.map(({ id }) => id) })
 }

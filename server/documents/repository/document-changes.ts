@@ -6,7 +6,7 @@ import { databaseExists, requireDatabase } from '../../storage/database-exists.t
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { MadeDocument } from '../document.ts'
+import type { NewDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
 import { openIndexes } from '../indexes/entries.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
@@ -23,7 +23,7 @@ export interface DocumentChanges {
    */
   insert(
     where: CollectionRef,
-    documents: readonly MadeDocument[],
+    documents: readonly NewDocument[],
   ): Promise<{ readonly tags: readonly string[] } | { readonly exists: string }>
   /**
    * Replaces the body of the state with that tag. Returns the new tag, or undefined if the state

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { MadeDocument } from '../document.ts'
+import type { NewDocument } from '../document.ts'
 import { addToIndex, NotUnique, openIndexes } from '../indexes/entries.ts'
 
 /**
@@ -14,7 +14,7 @@ import { addToIndex, NotUnique, openIndexes } from '../indexes/entries.ts'
 export async function reserveEntries(
   trx: Transaction<Tables>,
   where: CollectionRef,
-  documents: readonly MadeDocument[],
+  documents: readonly NewDocument[],
 ): Promise<void> {
   const indexes = await openIndexes(trx, 'sqlite', where)
   for (const index of indexes?.definitions ?? []) {
@@ -28,7 +28,7 @@ export async function reserveEntries(
 export async function releaseEntries(
   trx: Transaction<Tables>,
   where: CollectionRef,
-  documents: readonly MadeDocument[],
+  documents: readonly NewDocument[],
 ): Promise<void> {
   const indexes = await openIndexes(trx, 'sqlite', where)
   if (!indexes?.areUnique) return

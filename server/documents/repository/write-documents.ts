@@ -9,7 +9,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { EngineName } from '../../storage/engine.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { MadeDocument } from '../document.ts'
+import type { NewDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
 import {
   type CollectionIndexes,
@@ -32,7 +32,7 @@ export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique
  */
 export type WriteDocuments = (
   where: CollectionRef,
-  documents: readonly MadeDocument[],
+  documents: readonly NewDocument[],
   replaces: boolean,
   commit?: (trx: Transaction<Tables>, written: readonly WriteResult[]) => Promise<void>,
 ) => Promise<readonly WriteResult[]>
@@ -46,7 +46,7 @@ const STATEMENT = { documents: 250, bytes: 256 * 1024 } as const
 /** Maximum size of replaced documents that are read together, bytes. */
 const READ_BYTES = 1024 * 1024
 
-interface Row extends MadeDocument {
+interface Row extends NewDocument {
   readonly tag: string
 }
 
@@ -103,12 +103,12 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
 }
 
 /** Returns the documents that the next statement writes: with different ids, at least one. */
-function nextRows(documents: readonly MadeDocument[], from: number): Row[] {
+function nextRows(documents: readonly NewDocument[], from: number): Row[] {
   const rows: Row[] = []
   const ids = new Set<string>()
   let bytes = 0
   for (let at = from; at < documents.length && rows.length < STATEMENT.documents; at++) {
-    const document = documents[at] as MadeDocument
+    const document = documents[at] as NewDocument
     bytes += document.body.length
     if (ids.has(document.id) || (bytes > STATEMENT.bytes && rows.length > 0)) break
     ids.add(document.id)
@@ -246,7 +246,7 @@ async function replace(
   })
   while (indexes !== undefined && sizes.length > 0) {
     const some = sizes.splice(0, limitBytes(sizes, READ_BYTES))
-    const old = await sql<MadeDocument>`
+    const old = await sql<NewDocument>`
       select id, body from documents where ${isAmong(target, some)}`.execute(trx)
     await indexes.remove(old.rows)
   }

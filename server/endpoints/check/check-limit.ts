@@ -1,10 +1,10 @@
 import { type RateLimit, tooManyRequests } from '../../rate-limit.ts'
 
 /** Maximum number of checks per person and minute. The console sends at most three per second. */
-export const CHECKS_A_MINUTE = 120
+export const CHECKS_PER_MINUTE = 120
 
 /** Maximum number of concurrent checks per person on a node: resolving a name may be slow. */
-export const CHECKS_OF_PERSON = 2
+export const CHECKS_PER_PERSON = 2
 
 /** Maximum number of concurrent checks on a node. */
 export const CHECKS = 8
@@ -22,7 +22,7 @@ export interface CheckLimit {
 /**
  * Creates a {@link CheckLimit}.
  *
- * @param rate allows {@link CHECKS_A_MINUTE} per person.
+ * @param rate allows {@link CHECKS_PER_MINUTE} per person.
  */
 export function createCheckLimit(rate: Pick<RateLimit, 'consume'>): CheckLimit {
   const running = new Map<string, number>()
@@ -30,11 +30,12 @@ export function createCheckLimit(rate: Pick<RateLimit, 'consume'>): CheckLimit {
   return {
     async run(personId, check) {
       const count = running.get(personId) ?? 0
-      if (count >= CHECKS_OF_PERSON || total >= CHECKS) {
+      if (count >= CHECKS_PER_PERSON || total >= CHECKS) {
         throw tooManyRequests(`${Math.max(count, total)} checks are running`, 1_000)
       }
       const wait = rate.consume(personId)
-      if (wait > 0) throw tooManyRequests(`${CHECKS_A_MINUTE} checks per minute are allowed`, wait)
+      if (wait > 0)
+        throw tooManyRequests(`${CHECKS_PER_MINUTE} checks per minute are allowed`, wait)
       running.set(personId, count + 1)
       total++
       try {

@@ -18,7 +18,7 @@ import { createRateLimit } from '../../rate-limit.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import { bind } from '../listeners/bind.ts'
 import { canListen, freePorts } from '../listeners/free-ports.testing.ts'
-import { CHECKS_A_MINUTE, CHECKS_OF_PERSON, createCheckLimit } from './check-limit.ts'
+import { CHECKS_PER_MINUTE, CHECKS_PER_PERSON, createCheckLimit } from './check-limit.ts'
 
 // A real server, and real sockets of other programs.
 
@@ -213,7 +213,7 @@ describe('checks are limited', () => {
   test('by concurrency', async () => {
     const limit = createCheckLimit({ consume: () => 0 })
     const slow = Promise.withResolvers<void>()
-    const running = Array.from({ length: CHECKS_OF_PERSON }, () =>
+    const running = Array.from({ length: CHECKS_PER_PERSON }, () =>
       limit.run('ada', () => slow.promise),
     )
     await expect(limit.run('ada', async () => {})).rejects.toMatchObject({
@@ -229,9 +229,9 @@ describe('checks are limited', () => {
   test('per minute', async () => {
     let now = 0
     const limit = createCheckLimit(
-      createRateLimit({ max: CHECKS_A_MINUTE, period: 60_000, now: () => now }),
+      createRateLimit({ max: CHECKS_PER_MINUTE, period: 60_000, now: () => now }),
     )
-    for (let count = 0; count < CHECKS_A_MINUTE; count++) await limit.run('ada', async () => {})
+    for (let count = 0; count < CHECKS_PER_MINUTE; count++) await limit.run('ada', async () => {})
     await expect(limit.run('ada', async () => {})).rejects.toMatchObject({
       message: '120 checks per minute are allowed. Try again in 60 s.',
     })

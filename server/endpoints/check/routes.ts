@@ -12,9 +12,9 @@ import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { createRateLimit } from '../../rate-limit.ts'
-import type { Obstacle } from '../registry/placement/obstacle.ts'
+import type { BindFailure } from '../registry/placement/bind-failure.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
-import { CHECKS_A_MINUTE, createCheckLimit } from './check-limit.ts'
+import { CHECKS_PER_MINUTE, createCheckLimit } from './check-limit.ts'
 
 export interface EndpointCheckRoutesDeps {
   readonly endpoints: Pick<EndpointRegistry, 'check'>
@@ -24,7 +24,7 @@ export interface EndpointCheckRoutesDeps {
 
 /** `/_api/endpoint-check`: checks whether an address is free before an endpoint is added. */
 export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCheckRoutesDeps) {
-  const limit = createCheckLimit(createRateLimit({ max: CHECKS_A_MINUTE, period: 60_000 }))
+  const limit = createCheckLimit(createRateLimit({ max: CHECKS_PER_MINUTE, period: 60_000 }))
   return new Hono<AppEnv>().post(
     '/',
     describe({
@@ -62,7 +62,7 @@ const AVAILABLE = {
   endpoint: null,
 } as const
 
-function explain(address: Address, node: string, { reason, endpoint }: Obstacle): EndpointCheck {
+function explain(address: Address, node: string, { reason, endpoint }: BindFailure): EndpointCheck {
   // A stopping node, or one out of file descriptors, cannot judge the address.
   if (reason.code === 'unavailable') throw reason
   const code = endpoint === undefined ? reason.details.systemCode : 'EADDRINUSE'

@@ -9,7 +9,7 @@ import { type Certificate, missingCertificate } from '../listeners/certificate.t
 import { findSocket, requireSafeFolder } from '../listeners/unix-socket.ts'
 
 /** Maximum time a check waits for a host name to resolve, ms. */
-export const RESOLVE_WITHIN = 2_000
+export const RESOLVE_TIMEOUT = 2_000
 
 export interface TryDeps {
   readonly certificate: Certificate | undefined
@@ -53,7 +53,7 @@ async function resolveSoon(name: string): ReturnType<typeof resolveHost> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => late.reject(Object.assign(new Error(`cannot resolve ${name}`), { code: 'ETIMEDOUT' })),
-    RESOLVE_WITHIN,
+    RESOLVE_TIMEOUT,
   )
   try {
     return await Promise.race([resolveHost(name), late.promise])

@@ -247,7 +247,7 @@ describe('createHttpEngine', () => {
         await engine.reserve(response, 6 * MIB)
       })
       await expect.poll(() => engine.unsent).toBe(6 * MIB)
-      expect(() => engine.requireRoom()).toThrow(
+      expect(() => engine.requireAvailable()).toThrow(
         'Clients have not yet read 6 MiB of responses. This node buffers at most 4 MiB. ' +
           'Try again in 5 s.',
       )
@@ -257,7 +257,7 @@ describe('createHttpEngine', () => {
       })
       await engine.reserve(first, 3 * MIB)
       expect(engine.unsent).toBe(3 * MIB)
-      engine.requireRoom()
+      engine.requireAvailable()
     })
 
     it('closes a connection that keeps sending while the node has no room', async () => {

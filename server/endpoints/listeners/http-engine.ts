@@ -30,7 +30,7 @@ export interface HttpEngine<D extends ConnectionOwner> {
    *
    * @throws Failure `unavailable`
    */
-  requireRoom(): void
+  requireAvailable(): void
   /**
    * Holds bytes for a response before it is prepared, replacing its earlier reservation. Called
    * before a large body is read. Returns a promise only if the response has to wait.
@@ -153,7 +153,7 @@ export function createHttpEngine<D extends ConnectionOwner>(
     get unsent() {
       return budget.held
     },
-    requireRoom: () => budget.requireRoom(1),
+    requireAvailable: () => budget.requireAvailable(1),
     reserve(response, bytes) {
       if (!(response instanceof CountedResponse)) return undefined
       const { [CONNECTION]: connection }: Served<D> = response.req.socket

@@ -15,7 +15,7 @@ import type { EndpointChange } from '../writes/write-batch.ts'
 import type { ListenerSet } from './listener-set.ts'
 import type { AdminAccess } from './mapping/admin-access.ts'
 import { createMapping, type Mapping, reaches } from './mapping/mapping.ts'
-import { explainObstacle } from './placement/obstacle.ts'
+import { explainBindFailure } from './placement/bind-failure.ts'
 import type { Placement } from './placement/placement.ts'
 import type { Reconciler } from './reconciler/reconciler.ts'
 import { type ExpectedRevision, requireRevision } from './repository.ts'
@@ -96,7 +96,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       await opened.open()
     } catch (error) {
       opened.close()
-      const { reason } = explainObstacle(error as Failure, address, listeners.listed())
+      const { reason } = explainBindFailure(error as Failure, address, listeners.listed())
       return failureAt('/endpoint', reason)
     }
     const storeEndpoint = async () => {

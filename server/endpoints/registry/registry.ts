@@ -17,7 +17,7 @@ import { createEndpointChanges, type EndpointChanges, stoppingFailure } from './
 import { createListenerCommands, type ListenerCommands } from './listener-commands.ts'
 import { createListenerSet } from './listener-set.ts'
 import { createAdminAccess } from './mapping/admin-access.ts'
-import { explainObstacle, type Obstacle } from './placement/obstacle.ts'
+import { type BindFailure, explainBindFailure } from './placement/bind-failure.ts'
 import type { Peers } from './placement/peers.ts'
 import { createPlacement, runsElsewhere } from './placement/placement.ts'
 import { createReconciler } from './reconciler/reconciler.ts'
@@ -35,9 +35,9 @@ export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Syn
   listeners(): Listener[]
   /**
    * Checks whether an endpoint could be opened at an address on this node, without side effects.
-   * Returns the obstacle, if any.
+   * Returns why the address cannot be opened, if so.
    */
-  check(address: Address): Promise<Obstacle | undefined>
+  check(address: Address): Promise<BindFailure | undefined>
   /**
    * Re-evaluates failed and `elsewhere` listeners after other nodes have joined, left or changed.
    */
@@ -119,7 +119,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
           return undefined
         } catch (error) {
           if (!(error instanceof Failure)) throw error
-          return explainObstacle(error, address, listeners.listed())
+          return explainBindFailure(error, address, listeners.listed())
         }
       })
     },

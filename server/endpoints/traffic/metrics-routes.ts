@@ -3,7 +3,7 @@ import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { partsBody } from '../../http/input/parts-body.ts'
-import type { Reserve } from '../../http/output/response-room.ts'
+import type { Reserve } from '../../http/output/response-memory.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Routes of `/_api/metrics`. */

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../contract/audit.ts'
 import { Failure, type FailureCode, failureKinds } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
-import { actionOf, audited, recordRefusals } from './audit-change.ts'
+import { actionOf, audited, recordRejections } from './audit-change.ts'
 
 const actor = { name: 'github:1', by: 'session', address: '192.0.2.7' } as const
 
@@ -28,7 +28,7 @@ afterEach(() => {
 async function sendRequest(code: FailureCode | undefined, signedIn = true, method = 'DELETE') {
   const app = new Hono<AppEnv>()
     .use(
-      recordRefusals({
+      recordRejections({
         record: (entry) => keep(entry),
         countAnonymous: () => void anonymous++,
         limit: { consume: () => (allowed ? 0 : 1) },

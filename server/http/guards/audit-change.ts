@@ -9,7 +9,7 @@ import type { AppEnv, AuditedChange } from '../env.ts'
 const ACTION = Symbol('action')
 
 /**
- * Declares the audited action of a route, which {@link recordRefusals} records with a rejection.
+ * Declares the audited action of a route, which {@link recordRejections} records with a rejection.
  * Place it before the route's `requireRole`, so that rejections by role are recorded too.
  * `app.test.ts` fails for a changing route without one.
  *
@@ -42,7 +42,7 @@ interface AnyJson {
 export const actionOf = (handler: Handler | MiddlewareHandler): AuditAction | undefined =>
   (handler as { [ACTION]?: AuditAction })[ACTION]
 
-export interface RefusalDeps {
+export interface RejectionDeps {
   readonly record: (entry: AuditEntry) => Promise<void>
   /**
    * Called for a rejected anonymous change. These are counted instead of recorded, because anyone
@@ -64,13 +64,13 @@ const REJECTED_STATUSES = new Set([401, 403, 409, 412])
  * Records every rejected change of an authenticated caller before the response is sent, up to the
  * rate limit.
  */
-export const recordRefusals = ({
+export const recordRejections = ({
   record,
   countAnonymous,
   limit,
   onRecorded,
   onError,
-}: RefusalDeps) =>
+}: RejectionDeps) =>
   createMiddleware<AppEnv>(async (c, next) => {
     await next()
     const change: AuditedChange | undefined = c.get('change')

@@ -45,7 +45,7 @@ export class BodyBudget {
    * @throws Failure `unavailable` with `Retry-After` if the budget is exceeded.
    */
   reserve(bytes: number): () => void {
-    this.#requireRoom(this.#held + bytes, this.limit)
+    this.#requireWithin(this.#held + bytes, this.limit)
     this.#held += bytes
     return once(() => {
       this.#held -= bytes
@@ -57,7 +57,7 @@ export class BodyBudget {
    * may arrive slowly.
    */
   reserveArray(): () => void {
-    this.#requireRoom(this.#arrays + ARRAY_BYTES, this.limit / 2)
+    this.#requireWithin(this.#arrays + ARRAY_BYTES, this.limit / 2)
     const release = this.reserve(ARRAY_BYTES)
     this.#arrays += ARRAY_BYTES
     return once(() => {
@@ -66,7 +66,7 @@ export class BodyBudget {
     })
   }
 
-  #requireRoom(bytes: number, limit: number): void {
+  #requireWithin(bytes: number, limit: number): void {
     if (bytes <= limit) return
     throw new Failure(
       'unavailable',

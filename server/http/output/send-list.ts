@@ -3,7 +3,7 @@ import type { JSONParsed } from 'hono/utils/types'
 import type { AppEnv } from '../env.ts'
 import { partsBody } from '../input/parts-body.ts'
 import { API_JSON } from './render-failure.ts'
-import type { Reserve } from './response-room.ts'
+import type { Reserve } from './response-memory.ts'
 
 /** Characters serialized per step, about a millisecond of work. */
 const CHUNK_LENGTH = 64 * 1024

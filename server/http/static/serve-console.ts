@@ -17,7 +17,7 @@ const DRAIN_MARK = '__DRAIN_SECONDS__'
 const CERTIFICATE_MARK = '__CERTIFICATE__'
 
 /** Values that the server writes into the page. */
-export interface PageFacts {
+export interface PageData {
   /** How long a removed endpoint drains, ms. */
   readonly drain: number
   /** Whether a certificate for `ssl` endpoints is configured. */
@@ -30,12 +30,12 @@ export interface PageFacts {
  * console routes those itself. The sign-in page is a separate document.
  *
  * @param folder the output of `vite build`. Without it, requests fail with `unavailable`.
- * @param facts values written into the page.
+ * @param data values written into the page.
  */
-export function consoleRoutes(folder: string, facts: PageFacts) {
+export function consoleRoutes(folder: string, data: PageData) {
   const page = readPage(folder, 'index.html')
-    ?.replaceAll(DRAIN_MARK, String(facts.drain / 1000))
-    .replaceAll(CERTIFICATE_MARK, facts.certificate ? 'yes' : 'no')
+    ?.replaceAll(DRAIN_MARK, String(data.drain / 1000))
+    .replaceAll(CERTIFICATE_MARK, data.certificate ? 'yes' : 'no')
   const signInPage = readPage(folder, 'sign-in.html')
   if (page === undefined || signInPage === undefined) {
     return new Hono<AppEnv>().get('/*', () => {

@@ -119,7 +119,7 @@ const startAndKill = (location: StoreLocation, killAt: number): Promise<string> 
   })
 
 /** Waits until PostgreSQL has ended the sessions of a killed process, which may still commit. */
-async function untilForgotten(location: StoreLocation): Promise<void> {
+async function waitUntilDisconnected(location: StoreLocation): Promise<void> {
   if ('data' in location) return
   const name = new URL(location.databaseUrl).pathname.slice(1)
   const client = new pg.Client({ connectionString: inject('postgresUrl') })
@@ -162,7 +162,7 @@ forEachEngine({ empty: true }, (engine) => {
         const points = Array.from({ length: KILLS_EACH - 1 }, () => 1 + random(last))
         for (const point of points.sort((a, b) => a - b)) {
           await startAndKill(location, point)
-          await untilForgotten(location)
+          await waitUntilDisconnected(location)
           const now = await dump(location)
           if (!isDeepStrictEqual(now, before)) expect([point, now]).toEqual([point, after])
         }

@@ -18,7 +18,7 @@ import {
   sendRequest,
   type TestResponse,
 } from '../../test-support/start.testing.ts'
-import { untilForgotten } from '../failures/until-forgotten.testing.ts'
+import { waitUntilDisconnected } from '../failures/wait-until-disconnected.testing.ts'
 import { OPERATIONS, pick, type Random, randomNumbers, SEED } from './settings.testing.ts'
 
 // Makes random changes of databases, documents, schemas, indexes and endpoints, one after the
@@ -212,7 +212,7 @@ forEachEngine((engine) => {
           for (let turns = random(50); turns > 0; turns--) await nextTurn()
           server.signal('SIGKILL')
           await server.exit
-          if ('databaseUrl' in location) await untilForgotten(location.databaseUrl)
+          if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
           const isDone = ((await answered)?.status ?? 500) < 300
           server = await start()
           const found = await readModel(call, admin)

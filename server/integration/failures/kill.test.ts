@@ -24,7 +24,7 @@ import {
 } from '../../test-support/start.testing.ts'
 import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
 import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
-import { untilForgotten } from './until-forgotten.testing.ts'
+import { waitUntilDisconnected } from './wait-until-disconnected.testing.ts'
 
 // Each round starts a server on the store that the previous round left, checks it, changes
 // endpoints and documents with several clients at once, and kills the server (SIGKILL) during the
@@ -204,7 +204,7 @@ async function runRounds(
       }),
     ])
     expect(await server.exit).toEqual({ code: null, signal: 'SIGKILL' })
-    if ('databaseUrl' in location) await untilForgotten(location.databaseUrl)
+    if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
   }
 
   // Every kill interrupted changes in progress.

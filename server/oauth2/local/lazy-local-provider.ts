@@ -27,6 +27,6 @@ export function lazyLocalProvider(deps: LocalProviderDeps): LocalProvider {
       complete: async (response) => (await load()).provider.complete(response),
     },
     page: async (request) => (await load()).page(request),
-    giveKey: async (uid, cookie, key) => (await load()).giveKey(uid, cookie, key),
+    submitKey: async (uid, cookie, key) => (await load()).submitKey(uid, cookie, key),
   }
 }

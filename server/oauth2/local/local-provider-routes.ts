@@ -10,7 +10,7 @@ import { failedSignInPage, keyPage, signInPolicy } from '../../http/static/sign-
 import type { RecordFailedSignIn } from '../failed-sign-ins.ts'
 import { callbackPath } from '../sign-in/sign-in.ts'
 import type { SignInLimit } from '../sign-in/sign-in-limit.ts'
-import type { GivenKey, LocalProvider } from './local-provider.ts'
+import type { LocalProvider, SubmittedKey } from './local-provider.ts'
 
 export interface LocalProviderRoutesDeps {
   readonly local: LocalProvider
@@ -67,7 +67,7 @@ export function localProviderRoutes({
     .get('/key/:uid', async (c) => {
       const uid = c.req.param('uid')
       try {
-        await local.giveKey(uid, c.req.header('Cookie'))
+        await local.submitKey(uid, c.req.header('Cookie'))
         return showKeyPage(c, uid)
       } catch (error) {
         return failed(c, error)
@@ -77,9 +77,9 @@ export function localProviderRoutes({
       guardForm(c, publicOrigin, clientOf)
       const uid = c.req.param('uid')
       const text = (await readForm(c)).get('key') ?? ''
-      const key: GivenKey = { text, address: clientOf(c).address }
+      const key: SubmittedKey = { text, address: clientOf(c).address }
       try {
-        const location = await local.giveKey(uid, c.req.header('Cookie'), key)
+        const location = await local.submitKey(uid, c.req.header('Cookie'), key)
         limit.finish('key', clientOf(c).address)
         return c.redirect(location, 303)
       } catch (error) {

@@ -50,7 +50,7 @@ export interface PageResponse {
 }
 
 /** A key that a person has entered. */
-export interface GivenKey {
+export interface SubmittedKey {
   readonly text: string
   /** Address by which failures are counted; null for a Unix socket. */
   readonly address: string | null
@@ -73,7 +73,7 @@ export interface LocalProvider {
    *   `too-many-requests` for a wrong key after too many failures. The right key is always
    *   accepted.
    */
-  giveKey(uid: string, cookie: string | undefined, key?: GivenKey): Promise<string>
+  submitKey(uid: string, cookie: string | undefined, key?: SubmittedKey): Promise<string>
 }
 
 /**
@@ -148,7 +148,7 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
       throw new Failure(code, `The sign-in failed: ${truncate(error_description ?? 'an error')}.`)
     },
 
-    async giveKey(uid, cookie, key) {
+    async submitKey(uid, cookie, key) {
       // `oidc-provider` reads only the cookies of the request.
       const request = new IncomingMessage(new Socket())
       if (cookie !== undefined) request.headers.cookie = cookie

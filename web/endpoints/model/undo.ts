@@ -1,7 +1,7 @@
 import type { EndpointChange, OtherConsole } from '../guard/check-changes.ts'
 import { sameState } from './mapping.ts'
 
-/** How long an undo is offered, ms. Holding the offer pauses the countdown. */
+/** How long an undo is offered, ms. Hovering or focusing the bar pauses the countdown. */
 export const UNDO_MS = 10_000
 
 /** Minimum time that remains after a pause, ms. */

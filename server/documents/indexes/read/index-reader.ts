@@ -3,7 +3,7 @@ import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/limit-rows.ts'
 import type { Store } from '../../../storage/store.ts'
-import type { MadeDocument } from '../../document.ts'
+import type { NewDocument } from '../../document.ts'
 import { COUNTED } from '../../repository/document-counts.ts'
 import { type DefinitionRow, type IndexDefinition, toDefinition } from '../definition.ts'
 import type { KeyRange } from '../index-key.ts'
@@ -20,7 +20,7 @@ export interface IndexEntry {
 }
 
 /** A stored document, with the tag of its state. */
-export interface IndexedDocument extends MadeDocument {
+export interface IndexedDocument extends NewDocument {
   readonly tag: string
 }
 

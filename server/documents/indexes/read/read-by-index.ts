@@ -11,11 +11,11 @@ import {
   BATCH_BYTES,
   createSlices,
   type Page,
-  pageOfTop,
   stateOf,
+  toSortedPage,
 } from '../../query/scan/read-page.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
-import { createTextOf } from '../../query/select-fields.ts'
+import { createDocumentPrinter } from '../../query/select-fields.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { keyOfValues, mayBeTruncated, valuesOf } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
@@ -63,7 +63,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   const streams = plan.streams.map(
     (stream) => new EntryStream(reader, where, plan.index, stream, plan.isReversed, begin),
   )
-  const textOf = createTextOf(fields)
+  const textOf = createDocumentPrinter(fields)
   const slice = createSlices(nextTurn)
   const documents = new Map<string, string>()
   const json = new JsonArray()
@@ -152,7 +152,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
     }
   }
   if (!(await reader.isReady(where, plan.index))) return undefined
-  const page = await pageOfTop(matches.top, reserve, nextTurn)
+  const page = await toSortedPage(matches.top, reserve, nextTurn)
   const total = query.count ? matches.total : undefined
   return { ...page, total, scanned, index: plan.index.name }
 }

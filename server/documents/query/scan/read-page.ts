@@ -8,7 +8,7 @@ import type { DocumentRepository } from '../../repository/stored-documents.ts'
 import { TIME_SLICE } from '../filter.ts'
 import { compareCodePoints, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
-import { createTextOf } from '../select-fields.ts'
+import { createDocumentPrinter } from '../select-fields.ts'
 import type { CheckScan } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 import type { TopDocuments } from './top-documents.ts'
@@ -81,7 +81,7 @@ async function readInIdOrder(
   { matches, fields, limit, from, count }: PageQuery,
   { batches = Infinity, upTo, reserve, check }: ScanBounds,
 ): Promise<Page> {
-  const textOf = createTextOf(fields)
+  const textOf = createDocumentPrinter(fields)
   const slice = createSlices(nextTurn)
   const states: string[] = []
   const json = new JsonArray()
@@ -174,12 +174,12 @@ async function readSorted(
     if (last === undefined && rows.length < PAGE.max) break
     after = rows.length < PAGE.max ? last : rows.at(-1)?.id
   }
-  const page = await pageOfTop(matches.top, reserve, nextTurn)
+  const page = await toSortedPage(matches.top, reserve, nextTurn)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }
 
 /** Returns the page of the first documents in an order. */
-export async function pageOfTop(
+export async function toSortedPage(
   top: TopDocuments,
   reserve: ScanBounds['reserve'],
   nextTurn: NextTurn,

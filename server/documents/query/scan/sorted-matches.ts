@@ -1,7 +1,7 @@
 import type { Json } from '../../json/strict-json.ts'
 import { createComparator, positionOf } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
-import { createTextOf } from '../select-fields.ts'
+import { createDocumentPrinter } from '../select-fields.ts'
 import { TopDocuments } from './top-documents.ts'
 
 /** A stored document with its parsed body. */
@@ -20,12 +20,12 @@ export class SortedMatches {
   total = 0
   readonly #query: PageQuery
   readonly #compare: ReturnType<typeof createComparator>
-  readonly #textOf: ReturnType<typeof createTextOf>
+  readonly #textOf: ReturnType<typeof createDocumentPrinter>
 
   constructor(query: PageQuery) {
     this.#query = query
     this.#compare = createComparator(query.sort)
-    this.#textOf = createTextOf(query.fields)
+    this.#textOf = createDocumentPrinter(query.fields)
     this.top = new TopDocuments(this.#compare, query.limit)
   }
 

@@ -206,7 +206,7 @@ export class Connection implements ByteAccount {
     const more = bytes - response.reserved
     // Only the response to be sent next has the socket.
     if (response.socket === null && this.#held + more > CONNECTION_PREPARED) return false
-    this.#budget.requireRoom(more)
+    this.#budget.requireAvailable(more)
     response.reserve(bytes)
     return true
   }

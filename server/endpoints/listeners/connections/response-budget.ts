@@ -47,7 +47,7 @@ export class ResponseBudget {
    *
    * @throws Failure `unavailable` with `Retry-After`
    */
-  requireRoom(bytes: number): void {
+  requireAvailable(bytes: number): void {
     if (this.#held === 0 || this.#held + bytes <= this.limit) return
     throw new Failure(
       'unavailable',

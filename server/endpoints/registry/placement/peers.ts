@@ -5,7 +5,7 @@ import type { Tables } from '../../../storage/tables.ts'
 import { readAddress } from '../../address.ts'
 import { listenerStatus } from '../../listener-status.ts'
 import type { Listener } from '../../listeners/listener.ts'
-import { conflicts } from './obstacle.ts'
+import { conflicts } from './bind-failure.ts'
 
 /** The other nodes that share the store, as the endpoint registry sees them. */
 export interface Peers extends Pick<Nodes, 'sendCommand'> {

@@ -3,9 +3,9 @@ import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from '../env.ts'
 
 /** The memory budget for responses that clients have not read yet. */
-export interface ResponseRoom {
+export interface ResponseMemory {
   /** @throws Failure `unavailable` if the budget is exhausted. */
-  requireRoom(): void
+  requireAvailable(): void
   /**
    * Reserves bytes for a Node response before it is prepared. The reservation replaces the previous
    * one. Does nothing for other responses, such as those of tests. Returns a promise only if the
@@ -16,7 +16,7 @@ export interface ResponseRoom {
   reserve(response: unknown, bytes: number): Promise<void> | undefined
 }
 
-/** Reserves bytes for the response to a request; see {@link ResponseRoom}. */
+/** Reserves bytes for the response to a request; see {@link ResponseMemory}. */
 export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void> | undefined
 
 /**
@@ -31,8 +31,8 @@ const DATA = /^\/(?:[^_]|_job\/|_schema\/|_export$)/
  *
  * Fails with `unavailable`.
  */
-export const requireResponseRoom = (room: ResponseRoom) =>
+export const requireResponseMemory = (memory: ResponseMemory) =>
   createMiddleware<AppEnv>((c, next) => {
-    if (DATA.test(c.req.path)) room.requireRoom()
+    if (DATA.test(c.req.path)) memory.requireAvailable()
     return next()
   })

@@ -16,7 +16,7 @@ export function conflicts(one: Address, other: Address): boolean {
 }
 
 /** Why no endpoint can be opened at an address. */
-export interface Obstacle {
+export interface BindFailure {
   readonly reason: Failure
   /** The endpoint of this node that uses the address or its port. */
   readonly endpoint?: string | undefined
@@ -26,11 +26,11 @@ export interface Obstacle {
  * Explains why an address could not be opened. If an endpoint of this node has the port, the
  * message names it.
  */
-export function explainObstacle(
+export function explainBindFailure(
   reason: Failure,
   address: Address,
   listeners: Iterable<Listener>,
-): Obstacle {
+): BindFailure {
   if (reason.details.systemCode !== 'EADDRINUSE' || address.scheme === 'unix') return { reason }
   for (const { state, name, address: other } of listeners) {
     if (state !== 'listening' || !conflicts(other, address)) continue

@@ -5,7 +5,7 @@ import { expect, inject, vi } from 'vitest'
  * Waits until PostgreSQL has closed the connections of a killed process: until then it may still be
  * committing.
  */
-export async function untilForgotten(databaseUrl: string): Promise<void> {
+export async function waitUntilDisconnected(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('postgresUrl') })
   await client.connect()
   try {
