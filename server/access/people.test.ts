@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { actor, createAccessFixture, from, github, operator } from './access.testing.ts'
+
+forEachEngine((engine) => {
+  const fixture = createAccessFixture(engine)
+
+  describe('a role', () => {
+    it("can be changed by an admin, which ends the person's sessions", async () => {
+      const secret = await fixture.access.signIn(github('1'), from)
+      expect(await fixture.bySession(secret)).toBeDefined()
+      await fixture.access.changeRole(await fixture.idOf('github:1'), 'operator', actor)
+      expect(await fixture.bySession(secret)).toBeUndefined()
+      expect(await fixture.bySession(await fixture.access.signIn(github('1'), from))).toMatchObject(
+        {
+          role: 'operator',
+        },
+      )
+      expect(fixture.entries.find(({ action }) => action === 'person.role')).toMatchObject({
+        target: 'github:1',
+        before: { role: 'pending' },
+        after: { role: 'operator' },
+      })
+    })
+
+    it('of the last admin cannot be lowered; the operator does not count and stays an admin', async () => {
+      await fixture.access.signIn(operator, from)
+      await fixture.signInAdmin('1')
+      const refused = { code: 'conflict', message: expect.stringContaining('the last admin') }
+      await expect(
+        fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor),
+      ).rejects.toMatchObject(refused)
+      await expect(
+        fixture.access.changeRole(await fixture.idOf('local:operator'), 'viewer', actor),
+      ).rejects.toMatchObject({ code: 'conflict' })
+    })
+
+    it('leaves one admin when two demote each other concurrently', async () => {
+      await fixture.signInAdmin('1')
+      await fixture.signInAdmin('2')
+      const [one, two] = [await fixture.idOf('github:1'), await fixture.idOf('github:2')]
+      const results = await Promise.allSettled([
+        fixture.access.changeRole(one, 'viewer', actor),
+        fixture.access.changeRole(two, 'viewer', actor),
+      ])
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      const admins = (await fixture.access.people()).filter(({ role }) => role === 'admin')
+      expect(admins).toHaveLength(1)
+    })
+
+    it('of a person named in the configuration cannot be lowered', async () => {
+      fixture.access = fixture.open(['github:1'])
+      await fixture.access.signIn(github('1'), from)
+      await fixture.signInAdmin('2')
+      await expect(
+        fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor),
+      ).rejects.toMatchObject({ message: expect.stringContaining('GATEHOUSE_ADMINS') })
+    })
+
+    it('of an unknown person is 404', async () => {
+      await expect(fixture.access.changeRole('no-such', 'viewer', actor)).rejects.toMatchObject({
+        code: 'not-found',
+      })
+    })
+  })
+
+  describe('removed access', () => {
+    it('ends sessions and tokens, rejects the sign-in, and is reversible', async () => {
+      await fixture.signInAdmin('1')
+      await fixture.access.signIn(github('2'), from)
+      await fixture.access.changeRole(await fixture.idOf('github:2'), 'viewer', actor)
+      const session = await fixture.access.signIn(github('2'), from)
+      const owner = { personId: await fixture.idOf('github:2'), role: 'viewer' } as const
+      const { token } = await fixture.access.createToken(
+        owner,
+        { name: 'a', role: 'viewer' },
+        actor,
+      )
+      await fixture.byToken(token)
+
+      await fixture.access.changeRole(await fixture.idOf('github:2'), 'none', actor)
+      expect(await fixture.bySession(session)).toBeUndefined()
+      await expect(fixture.byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+      expect(await fixture.access.tokens('everybody')).toEqual([])
+      expect(fixture.entries.at(-1)).toMatchObject({
+        action: 'person.role',
+        target: 'github:2',
+        before: { role: 'viewer' },
+        after: { role: 'none', revokedTokens: 1 },
+      })
+      await expect(fixture.access.signIn(github('2'), from)).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringContaining('Your access to this server was removed.'),
+      })
+      await expect(
+        fixture.access.createToken(owner, { name: 'b', role: 'viewer' }, actor),
+      ).rejects.toMatchObject({ code: 'forbidden' })
+      const listed = (await fixture.access.people()).at(-1)
+      expect(listed).toMatchObject({ username: 'github:2', role: 'none', sessions: 0 })
+      const stored = await fixture.store.db
+        .selectFrom('people')
+        .select('access_token')
+        .where('username', '=', 'github:2')
+        .executeTakeFirst()
+      expect(stored).toEqual({ access_token: null })
+
+      await fixture.access.changeRole(await fixture.idOf('github:2'), 'viewer', actor)
+      await expect(fixture.byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+      expect(await fixture.bySession(await fixture.access.signIn(github('2'), from))).toMatchObject(
+        {
+          role: 'viewer',
+        },
+      )
+    })
+
+    it('is rejected for the last admin and for the operator', async () => {
+      await fixture.access.signIn(operator, from)
+      await fixture.signInAdmin('1')
+      await expect(
+        fixture.access.changeRole(await fixture.idOf('github:1'), 'none', actor),
+      ).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('the last admin'),
+      })
+      await expect(
+        fixture.access.changeRole(await fixture.idOf('local:operator'), 'none', actor),
+      ).rejects.toMatchObject({ code: 'conflict' })
+    })
+
+    it('invalidates sessions and tokens that are still stored', async () => {
+      const session = await fixture.access.signIn(github('2'), from)
+      const owner = { personId: await fixture.idOf('github:2'), role: 'viewer' } as const
+      const { token } = await fixture.access.createToken(
+        owner,
+        { name: 'a', role: 'viewer' },
+        actor,
+      )
+      // Change only the role, as if another node had stored the session and the token during the
+      // removal.
+      await fixture.store.db
+        .updateTable('people')
+        .set({ role: 'none' })
+        .where('username', '=', 'github:2')
+        .execute()
+      fixture.access.sync()
+      expect(await fixture.bySession(session)).toBeUndefined()
+      await expect(fixture.byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    })
+  })
+})
