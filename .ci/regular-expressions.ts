@@ -26,7 +26,7 @@ const TEST = /\.(?:test|testing|global-setup)\.tsx?$/
  * literals.
  */
 const COMPUTED: Readonly<Record<string, string>> = {
-  'server/access/secret-text.ts': 'a fixed length, anchored at both ends',
+  'server/access/secrets/secret-text.ts': 'a fixed length, anchored at both ends',
   'server/cli/config-access.ts': 'one repetition, anchored at both ends, over settings',
   'server/oauth2/client.ts': 'alternatives of escaped text, without repetitions',
   'server/http/data-router.ts': 'the pattern of a route, which is written in the source',

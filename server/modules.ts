@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { createAccessModule } from './access/module.ts'
-import { fingerprint } from './access/secret-files.ts'
+import { fingerprint } from './access/secrets/secret-files.ts'
 import { MAX_SESSION_AGE } from './access/sessions.ts'
 import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { type OperatorKey, openOperatorKey, openSecretKey } from './access/secret-files.ts'
-import { requireSecretKey } from './access/stored-secrets.ts'
+import { type OperatorKey, openOperatorKey, openSecretKey } from './access/secrets/secret-files.ts'
+import { requireSecretKey } from './access/secrets/stored-secrets.ts'
 import { createApp } from './app.ts'
 import { START } from './audit/record.ts'
 import type { Config } from './cli/config.ts'

@@ -9,7 +9,7 @@ import {
   tokenPrincipal,
 } from './cached-principal.ts'
 import { createFindSession, createFindToken } from './find-credential.ts'
-import { hashSecret, isTokenText } from './secret-text.ts'
+import { hashSecret, isTokenText } from './secrets/secret-text.ts'
 import { USE_RECORD_INTERVAL } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 

@@ -7,7 +7,7 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
 import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
-import { createSessionSecret, hashSecret } from './secret-text.ts'
+import { createSessionSecret, hashSecret } from './secrets/secret-text.ts'
 
 /** Maximum idle time of a session, ms. */
 export const MAX_SESSION_IDLE = SESSION_IDLE

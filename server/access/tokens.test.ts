@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { TOKENS_PER_PERSON } from '../contract/access/token.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { actor, createAccessFixture, from, github, HOUR, operator } from './access.testing.ts'
-import { createTokenText } from './secret-text.ts'
+import { createTokenText } from './secrets/secret-text.ts'
 
 forEachEngine((engine) => {
   const fixture = createAccessFixture(engine)

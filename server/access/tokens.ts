@@ -13,7 +13,7 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
-import { createTokenText, hashSecret } from './secret-text.ts'
+import { createTokenText, hashSecret } from './secrets/secret-text.ts'
 
 /** The person who creates or revokes tokens. */
 export interface TokenOwner {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secret-text.ts'
+import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secrets/secret-text.ts'
 import { findInvalidProxy } from '../http/guards/client-address.ts'
 import {
   PROVIDER_NAMES,

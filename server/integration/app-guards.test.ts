@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { hashSecret } from '../access/secret-text.ts'
+import { hashSecret } from '../access/secrets/secret-text.ts'
 import { OPERATOR } from '../contract/access/operator.ts'
 import { atLeast, ROLES, type Role } from '../contract/access/role.ts'
 import { type Declared, permissionOf } from '../http/guards/require-role.ts'

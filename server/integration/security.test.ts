@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createTokenText } from '../access/secret-text.ts'
+import { createTokenText } from '../access/secrets/secret-text.ts'
 import { createRecorder } from '../audit/record.ts'
 import { changeRoleByCommand } from '../cli/commands/user-role.ts'
 import {

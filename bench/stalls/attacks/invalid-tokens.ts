@@ -1,4 +1,4 @@
-import { createTokenText } from '../../../server/access/secret-text.ts'
+import { createTokenText } from '../../../server/access/secrets/secret-text.ts'
 import type { Attack } from '../attack.ts'
 
 export const attack: Attack = {

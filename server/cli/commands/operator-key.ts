@@ -1,5 +1,9 @@
 import * as z from 'zod/mini'
-import { fingerprint, openOperatorKey, renewOperatorKey } from '../../access/secret-files.ts'
+import {
+  fingerprint,
+  openOperatorKey,
+  renewOperatorKey,
+} from '../../access/secrets/secret-files.ts'
 import { endOperatorSessions } from '../../access/sessions.ts'
 import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
 import { Failure } from '../../failure.ts'

@@ -1,4 +1,4 @@
-import { discardSecrets } from '../../access/stored-secrets.ts'
+import { discardSecrets } from '../../access/secrets/stored-secrets.ts'
 import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'

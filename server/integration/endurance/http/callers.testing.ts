@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createSessionSecret, hashSecret } from '../../../access/secret-text.ts'
+import { createSessionSecret, hashSecret } from '../../../access/secrets/secret-text.ts'
 import { ROLES, type Role } from '../../../contract/access/role.ts'
 import { instanceId } from '../../../storage/changes/instance-id.ts'
 import type { Store } from '../../../storage/store.ts'

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { Failure, systemCode } from '../failure.ts'
-import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
+import { Failure, systemCode } from '../../failure.ts'
+import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../../storage/data-folder.ts'
 import { createOperatorKey, hashSecret, isOperatorKey, OPERATOR_KEY_LENGTH } from './secret-text.ts'
 
 /** The operator key. A person who has it can sign in as `local:operator`. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { OPERATOR } from '../contract/access/operator.ts'
-import type { Actor } from '../contract/audit.ts'
-import { Failure } from '../failure.ts'
-import type { Recorder } from '../storage/changes/recorder.ts'
-import { SECRET_KEY_FILE } from '../storage/data-folder.ts'
-import type { Store } from '../storage/store.ts'
-import { createVault } from '../storage/vault.ts'
+import { OPERATOR } from '../../contract/access/operator.ts'
+import type { Actor } from '../../contract/audit.ts'
+import { Failure } from '../../failure.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
+import { SECRET_KEY_FILE } from '../../storage/data-folder.ts'
+import type { Store } from '../../storage/store.ts'
+import { createVault } from '../../storage/vault.ts'
 import { findSecretKey } from './secret-files.ts'
 
 /**
