@@ -54,8 +54,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let roundTrips = 0
   let sequentialRoundTrips = 0
   let unanswered = 0
-  const server = createServer((client) => {
-    const upstream = connect(target, '127.0.0.1')
+  // Without `noDelay`, a socket holds a second part back until the first one is acknowledged.
+  const server = createServer({ noDelay: true }, (client) => {
+    const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
     const pair = [client, upstream] as const
     pairs.add(pair)
     let lost = swallowing
