@@ -86,7 +86,7 @@ export async function openPostgres(
     onFailure: (failure) => writeFailed(failure),
   })
   const pace = new RoundTripPace()
-  const lookups = new Lookups(guarded, pace)
+  const lookups = new Lookups(guarded.executeAll, pace)
   const rowChanges = new RowChanges(guarded.execute, pace)
   return {
     name: 'postgres',

@@ -5,7 +5,6 @@ import { openStore } from '../../open.ts'
 import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
 import type { Statement } from '../guarded-client.ts'
-import type { Execute } from '../guarded-pool.ts'
 import { Lookups } from './lookups.ts'
 import { encodeTextArray } from './text-array.ts'
 
@@ -22,11 +21,11 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: database.databaseUrl })
   await client.connect()
   statements = []
-  const execute: Execute = (statement) => {
+  const execute = (statement: Statement) => {
     statements.push(statement)
     return client.query({ ...statement, values: [...statement.values], rowMode: 'array' })
   }
-  lookups = new Lookups({ execute, executeAll: (all) => Promise.all(all.map(execute)) })
+  lookups = new Lookups((all) => Promise.all(all.map(execute)))
 })
 afterAll(async () => {
   await client.end()
@@ -38,6 +37,9 @@ const tagOf = () =>
   sql<{ tag: string }>`
     select tag from documents
     where database = ${''} and collection = ${''} and id = ${''}`.compile(store.db)
+
+const idOf = () =>
+  sql<{ id: string }>`select id from documents where tag = ${''} limit 1`.compile(store.db)
 
 /** Stores documents whose tag is their id. */
 const insert = (...ids: string[]) =>
@@ -64,6 +66,24 @@ test('the lookups of a turn are one statement, and each gets its own rows', asyn
   ])
   // The lookups of `a` share their rows.
   expect(statements.map(({ values }) => values.at(-1))).toEqual([4])
+})
+
+test('different lookups that wait for a message share the next one', async () => {
+  const messages: number[] = []
+  const first = Promise.withResolvers<void>()
+  const one = { inFlight: 1, spacing: 0, measured: () => {} }
+  const waiting = new Lookups(async (all) => {
+    messages.push(all.length)
+    await first.promise
+    return all.map(() => ({ fields: [], rows: [] }) as never)
+  }, one)
+  const [byId, byTag] = [waiting.prepare(tagOf()), waiting.prepare(idOf())]
+  const found: unknown[] = [byId('_system', 'articles', 'a')]
+  await expect.poll(() => messages).toEqual([1])
+  found.push(byTag('a'), byId('_system', 'articles', 'b'), byTag('b'))
+  first.resolve()
+  await Promise.all(found)
+  expect(messages).toEqual([1, 2])
 })
 
 test('a lookup that PostgreSQL rejects does not fail the others', async () => {
@@ -102,7 +122,7 @@ test('the cached plan of PostgreSQL uses the index, however small the table was'
 
 test('a database that is closed rejects lookups', async () => {
   const empty = { fields: [], rows: [] } as never
-  const closing = new Lookups({ execute: async () => empty, executeAll: async () => [empty] })
+  const closing = new Lookups(async () => [empty])
   const lookUp = closing.prepare(tagOf())
   const last = lookUp('_system', 'articles', 'a')
   expect(closing.waiting).toBe(1)

@@ -1,37 +1,53 @@
-import type { CompiledQuery, QueryResult } from 'kysely'
+import type { QueryResult } from 'kysely'
+import type { QueryArrayResult } from 'pg'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import type { Engine } from '../../engine.ts'
-import type { Execute, GuardedPool } from '../guarded-pool.ts'
+import type { ExecuteAll, PreparedStatement } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
 import { type Pace, RoundTripPace } from './pace.ts'
 import { mayBeRowError } from './row-error.ts'
-import { createSharedExecute } from './shared-message.ts'
 
-/** Limits of the lookups of one prepared query. */
+/** Limits of the lookups of at most one row. A request needs up to three of them. */
 const LIMITS: BatchLimits = {
-  rows: 128,
+  rows: 256,
   bytes: 256 * 1024,
-  waiting: 10_000,
+  waiting: 20_000,
   waitingBytes: 16 * 1024 * 1024,
   wait: CONNECTION_WAIT.statement,
 }
 
-/** Lookups of a store (`Store.prepareLookup`), batched by query. */
-export class Lookups {
-  readonly #execute: Execute
-  readonly #executeShared: Execute
-  readonly #pace: Pace
-  readonly #atEnd = createTurnEnd()
-  readonly #batchers: Pick<Batcher<unknown, unknown>, 'waiting' | 'close'>[] = []
+/** A prepared query that runs for each row of its parameters. */
+interface LookupStatement {
+  readonly name: string
+  readonly text: string
+  /** Number of parameters. */
+  readonly columns: number
+}
 
-  constructor(
-    { execute, executeAll }: Pick<GuardedPool, 'execute' | 'executeAll'>,
-    pace: Pace = new RoundTripPace(),
-  ) {
-    this.#execute = execute
-    this.#executeShared = createSharedExecute(executeAll)
+interface Lookup {
+  readonly statement: LookupStatement
+  readonly parameters: readonly string[]
+}
+
+type LookupResult = Pick<QueryResult<Row>, 'rows'>
+type Row = Record<string, unknown>
+
+/**
+ * Lookups of a store (`Store.prepareLookup`). Those of at most one row share batches: their
+ * statements are sent in one message, so they share a round trip and a connection. Lookups of more
+ * rows would delay the others, so their queries have batches of their own.
+ */
+export class Lookups {
+  readonly #executeAll: ExecuteAll
+  readonly #pace: Pace
+  readonly #shared: Batcher<Lookup, LookupResult>
+  readonly #batchers: Batcher<Lookup, LookupResult>[] = []
+
+  constructor(executeAll: ExecuteAll, pace: Pace = new RoundTripPace()) {
+    this.#executeAll = executeAll
     this.#pace = pace
+    this.#shared = this.#createBatcher(LIMITS)
   }
 
   /** Number of lookups whose statement was not sent yet. */
@@ -39,17 +55,19 @@ export class Lookups {
     return this.#batchers.reduce((sum, { waiting }) => sum + waiting, 0)
   }
 
-  readonly prepare: NonNullable<Engine['prepareLookup']> = (query, bounds) => {
-    // Lookups of more than one row would delay the others of their message.
-    const execute = bounds === undefined ? this.#executeShared : this.#execute
+  readonly prepare: NonNullable<Engine['prepareLookup']> = (
+    { sql, parameters: { length } },
+    bounds,
+  ) => {
+    const text = lookupOf(sql, length)
+    const statement = { name: statementName('lookup'), text, columns: length }
     const { rows = LIMITS.rows, rowsOf } = bounds ?? {}
-    const limits = { ...LIMITS, rows }
-    const batcher = createBatcher(execute, query, limits, this.#pace, this.#atEnd)
-    this.#batchers.push(batcher)
+    const batcher = bounds === undefined ? this.#shared : this.#createBatcher({ ...LIMITS, rows })
     return (...parameters) => {
       let bytes = 0
       for (const parameter of parameters) bytes += parameter.length
-      return batcher.add(parameters, bytes, rowsOf?.(...parameters))
+      const found = batcher.add({ statement, parameters }, bytes, rowsOf?.(...parameters))
+      return found as Promise<never>
     }
   }
 
@@ -57,40 +75,33 @@ export class Lookups {
   async close(): Promise<void> {
     await Promise.all(this.#batchers.map((batcher) => batcher.close()))
   }
+
+  #createBatcher(limits: BatchLimits): Batcher<Lookup, LookupResult> {
+    const run = (items: readonly Lookup[]) => lookUp(this.#executeAll, items)
+    const batcher = new Batcher(limits, this.#pace, run, mayBeRowError)
+    this.#batchers.push(batcher)
+    return batcher
+  }
 }
 
-function createBatcher<R>(
-  execute: Execute,
-  { sql, parameters: { length } }: CompiledQuery<R>,
-  limits: BatchLimits,
-  pace: Pace,
-  schedule: (begin: () => void) => void,
-): Batcher<readonly string[], QueryResult<R>> {
-  const statement = { name: statementName('lookup'), text: lookupOf(sql, length) }
-  return new Batcher(
-    limits,
-    pace,
-    async (items) => {
-      // Requests often have the same token, and read the same document.
-      const positions = new Map<string, number>()
-      const different: (readonly string[])[] = []
-      const positionsOf = items.map((item) => {
-        const key = item.join('\0')
-        const known = positions.get(key)
-        if (known !== undefined) return known
-        positions.set(key, different.push(item) - 1)
-        return different.length - 1
-      })
-      const values = inputValues(length, different)
-      const { fields, rows } = await execute({ ...statement, values })
-      const names = fields.slice(1).map(({ name }) => name)
-      const results = different.map((): { rows: R[] } => ({ rows: [] }))
-      for (const row of rows) results[(row[0] as number) - 1]?.rows.push(toRow(names, row))
-      return positionsOf.map((at) => results[at] as QueryResult<R>)
-    },
-    mayBeRowError,
-    schedule,
-  )
+/** Runs lookups in one round trip. Equal ones run once: requests often have the same token. */
+async function lookUp(
+  executeAll: ExecuteAll,
+  items: readonly Lookup[],
+): Promise<readonly LookupResult[]> {
+  const groups = new Map<LookupStatement, LookupGroup>()
+  const found = items.map(({ statement, parameters }) => {
+    let group = groups.get(statement)
+    if (group === undefined) {
+      group = new LookupGroup(statement)
+      groups.set(statement, group)
+    }
+    return group.add(parameters)
+  })
+  const all = [...groups.values()]
+  const results = await executeAll(all.map((group) => group.statement()))
+  for (const [at, group] of all.entries()) group.receive(results[at] as QueryArrayResult)
+  return found
 }
 
 /** Returns the statement that runs a query for each row of its parameters. */
@@ -101,22 +112,43 @@ function lookupOf(sql: string, parameters: number): string {
     from ${inputRows(columns, { position: true })}, lateral (${query}) as found`
 }
 
-/** @param values the position of the lookup, and the values of the columns. */
-function toRow<R>(names: readonly string[], values: readonly unknown[]): R {
-  const row: Record<string, unknown> = {}
-  for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at + 1]
-  return row as R
+/** The lookups of one statement. */
+class LookupGroup {
+  readonly #statement: LookupStatement
+  readonly #positions = new Map<string, number>()
+  readonly #different: (readonly string[])[] = []
+  readonly #found: { readonly rows: Row[] }[] = []
+
+  constructor(statement: LookupStatement) {
+    this.#statement = statement
+  }
+
+  /** Returns the result of a lookup, whose rows are added by {@link receive}. */
+  add(parameters: readonly string[]): LookupResult {
+    const key = parameters.join('\0')
+    let at = this.#positions.get(key)
+    if (at === undefined) {
+      at = this.#different.push(parameters) - 1
+      this.#positions.set(key, at)
+      this.#found.push({ rows: [] })
+    }
+    return this.#found[at] as LookupResult
+  }
+
+  statement(): PreparedStatement {
+    const { name, text, columns } = this.#statement
+    return { name, text, values: inputValues(columns, this.#different) }
+  }
+
+  receive({ fields, rows }: QueryArrayResult): void {
+    const names = fields.slice(1).map(({ name }) => name)
+    for (const row of rows) this.#found[(row[0] as number) - 1]?.rows.push(toRow(names, row))
+  }
 }
 
-/** Returns a function that runs callbacks together at the end of the turn of the event loop. */
-function createTurnEnd(): (callback: () => void) => void {
-  let callbacks: (() => void)[] = []
-  const run = () => {
-    const all = callbacks
-    callbacks = []
-    for (const callback of all) callback()
-  }
-  return (callback) => {
-    if (callbacks.push(callback) === 1) setImmediate(run)
-  }
+/** @param values the position of the lookup, and the values of the columns. */
+function toRow(names: readonly string[], values: readonly unknown[]): Row {
+  const row: Row = {}
+  for (let at = 0; at < names.length; at++) row[names[at] as string] = values[at + 1]
+  return row
 }
