@@ -82,12 +82,14 @@ export function createFailureLimit(
     if (stopped || timer !== undefined || pending.size === 0) return
     timer = setTimeout(() => {
       timer = undefined
-      void storeSome().catch(onError).finally(wake)
+      void store().catch(onError).finally(wake)
     }, STORE_AFTER)
     timer.unref()
   }
 
-  function storeSome(): Promise<void> {
+  async function store(): Promise<void> {
+    // A batch in progress lacks the failures counted since it began.
+    await storing?.catch(() => {})
     storing ??= write().finally(() => {
       storing = undefined
     })
@@ -135,11 +137,11 @@ export function createFailureLimit(
       pending.set(key, (pending.get(key) ?? 0) + 1)
       wake()
     },
-    store: storeSome,
+    store,
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await storeSome().catch(onError)
+      await store().catch(onError)
     },
   }
 }
