@@ -42,10 +42,10 @@ const tests = {
   // fewer, the processors are half idle after the journeys, which run beside them, have ended.
   maxWorkers: 4,
   // Long enough for a busy machine, which takes several times as long.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   // The default of one second is too short for a busy machine.
-  expect: { poll: { timeout: 10_000, interval: 10 } },
+  expect: { poll: { timeout: 60_000, interval: 10 } },
   restoreMocks: true,
 } as const
 

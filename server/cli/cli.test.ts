@@ -7,6 +7,7 @@ import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { openStore } from '../storage/open.ts'
 import { MAIN } from '../test-support/server-process.testing.ts'
 import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { WAIT } from '../test-support/wait.testing.ts'
 
 // Tests the process itself: its output and its exit codes.
 
@@ -141,7 +142,7 @@ describe('gatehouse endpoint, beside a running node', () => {
     expect(await command('remove', address)).toMatchObject({ code: 0, out: `${address}\n` })
     await vi.waitFor(
       () => expect(sendRequest(port, 'GET', '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }),
-      { timeout: 10_000 },
+      WAIT,
     )
   })
 

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openStore } from '../storage/open.ts'
 import { startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { WAIT } from '../test-support/wait.testing.ts'
 import { createStoredDocuments } from './repository/stored-documents.ts'
 
 const COUNT = 30_000
-const WAIT = { timeout: 20_000, interval: 10 }
 
 /** Turns without a statement after which the work of a request has ended. */
 const QUIET = 200

@@ -4,6 +4,7 @@ import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import { DEPTH } from '../contract/json-depth.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 import { sendRequest, type TestResponse } from '../test-support/start.testing.ts'
+import { WAIT } from '../test-support/wait.testing.ts'
 import { readConditions } from './entity-tag.ts'
 import { createSchemaChecker } from './schemas/schema-checker.ts'
 import { createSchemas } from './schemas/schemas.ts'
@@ -164,7 +165,7 @@ forEachEngineNode((start) => {
       expect([more.status, more.json]).toEqual([202, { id: expect.any(String), state: 'running' }])
       expect(more.headers).not.toHaveProperty('preference-applied')
       const job = String(more.headers.location).replace('/_db/blog', '')
-      await expect.poll(async () => (await by('GET', job)).status, { timeout: 20_000 }).toBe(200)
+      await expect.poll(async () => (await by('GET', job)).status).toBe(200)
       expect((await by('GET', job)).json).toMatchObject({ state: 'done', found: 10_001 })
     })
   })
@@ -262,16 +263,13 @@ forEachEngineNode((start) => {
     }
     const ended = async (job: string): Promise<TestResponse> => {
       let response = await by('GET', job)
-      await vi.waitUntil(
-        async () => {
-          if (response.status === 206) {
-            expect(response.json.state).toBe('running')
-            response = await by('GET', job)
-          }
-          return response.status !== 206
-        },
-        { timeout: 20_000, interval: 20 },
-      )
+      await vi.waitUntil(async () => {
+        if (response.status === 206) {
+          expect(response.json.state).toBe('running')
+          response = await by('GET', job)
+        }
+        return response.status !== 206
+      }, WAIT)
       expect(response.status).toBe(200)
       return response
     }

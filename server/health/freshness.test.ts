@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Failure } from '../failure.ts'
 import { createFreshness, type Freshness, MAX_AGE, ROUND_TRIPS, type Stale } from './freshness.ts'
 
@@ -38,8 +38,6 @@ function pass(ms: number): void {
   time.steady += ms
   time.wall += ms
 }
-
-const WAIT = { timeout: 10_000, interval: 10 }
 
 const refused = { code: 'unavailable', message: 'The database is unavailable.' }
 
@@ -93,13 +91,13 @@ test('requests are rejected immediately while the database does not respond, and
   store.away = true
   pass(MAX_AGE)
   await expect(freshness.require()).rejects.toMatchObject(refused)
-  await vi.waitFor(() => expect(reported).toEqual([{ reason: expect.any(Failure) }]), WAIT)
+  await expect.poll(() => reported).toEqual([{ reason: expect.any(Failure) }])
   const failed = freshness.require()
   store.away = false
   // `require` fails at once instead of waiting for the next attempt. The cause is only logged once.
   await expect(failed).rejects.toMatchObject(refused)
   await expect(failed).rejects.not.toHaveProperty('cause')
-  await vi.waitFor(() => expect(reported.at(-1)).toBeUndefined(), WAIT)
+  await expect.poll(() => reported.at(-1)).toBeUndefined()
   expect([reported.length, freshness.isFresh()]).toEqual([2, true])
 })
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { verifyAuditLog } from '../cli/commands/audit-verify.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
 import { forEachEngine, makeDatabase } from '../storage/test-support/each-engine.testing.ts'
@@ -68,7 +68,7 @@ forEachEngine((engine) => {
         written++
       }
     })()
-    await vi.waitFor(() => expect(written).toBeGreaterThan(5), { timeout: 20_000 })
+    await expect.poll(() => written).toBeGreaterThan(5)
     const atStart = written
     const output = await gatehouse(location, 'backup', folder)
     const atEnd = written
@@ -130,7 +130,7 @@ forEachEngine((engine) => {
     const askSecond = (path: string) =>
       sendRequest(second.port, 'GET', path, { headers: { Authorization: `Bearer ${node.token}` } })
     await expect
-      .poll(async () => (await askSecond('/_index/articles')).json, { timeout: 20_000 })
+      .poll(async () => (await askSecond('/_index/articles')).json)
       .toMatchObject([{ name: 'by-n', state: 'ready' }])
     const found = await askSecond('/articles?n=1')
     expect(found.headers['query-plan']).toBe('index=by-n; scanned=1; returned=1')

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
 import { type Canaries, createCanary, findCanaries } from '../test-support/canaries.testing.ts'
@@ -132,10 +132,9 @@ describe('the package of the server', () => {
     const flags = ['--endpoint', `tcp://127.0.0.1:${port}`, '--data', join(folder, 'data')]
     const child = spawn(bin, ['start', ...flags], { stdio: 'ignore' })
     try {
-      await vi.waitFor(
-        async () => expect((await sendRequest(port, 'GET', '/_api/health')).status).toBe(200),
-        { timeout: 20_000 },
-      )
+      await expect
+        .poll(async () => (await sendRequest(port, 'GET', '/_api/health')).status)
+        .toBe(200)
       const page = await sendRequest(port, 'GET', '/_console/', { headers: { Host: 'localhost' } })
       expect(page.status).toBe(200)
       expect(page.text).toContain('<div id="root">')

@@ -46,5 +46,5 @@ forEngine('postgres', (engine) => {
     } finally {
       await node.stop()
     }
-  }, 30_000)
+  })
 })

@@ -1,11 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { Failure } from '../failure.ts'
 import { nextRevision } from './changes/next-revision.ts'
 import { forEachEngine } from './test-support/each-engine.testing.ts'
-
-const WAIT = { timeout: 10_000, interval: 20 }
 
 forEachEngine({ empty: true }, (engine) => {
   test('opens again with all data', async () => {
@@ -135,7 +133,7 @@ forEachEngine({ empty: true }, (engine) => {
     const tool = await engine.open('tool')
     expect(node.changedOutside()).toBe(false)
     await tool.change(nextRevision)
-    await vi.waitFor(() => expect(node.changedOutside()).toBe(true), WAIT)
+    await expect.poll(() => node.changedOutside()).toBe(true)
     expect(node.changedOutside()).toBe(false)
   })
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
@@ -30,8 +30,9 @@ forEngine('postgres', (engine) => {
     const waiting = sql`
       select from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`
-    await vi
-      .waitFor(async () => expect((await waiting.execute(store.db)).rows).toHaveLength(1), 10_000)
+    await expect
+      .poll(async () => (await waiting.execute(store.db)).rows)
+      .toHaveLength(1)
       .finally(isWaiting.resolve)
     await other
     expect(await importing).toMatchObject({ created: 0, skipped: 2, failed: 0 })

@@ -300,10 +300,10 @@ it('an import that waits for another one ends when its client disconnects', asyn
   const begin = (signal: AbortSignal) =>
     run(where, readRecords(linesOf([{ id: 'a' }]), 'ndjson'), 'fail', signal)
   const first = begin(forever())
-  await vi.waitFor(() => expect(write).toHaveBeenCalledOnce())
+  await expect.poll(() => write).toHaveBeenCalledOnce()
   const client = new AbortController()
   const second = begin(client.signal)
-  await vi.waitFor(() => expect(check).toHaveBeenCalledTimes(2))
+  await expect.poll(() => check).toHaveBeenCalledTimes(2)
   // It was validated, so by the next turn it waits to be written.
   setImmediate(() => client.abort(new Error('disconnected')))
   await expect(second).rejects.toThrow('disconnected')

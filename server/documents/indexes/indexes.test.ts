@@ -63,9 +63,7 @@ forEachEngine((engine) => {
   const states = async () =>
     (await indexes.list(where)).map(({ name, state }) => `${name} ${state}`)
   const jobsEnded = () =>
-    expect
-      .poll(() => store.db.selectFrom('jobs').select('state').execute(), { timeout: 20_000 })
-      .toEqual([])
+    expect.poll(() => store.db.selectFrom('jobs').select('state').execute()).toEqual([])
 
   const expectConsistent = () => expectEntriesOfDocuments(store)
 

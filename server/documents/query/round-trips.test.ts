@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../storage/open.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
@@ -56,7 +56,7 @@ test('credentials and page of a listing share a round trip', async () => {
   await post('/_db/blog/_index/articles/by-author', 'PUT', { fields: ['author'] })
   const planOf = async () =>
     (await request('/_db/blog/articles?author=ada')).headers.get('Query-Plan')
-  await vi.waitUntil(async () => (await planOf())?.startsWith('index='), { timeout: 60_000 })
+  await expect.poll(planOf).toMatch(/^index=/)
   for (const path of ['/_db/blog/articles', '/_db/blog/articles?author=ada']) {
     const read = async () => expect((await request(path)).status).toBe(200)
     expect(await medianOf(() => proxy.sequentialRoundTrips, read)).toBe(1)

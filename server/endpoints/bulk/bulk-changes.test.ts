@@ -18,6 +18,7 @@ import {
   forEngine,
   type TestEngine,
 } from '../../storage/test-support/each-engine.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import { readEndpoints } from '../registry/repository.ts'
 import { createEndpointWriter } from '../writes/endpoint-writer.ts'
 import { type BulkChanges, createBulkChanges } from './bulk-changes.ts'
@@ -79,14 +80,11 @@ async function stopAll(): Promise<void> {
 }
 
 const ended = (bulk: BulkChanges, id: string) =>
-  vi.waitFor(
-    async () => {
-      const page = await bulk.page(id, -1, 100)
-      expect(page.state).not.toBe('running')
-      return page
-    },
-    { timeout: 20_000, interval: 5 },
-  )
+  vi.waitFor(async () => {
+    const page = await bulk.page(id, -1, 100)
+    expect(page.state).not.toBe('running')
+    return page
+  }, WAIT)
 
 /** Lets `count` changes pass, and the rest once it is opened. */
 function createGate(count: number) {
@@ -248,12 +246,12 @@ forEachEngine((engine) => {
       if (away && endpoint === at(1003)) throw new StoreUnavailable()
     })
     const { id } = await bulk.begin(request(puts(50)))
-    await vi.waitFor(async () => expect((await bulk.page(id, -1, 1)).made).toBeGreaterThan(0))
+    await expect.poll(async () => (await bulk.page(id, -1, 1)).made).toBeGreaterThan(0)
     away = false
     await vi.waitFor(async () => {
       bulk.wake()
       expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', made: 50, failed: 0 })
-    })
+    }, WAIT)
   })
 
   test('an undo reverses changes of endpoints that were not changed since', async () => {
@@ -341,7 +339,7 @@ forEachEngine((engine) => {
     await expect(one(100)).rejects.toMatchObject({ code: 'too-many-requests' })
     gate.open()
     for (let n = 0; n < MAX_LISTED_CHANGES; n++) {
-      const { id } = await vi.waitFor(() => one(200 + n))
+      const { id } = await vi.waitFor(() => one(200 + n), WAIT)
       await ended(bulk, id)
     }
     const list = await bulk.list()
@@ -367,7 +365,7 @@ forEngine('postgres', (engine) => {
     const heard = vi.fn()
     other.onNotification(heard)
     const { id } = await bulk.begin(request(puts(3)))
-    await vi.waitFor(() => expect(heard).toHaveBeenCalledWith('endpoint-changes'))
+    await expect.poll(() => heard).toHaveBeenCalledWith('endpoint-changes')
     expect(await ended(elsewhere.bulk, id)).toMatchObject({ made: 3 })
   })
 })

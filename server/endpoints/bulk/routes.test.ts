@@ -19,9 +19,7 @@ const PATH = '/_api/endpoint-change'
 type Node = Pick<EngineNode, 'request'>
 
 async function ended({ request }: Node, path: string) {
-  await expect
-    .poll(async () => (await request('GET', path)).json.state, { timeout: 60_000, interval: 10 })
-    .not.toBe('running')
+  await expect.poll(async () => (await request('GET', path)).json.state).not.toBe('running')
   return (await request('GET', path)).json
 }
 
@@ -155,5 +153,5 @@ forEngine('sqlite', (engine) => {
     const stored = await databasesOf(node)
     expect(Object.keys(stored)).toHaveLength(401)
     rmSync(folder, { recursive: true, force: true })
-  }, 120_000)
+  })
 })

@@ -16,8 +16,6 @@ import {
 } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 
-/** Options of `vi.waitFor`, long enough for a busy machine. */
-export const WAIT = { timeout: 10_000, interval: 20 }
 export const DONE = { result: true, error: false, code: 200 }
 
 /** The environment of a test of endpoints on real sockets, new for each test. */

@@ -5,6 +5,7 @@ import { createRecorder } from '../../audit/record.ts'
 import type { Actor } from '../../contract/audit.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import { deleteEndpoint, writeEndpoint } from '../writes/endpoint-writer.ts'
 import { readEndpoints } from './repository.ts'
 
@@ -87,7 +88,7 @@ forEngine('postgres', (engine) => {
       outside(async () => {
         removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: revision })
         removed.catch(() => {})
-        await vi.waitFor(waits, { timeout: 10_000, interval: 10 })
+        await vi.waitFor(waits, WAIT)
       })
     await writeEndpoint(stores[0], { endpoint: ADDRESS, databases: ['b'] }, { ...by, guard })
     await expect(removed).rejects.toMatchObject({ code: 'precondition-failed' })

@@ -3,16 +3,9 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { freePorts } from '../listeners/free-ports.testing.ts'
-import {
-  add,
-  createEndpointFixture,
-  DONE,
-  listenerOf,
-  remove,
-  WAIT,
-} from './endpoint-fixture.testing.ts'
+import { add, createEndpointFixture, DONE, listenerOf, remove } from './endpoint-fixture.testing.ts'
 
 const fixture = createEndpointFixture()
 const { start } = fixture
@@ -84,10 +77,7 @@ describe('an ssl endpoint', () => {
     copyFileSync(testdata('renewed.cert.pem'), tls.cert)
     expect(await askTls('first.cert.pem')).toMatch(/^HTTP\/1\.1 200 /)
     copyFileSync(testdata('renewed.key.pem'), tls.key)
-    await vi.waitFor(
-      async () => expect(await askTls('renewed.cert.pem')).toMatch(/^HTTP\/1\.1 200 /),
-      WAIT,
-    )
+    await expect.poll(() => askTls('renewed.cert.pem')).toMatch(/^HTTP\/1\.1 200 /)
     await expect(askTls('first.cert.pem')).rejects.toThrow(/self-signed|verify/)
     // Endpoints that are added from now on use it as well.
     const [another = 0] = await freePorts(1)
@@ -105,11 +95,9 @@ describe('an ssl endpoint', () => {
     idle.on('error', () => {})
     await once(idle, 'secureConnect')
     const silent = connect(port, '127.0.0.1')
-    await vi.waitFor(async () => {
-      expect((await listenerOf(node, endpoint))?.connections).toBe(1)
-    }, WAIT)
+    await expect.poll(async () => (await listenerOf(node, endpoint))?.connections).toBe(1)
     await remove(node, endpoint)
     await Promise.all([once(idle, 'close'), once(silent, 'close')])
-    await vi.waitFor(async () => expect(await listenerOf(node, endpoint)).toBe(undefined), WAIT)
+    await expect.poll(() => listenerOf(node, endpoint)).toBe(undefined)
   })
 })

@@ -57,7 +57,7 @@ test('does not end like a complete response if a text fails', async () => {
 test('ends at its deadline, also if nothing reads it', async () => {
   const { state, onError, begin } = open(['first', 'second'], performance.now())
   const response = await begin()
-  await vi.waitUntil(() => state.ended)
+  await expect.poll(() => state.ended).toBe(true)
   expect(onError).toHaveBeenCalledOnce()
   await expect(response.text()).rejects.toThrow('too slowly')
 })

@@ -23,8 +23,6 @@ import { CONNECTIONS } from './settings.testing.ts'
 /** Limit on open files with which the node starts. */
 const FILES = 200
 
-const WAIT = { timeout: 60_000, interval: 20 }
-
 /** Memory that a node keeps after a load, regardless of the number of connections, KiB. */
 const LOAD_MEMORY = 32 * 1024
 
@@ -109,26 +107,26 @@ test('more connections than the limit on open files leave the administration rea
   expect((await send(kept, 'GET /_api/endpoint')).status).toBe(200)
 
   await open(CONNECTIONS, data)
-  await expect.poll(() => status(data, '/posts/one'), WAIT).toBe(0)
+  await expect.poll(() => status(data, '/posts/one')).toBe(0)
   expect(await status(admin, '/_api/endpoint')).toBe(200)
   await open(CONNECTIONS, admin)
-  await expect.poll(() => status(admin, '/_api/endpoint'), WAIT).toBe(0)
+  await expect.poll(() => status(admin, '/_api/endpoint')).toBe(0)
   // Some descriptors remain for the store and other files.
   expect(descriptors(server).length).toBeLessThan(FILES - 32)
   expect((await send(kept, 'GET /_api/endpoint')).status).toBe(200)
   closeClients()
-  await expect.poll(() => status(admin, '/_api/endpoint'), WAIT).toBe(200)
-  await expect.poll(() => status(data, '/posts/one'), WAIT).toBe(200)
+  await expect.poll(() => status(admin, '/_api/endpoint')).toBe(200)
+  await expect.poll(() => status(data, '/posts/one')).toBe(200)
 
   // The limit of the process is lowered below the limit that the node knows.
   limitOpenFiles(server, Math.max(...descriptors(server)) + 1)
   await open(CONNECTIONS, data)
-  await expect.poll(() => status(data, '/posts/one'), WAIT).toBe(0)
+  await expect.poll(() => status(data, '/posts/one')).toBe(0)
   expect((await send(kept, 'GET /_api/endpoint')).status).toBe(200)
   expect((await send(kept, 'POST /_db/blog/posts', '{"id":"two"}')).status).toBe(201)
   limitOpenFiles(server, FILES)
   closeClients()
-  await expect.poll(() => status(data, '/posts/two'), WAIT).toBe(200)
+  await expect.poll(() => status(data, '/posts/two')).toBe(200)
   expect(await status(admin, '/_api/endpoint')).toBe(200)
 
   kept.leave()
@@ -157,5 +155,5 @@ test('rounds of idle connections do not increase the memory of a node under load
   busy.leave()
   closeClients()
   const most = memory * 1.1 + LOAD_MEMORY
-  await expect.poll(() => residentMemory(server), WAIT).toBeLessThan(most)
+  await expect.poll(() => residentMemory(server)).toBeLessThan(most)
 })

@@ -26,9 +26,6 @@ const COMPARE = 10
 /** How long a client waits after a request without a response, ms. */
 const RETRY_DELAY = 20
 
-/** Maximum time to recover from a fault, including on a busy machine. */
-const RETURNED = { timeout: 60_000, interval: 20 }
-
 /** Maximum time of a fault on a busy machine, ms. */
 const FAULT = 30_000
 
@@ -69,7 +66,7 @@ const patiently =
       .poll(async () => {
         if (response.status === 503) response = await node.request(method, path)
         return response.status
-      }, RETURNED)
+      })
       .not.toBe(503)
     return response
   }
@@ -184,9 +181,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
   }
   const progress = async () => {
     const before = acknowledged()
-    await expect
-      .poll(() => failure !== undefined || acknowledged() > before + PROGRESS, RETURNED)
-      .toBe(true)
+    await expect.poll(() => failure !== undefined || acknowledged() > before + PROGRESS).toBe(true)
     if (failure !== undefined) throw failure
   }
   const ready = async (node: NodeProcess) =>
@@ -204,7 +199,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
         done.push(name)
         const end = await cause(random)
         await end()
-        for (const node of nodes) await expect.poll(() => ready(node), RETURNED).toBe(200)
+        for (const node of nodes) await expect.poll(() => ready(node)).toBe(200)
       }
       await progress()
       over = true

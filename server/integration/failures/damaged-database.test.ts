@@ -110,7 +110,7 @@ test('a damaged page returns 503 and other data is served, also after a restart'
     expect(lines[0]).toContain('restore a backup')
     await stop(server)
   }
-}, 180_000)
+})
 
 test('a job over a damaged page fails, and others continue', async () => {
   await makeDamagedStore()

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openOperatorKey, openSecretKey } from '../../access/secrets/secret-files.ts'
 import { openStore } from '../../storage/open.ts'
 import { createVault } from '../../storage/vault.ts'
@@ -23,8 +23,6 @@ import { sendRequest, startForTest, type TestNode } from '../../test-support/sta
 
 // Tests a node whose data folder is deleted or moved while it runs, and starts with keys but no
 // database or with files that are incomplete.
-
-const WAIT = { timeout: 10_000, interval: 20 }
 
 let folder: string
 let data: string
@@ -44,7 +42,7 @@ describe('a running node', () => {
 
   const health = (path = '') => sendRequest(node.port, 'GET', `/_api/health${path}`)
   const expectUnavailable = async () => {
-    await vi.waitFor(async () => expect((await health()).status).toBe(503), WAIT)
+    await expect.poll(async () => (await health()).status).toBe(503)
     const { json } = await health('/ready')
     expect(json).toMatchObject({ alive: true, ready: false })
     expect(json.reason).toContain('The database file was deleted, moved or replaced')
@@ -74,7 +72,7 @@ describe('a running node', () => {
     renameSync(data, `${data}.away`)
     await expectUnavailable()
     renameSync(`${data}.away`, data)
-    await vi.waitFor(async () => expect((await health()).status).toBe(200), WAIT)
+    await expect.poll(async () => (await health()).status).toBe(200)
     expect((await node.request('GET', '/things/kept')).json).toEqual({ id: 'kept' })
     expect((await node.request('GET', '/things/lost')).status).toBe(404)
     expect((await node.request('POST', '/things', { id: 'later' })).status).toBe(201)

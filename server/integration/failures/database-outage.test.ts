@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import {
   type OwnPostgres,
@@ -23,8 +23,6 @@ import {
 
 // Tests a node whose PostgreSQL becomes unavailable and returns, from a client's point of view. The
 // store itself is tested in storage/postgres/unavailable.test.ts.
-
-const WAIT = { timeout: 20_000, interval: 10 }
 
 const SECRETS = {
   operatorKey: 'operator-key-of-the-tests-and-nothing-else',
@@ -88,11 +86,12 @@ describe('a node', () => {
       }),
     )
     // Not ready but alive; both listeners are open.
-    await vi.waitFor(async () => {
-      const { status, json } = await sendRequest(port ?? 0, 'GET', '/_api/health/ready')
-      expect(status).toBe(503)
-      expect(json.reason).toContain('The database has been unavailable since')
-    }, WAIT)
+    await expect
+      .poll(() => sendRequest(port ?? 0, 'GET', '/_api/health/ready'))
+      .toMatchObject({
+        status: 503,
+        json: { reason: expect.stringContaining('The database has been unavailable since') },
+      })
     expect((await sendRequest(node.port, 'GET', '/_api/health')).status).toBe(503)
     expect((await sendRequest(node.port, 'GET', '/_api/health/live')).status).toBe(200)
     // Recently known callers keep read access; changes are rejected.
@@ -104,10 +103,7 @@ describe('a node', () => {
     expect(change.json.errorMessage).toBe('The database is unavailable. Try again.')
 
     await each.back()
-    await vi.waitFor(
-      async () => expect((await node.request('GET', '/things/kept')).status).toBe(200),
-      WAIT,
-    )
+    await expect.poll(async () => (await node.request('GET', '/things/kept')).status).toBe(200)
     expect((await node.request('GET', '/_api/health/ready')).status).toBe(200)
     expect((await node.request('DELETE', endpointPath(added))).status).toBe(200)
   })
@@ -141,10 +137,9 @@ describe('a node', () => {
       ids: [expect.any(String)],
     })
     proxy.heal()
-    await vi.waitFor(
-      async () => expect((await node.request('GET', `/things/${json.ids[0]}`)).status).toBe(200),
-      WAIT,
-    )
+    await expect
+      .poll(async () => (await node.request('GET', `/things/${json.ids[0]}`)).status)
+      .toBe(200)
   })
 
   test('reports an endpoint as added or removed if the response to the commit was lost', async () => {
@@ -174,10 +169,9 @@ describe('a node', () => {
       errorMessage: expect.stringContaining('did not confirm the change'),
     })
     proxy.heal()
-    await vi.waitFor(
-      async () => expect((await sendRequest(port, 'GET', '/_api/health/live')).status).toBe(200),
-      WAIT,
-    )
+    await expect
+      .poll(async () => (await sendRequest(port, 'GET', '/_api/health/live')).status)
+      .toBe(200)
   })
 
   test('stops while the database is unavailable', async () => {
@@ -236,10 +230,7 @@ test('a process that waits for its database at the start ends at SIGTERM', async
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text
   })
-  await vi.waitFor(
-    () => expect(printed).toContain('waiting for the database to become available'),
-    WAIT,
-  )
+  await expect.poll(() => printed).toContain('waiting for the database to become available')
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   expect([code, printed.trim().split('\n').at(-1)]).toEqual([

@@ -164,7 +164,7 @@ test('imports, index builds and endpoint changes fail on a full disk and succeed
   expect(await endpoints()).toContain(endpoint)
   expect((await createIndex()).status).toBe(201)
   await expect
-    .poll(async () => (await call('GET', '/_index/things')).json, { timeout: 30_000 })
+    .poll(async () => (await call('GET', '/_index/things')).json)
     .toMatchObject([{ name: 'by-text', state: 'ready' }])
   expect(verifyAuditLog()).toMatch(/^[1-9][0-9]*:[0-9a-f]{64}$/)
 })
@@ -191,7 +191,7 @@ test('an index build that fills the disk waits, and continues once there is spac
   expect((await call('GET', '/things?text:starts=x&n=7')).json).toHaveLength(1)
 
   free()
-  await expect.poll(index, { timeout: 30_000 }).toMatchObject({ state: 'ready' })
+  await expect.poll(index).toMatchObject({ state: 'ready' })
   expect((await call('GET', '/things?text:starts=x&n=7')).json).toHaveLength(1)
 })
 
@@ -207,7 +207,7 @@ test('a job that fills the disk changes nothing until there is space, then all o
   expect(await changed()).toBe(0)
 
   free()
-  await expect.poll(async () => (await read()).state, { timeout: 30_000 }).not.toBe('running')
+  await expect.poll(async () => (await read()).state).not.toBe('running')
   const job = await read()
   if (job.state === 'done') expect(await changed()).toBe(1_000)
   else {
@@ -219,7 +219,7 @@ test('a job that fills the disk changes nothing until there is space, then all o
 test('a full disk is detected without any change', async () => {
   const { health, fill, free } = await startOnSmallDisk()
   fill()
-  await expect.poll(async () => (await health()).writable, { timeout: 30_000 }).toBe(false)
+  await expect.poll(async () => (await health()).writable).toBe(false)
   free()
   await expect.poll(async () => (await health()).writable).toBe(true)
 })

@@ -95,7 +95,7 @@ test('files that may not be used end a start with their name, and are left as th
   expect(await messageOfStart()).toBe(`${key} cannot be used. (EACCES)`)
   chmodSync(key, 0o600)
   await expectKept(token)
-}, 60_000)
+})
 
 test('a lost write-ahead log ends a start, until its index is removed', async () => {
   await createAndKill()

@@ -61,16 +61,14 @@ test('a start survives the loss of its connections at any of its queries', async
   // The start has several queries of each kind: connecting, migrating, listening, reading,
   // registering, opening.
   expect(query).toBeGreaterThan(20)
-}, 180_000)
+})
 
 test('a waiting start reports that, and ends when it is aborted', async () => {
   proxy.swallow()
   const stopping = new AbortController()
   const starting = begin(stopping.signal)
   starting.catch(() => {})
-  await expect
-    .poll(() => lines.join(), { timeout: 20_000 })
-    .toContain('waiting for the database to become available')
+  await expect.poll(() => lines.join()).toContain('waiting for the database to become available')
   stopping.abort()
   await expect(starting).rejects.toBe(stopping.signal.reason)
   proxy.heal()

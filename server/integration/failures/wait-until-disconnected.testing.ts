@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect, inject, vi } from 'vitest'
+import { expect, inject } from 'vitest'
 
 /**
  * Waits until PostgreSQL has closed the connections of a killed process: until then it may still be
@@ -11,10 +11,7 @@ export async function waitUntilDisconnected(databaseUrl: string): Promise<void> 
   try {
     const name = new URL(databaseUrl).pathname.slice(1)
     const count = 'select count(*)::int as n from pg_stat_activity where datname = $1'
-    await vi.waitFor(
-      async () => expect((await client.query(count, [name])).rows).toEqual([{ n: 0 }]),
-      { timeout: 10_000, interval: 5 },
-    )
+    await expect.poll(async () => (await client.query(count, [name])).rows).toEqual([{ n: 0 }])
   } finally {
     await client.end()
   }

@@ -84,7 +84,7 @@ forEachEngine((engine) => {
           [{ id: 'a' }, { id: 'b' }],
         ])
         if ('documents' in created) created.release()
-        await vi.waitFor(async () => expect(await countRows()).toEqual([0, 0]))
+        await expect.poll(() => countRows()).toEqual([0, 0])
         await jobs.stop()
       } finally {
         vi.useRealTimers()

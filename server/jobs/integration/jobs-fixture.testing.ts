@@ -52,9 +52,7 @@ export function createJobsFixture(engine: TestEngine) {
       onError: (error) => errors.push(error),
     })
   const ended = async (jobs: Jobs, { id }: { id: string }): Promise<Job> => {
-    await expect
-      .poll(async () => (await jobs.read('_system', id)).state, { timeout: 20_000, interval: 5 })
-      .toMatch(/^(done|failed)$/)
+    await expect.poll(async () => (await jobs.read('_system', id)).state).toMatch(/^(done|failed)$/)
     return jobs.read('_system', id)
   }
   const create = (jobs: Jobs, text: string, { later = true, target = where } = {}) => {

@@ -123,7 +123,7 @@ forEachEngine((engine) => {
       jobs.wake()
       return countRows()
     }
-    await expect.poll(poll, { timeout: 10_000 }).toEqual([0, 0])
+    await expect.poll(poll).toEqual([0, 0])
     expect(await fixture.repository.databases()).toEqual([])
     await jobs.stop()
   })

@@ -81,7 +81,7 @@ forEngine('sqlite', (engine) => {
       ])
     }
     await create(jobs)
-    await expect.poll(states, { timeout: 20_000 }).toEqual([])
+    await expect.poll(states).toEqual([])
     expect([...seen].sort()).toEqual([0, 1_000])
     // The table is seen partially written: other writes ran between two commits.
     expect(
@@ -98,7 +98,7 @@ forEngine('sqlite', (engine) => {
   ] as const)('makes a %s visible at once', async (kind, request) => {
     const jobs = node()
     await create(jobs)
-    await expect.poll(states, { timeout: 20_000 }).toEqual([])
+    await expect.poll(states).toEqual([])
     const seen = new Set<string>()
     between = async () => {
       const [first, last] = await Promise.all(
@@ -109,7 +109,7 @@ forEngine('sqlite', (engine) => {
       seen.add(`${changed(first?.body)} ${changed(last?.body)} ${changed(listed[0]?.body)}`)
     }
     expect(await jobs.run(where, kind, request)).toBe(COUNT)
-    await expect.poll(states, { timeout: 20_000 }).toEqual([])
+    await expect.poll(states).toEqual([])
     // The commit may fall between the reads. A later read must see it if an earlier one does.
     expect([...seen]).not.toContain('true false false')
     expect([...seen]).toContain('true true true')
@@ -138,7 +138,7 @@ forEngine('sqlite', (engine) => {
     const [restored] = [second.restore()]
     await restored
     expect(await idsOf()).toHaveLength(COUNT)
-    await expect.poll(states, { timeout: 20_000 }).toEqual(['done'])
+    await expect.poll(states).toEqual(['done'])
     expect(await written()).toBe(COUNT)
     await second.stop()
   })
@@ -189,7 +189,7 @@ forEngine('sqlite', (engine) => {
     await expect.poll(() => errors).toHaveLength(1)
     expect([await written(), (await idsOf()).length]).toEqual([0, COUNT])
     fails = false
-    await expect.poll(written, { timeout: 20_000 }).toBe(COUNT)
+    await expect.poll(written).toBe(COUNT)
     await jobs.stop()
   })
 
@@ -217,7 +217,7 @@ forEngine('sqlite', (engine) => {
             if (kind !== 'create') {
               between = async () => {}
               await create(jobs, count)
-              await expect.poll(states, { timeout: 20_000 }).toEqual([])
+              await expect.poll(states).toEqual([])
             }
             // The model starts with the result of the change; for a delete it starts empty.
             for (const { id: each, body } of rows(count)) {
@@ -270,7 +270,7 @@ forEngine('sqlite', (engine) => {
               const patch = kind === 'patch' ? { patch: '{"on":true}' } : {}
               await jobs.run(where, kind, { ...everything, ...patch })
             }
-            await expect.poll(states, { timeout: 20_000 }).toEqual([])
+            await expect.poll(states).toEqual([])
             between = async () => {}
             const all: [string, string][] = []
             for (;;) {
@@ -288,6 +288,6 @@ forEngine('sqlite', (engine) => {
       for (const verb of ['insert', 'update', 'delete']) {
         expect([...met].some((each) => each.startsWith(verb))).toBe(true)
       }
-    }, 120_000)
+    })
   })
 })

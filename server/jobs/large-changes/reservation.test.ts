@@ -59,9 +59,7 @@ forEngine('sqlite', (engine) => {
     if ('release' in created) created.release()
   }
   const applied = () =>
-    expect
-      .poll(() => store.db.selectFrom('jobs').select('state').execute(), { timeout: 20_000 })
-      .toEqual([])
+    expect.poll(() => store.db.selectFrom('jobs').select('state').execute()).toEqual([])
   const rowsOf = async (table: 'documents' | 'index_entries') =>
     (await store.db.selectFrom(table).select('id').execute()).length
   const notUnique = expect.objectContaining({

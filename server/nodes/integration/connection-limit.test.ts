@@ -7,7 +7,6 @@ import { startForTest, type TestNode } from '../../test-support/start.testing.ts
 
 // A node whose role allows fewer connections than it needs, beside one without such a limit.
 
-const WAIT = { timeout: 10_000, interval: 10 }
 const SECRETS = { operatorKey: 'operator-key-of-tests-alone', secretKey: Buffer.alloc(32, 1) }
 
 const role = `limited_${randomBytes(8).toString('hex')}`
@@ -43,7 +42,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   // A node that starts to listen assumes missed changes and clears its authentication cache.
-  await expect.poll(listens, WAIT).toBe(true)
+  await expect.poll(listens).toBe(true)
   await other.request('POST', '/_api/database', { name: 'blog' })
   await soonAt(limited, '/_db/blog/', 200)
   await limited.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
@@ -73,7 +72,7 @@ const endConnections = (name = 'gatehouse%') =>
 
 const soonAt = (node: TestNode, path: string, status: number, at = node.port) =>
   expect
-    .poll(async () => (await node.request('GET', path, undefined, { port: at })).status, WAIT)
+    .poll(async () => (await node.request('GET', path, undefined, { port: at })).status)
     .toBe(status)
 
 /** Closes the limited node's notification connection for good; its other connections stay. */
@@ -112,11 +111,11 @@ test('a node without any database connection rejects data requests with 503', as
   // the changes before the test may arrive late and clear the known callers: then start again.
   for (let attempt = 0; attempt < 10; attempt++) {
     await limitConnections(-1)
-    await expect.poll(async () => (await ready()).status, WAIT).toBe(200)
+    await expect.poll(async () => (await ready()).status).toBe(200)
     expect((await list()).status).toBe(200)
     await limitConnections(0)
     await endConnections()
-    await expect.poll(async () => (await ready()).status, WAIT).toBe(503)
+    await expect.poll(async () => (await ready()).status).toBe(503)
     if ((await list()).status === 200) break
   }
   expect((await list()).status).toBe(200)
@@ -137,6 +136,6 @@ test('a node without any database connection rejects data requests with 503', as
   }
   expect((await limited.request('GET', '/_api/health/live')).status).toBe(200)
   await limitConnections(-1)
-  await expect.poll(async () => (await ready()).status, WAIT).toBe(200)
+  await expect.poll(async () => (await ready()).status).toBe(200)
   await soonAt(limited, '/_db/blog/articles/one', 200)
 })

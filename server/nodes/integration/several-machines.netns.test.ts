@@ -19,7 +19,6 @@ import { SECRETS } from './node-processes.testing.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
 const PORT = 8529
-const SOON = { timeout: 10_000, interval: 20 }
 
 let testDatabase: Awaited<ReturnType<typeof makeDatabase>>
 let networks: Networks
@@ -72,7 +71,7 @@ test('an address of every machine opens on all; an address of one opens there an
     (await at(0, 'POST', '/_api/endpoint', { endpoint: everywhere, databases: [] })).status,
   ).toBe(200)
   await expect
-    .poll(() => states(everywhere), SOON)
+    .poll(() => states(everywhere))
     .toEqual(all('a listening', 'b listening', 'c listening'))
   for (const host of networks.hosts) {
     const socketPath = await networks.doorTo(host, 8600)
@@ -84,31 +83,27 @@ test('an address of every machine opens on all; an address of one opens there an
   const body = { endpoint: ofB, databases: ['_system'] }
   expect((await at(0, 'POST', '/_api/endpoint', body)).status).toBe(200)
   expect((await at(0, 'GET', '/_api/endpoint')).json).toContainEqual(body)
-  await expect
-    .poll(() => states(ofB), SOON)
-    .toEqual(all('a elsewhere', 'b listening', 'c elsewhere'))
+  await expect.poll(() => states(ofB)).toEqual(all('a elsewhere', 'b listening', 'c elsewhere'))
   const socketPath = await networks.doorTo(networks.hosts[1] ?? '', 8700)
   expect((await sendRequest(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
 
   expect((await at(2, 'DELETE', endpointPath(ofB))).status).toBe(200)
-  await expect.poll(async () => (await states(ofB)).flat(), SOON).toEqual([])
-}, 60_000)
+  await expect.poll(async () => (await states(ofB)).flat()).toEqual([])
+})
 
 test('a failed listener of another machine is retried from any node', async () => {
   // Another program holds the port on the second machine.
   const door = await networks.occupy(1, 8800)
   const endpoint = 'tcp://0.0.0.0:8800'
   expect((await at(0, 'POST', '/_api/endpoint', { endpoint, databases: [] })).status).toBe(200)
-  await expect
-    .poll(() => states(endpoint), SOON)
-    .toEqual(all('a listening', 'b failed', 'c listening'))
+  await expect.poll(() => states(endpoint)).toEqual(all('a listening', 'b failed', 'c listening'))
   await door()
   const path = `/_api/listener/${encodeURIComponent(endpoint)}/retry`
   expect((await at(0, 'POST', path)).status).toBe(200)
   await expect
-    .poll(() => states(endpoint), SOON)
+    .poll(() => states(endpoint))
     .toEqual(all('a listening', 'b listening', 'c listening'))
-}, 60_000)
+})
 
 test('an address of no machine is rejected and leaves nothing behind, even if the receiving node dies', async () => {
   const nobodys = 'tcp://10.86.0.99:8700'
@@ -125,10 +120,10 @@ test('an address of no machine is rejected and leaves nothing behind, even if th
   const cut = at(0, 'POST', '/_api/endpoint', { endpoint: nobodys, databases: [] }).catch(
     () => 'cut',
   )
-  await expect.poll(async () => (await rows()).length, SOON).toBe(1)
+  await expect.poll(async () => (await rows()).length).toBe(1)
   expect((await at(1, 'GET', '/_api/endpoint')).text).not.toContain(nobodys)
   processes[0]?.signal('SIGKILL')
   expect(await cut).toBe('cut')
   await expect.poll(rows, { timeout: 15_000, interval: 100 }).toEqual([])
   await store.close()
-}, 60_000)
+})

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import type { EngineName } from '../engine.ts'
 import { migrate } from '../migrate.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
@@ -406,7 +407,7 @@ forEngine('postgres', (engine) => {
           select pg_terminate_backend(pid) from pg_stat_activity
           where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
         expect(ended.rows).toHaveLength(1)
-      }, 10_000)
+      }, WAIT)
       await failed
       await locks.rollback().execute()
     })

@@ -62,7 +62,7 @@ describe.concurrent('a distant server', () => {
     await expect(store.change(nextRevision)).rejects.toMatchObject({ code: 'unavailable' })
     expect(store.outage()).toMatchObject({ reason: 'no answer' })
     proxy.heal()
-    await expect.poll(() => store.outage(), { timeout: 20_000 }).toBeUndefined()
+    await expect.poll(() => store.outage()).toBeUndefined()
     expect(await read(store)).toHaveLength(1)
   })
 })

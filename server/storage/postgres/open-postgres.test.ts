@@ -7,8 +7,6 @@ import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
 
-const WAIT = { timeout: 10_000, interval: 20 }
-
 test('reports why a server is unreachable, without the password', async () => {
   const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
   const refused = await openStore({ databaseUrl }, 'tool').catch((error) => error)
@@ -76,7 +74,7 @@ forEngine('postgres', (engine) => {
     await change("name = 'Ada Lovelace', role = 'admin'")
     // Notifications arrive in order, so a notification of the first change would arrive before the second.
     await change("role = 'viewer'")
-    await vi.waitFor(() => expect(notifications).toBeGreaterThan(0), WAIT)
+    await expect.poll(() => notifications).toBeGreaterThan(0)
     expect(notifications).toBe(1)
   })
 
@@ -92,7 +90,7 @@ forEngine('postgres', (engine) => {
     )
     await others.end()
     // The first query may use a connection whose end has not been detected yet.
-    await vi.waitFor(async () => expect(await store.change(nextRevision)).toBe(4), WAIT)
+    await expect.poll(() => store.change(nextRevision)).toBe(4)
   })
 
   test('loses a lock with its connection, and reports that', async () => {
@@ -105,10 +103,10 @@ forEngine('postgres', (engine) => {
       select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and database = (
         select oid from pg_database where datname = current_database())`.execute(other.db)
-    await vi.waitFor(async () => expect(await other.acquireLock('a name')).toBe(true), WAIT)
-    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(false), WAIT)
+    await expect.poll(() => other.acquireLock('a name')).toBe(true)
+    await expect.poll(() => store.acquireLock('a name')).toBe(false)
     await other.close()
-    await vi.waitFor(async () => expect(await store.acquireLock('a name')).toBe(true), WAIT)
+    await expect.poll(() => store.acquireLock('a name')).toBe(true)
   })
 
   test('reads the revision while earlier reads are unanswered, without a warning of the driver', async () => {

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import { HealthMonitor } from '../availability/health-monitor.ts'
 import { OutcomeUnknown } from '../availability/unavailable.ts'
 import { createUntilAvailable } from '../availability/until-available.ts'
@@ -14,8 +15,6 @@ import { resolveCommit } from './outcome.ts'
 
 // The server becomes unavailable in different ways, and recovers. Pending requests are rejected,
 // later ones immediately. The outcome of every commit is reported correctly.
-
-const WAIT = { timeout: 20_000, interval: 10 }
 
 let server: OwnPostgres
 let proxy: TcpProxy
@@ -80,11 +79,11 @@ describe.each(outages)('a server that $way', ({ go, back }) => {
 
     await go()
     await Promise.all(Array.from({ length: 50 }, () => expectUnavailable(revision())))
-    await vi.waitFor(() => expect(store.outage()?.reason).toEqual(expect.any(String)), WAIT)
+    await expect.poll(() => store.outage()?.reason).toEqual(expect.any(String))
     await expectUnavailableImmediately(revise())
 
     await back()
-    await vi.waitFor(async () => expect(await revise()).toBe(before + 1), WAIT)
+    await expect.poll(() => revise()).toBe(before + 1)
     expect(store.outage()).toBeUndefined()
     expect(reached.at(-1)).toBe(true)
     // The pool returns no dead connections, and no queries of the outage remain queued.
@@ -110,9 +109,9 @@ test('notifications resume after their connection broke, starting with `all`', a
   store.onNotification((topic) => heard.push(topic))
   proxy.cut()
   // Notifications sent in the meantime are lost.
-  await vi.waitFor(() => expect(heard).toEqual(['all']), WAIT)
+  await expect.poll(() => heard).toEqual(['all'])
   await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
-  await vi.waitFor(() => expect(heard).toEqual(['all', 'nodes']), WAIT)
+  await expect.poll(() => heard).toEqual(['all', 'nodes'])
 })
 
 test('a connection lost in the network is closed, and no other', async () => {
@@ -221,7 +220,7 @@ describe('a start without its server', () => {
     await server.stop('SIGINT')
     const { untilAvailable, said } = waiting()
     const opening = openStore({ databaseUrl: server.url }, 'node', undefined, untilAvailable)
-    await vi.waitFor(() => expect(said[0]).toContain('ECONNREFUSED'), WAIT)
+    await expect.poll(() => said[0]).toContain('ECONNREFUSED')
     await server.start()
     const other = await opening
     expect(await other.change(nextRevision)).toBeGreaterThan(0)

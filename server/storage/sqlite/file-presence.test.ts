@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { watchPresence } from './file-presence.ts'
 
 let folder: string
@@ -23,8 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-const expectCalls = (expected: readonly unknown[]) =>
-  vi.waitFor(() => expect(calls).toEqual(expected), { timeout: 30_000, interval: 5 })
+const expectCalls = (expected: readonly unknown[]) => expect.poll(() => calls).toEqual(expected)
 
 test('reports a file that was moved, and its return', async () => {
   renameSync(path, `${path}.away`)
