@@ -39,8 +39,6 @@ export class KeepAliveClient {
   readonly socket: Socket
   /** Number of complete responses. */
   answered = 0
-  /** When the last response was read, by `performance.now()`. */
-  lastAnswer = Number.NaN
   /** When the connection closed, by `performance.now()`. */
   endedAt = Number.NaN
   /** Set once the connection has closed. */
@@ -159,7 +157,6 @@ export class KeepAliveClient {
     const body = this.#received.slice(end + 4, whole)
     this.#received = this.#received.slice(whole)
     this.answered++
-    this.lastAnswer = performance.now()
     this.#toldToClose = /^connection: *close$/im.test(head)
     this.#sentPart = false
     const waiting = this.#waiting

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { sendRequest, startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import {
   add,
   addressesOf,
@@ -11,7 +12,6 @@ import {
   listenerOf,
   listenersOf,
   remove,
-  WAIT,
 } from './endpoint-fixture.testing.ts'
 
 const fixture = createEndpointFixture()
@@ -59,13 +59,9 @@ describe('a port taken while the server was down', () => {
       Date.parse(status?.nextTry ?? '') - Date.parse(status?.since ?? '')
     expect(pause(second)).toBeGreaterThan(pause(first) * 1.4)
     release()
-    await vi.waitFor(async () => {
-      expect(await listenerOf(node, fixture.address)).toMatchObject({
-        state: 'listening',
-        error: null,
-        nextTry: null,
-      })
-    }, WAIT)
+    await expect
+      .poll(() => listenerOf(node, fixture.address))
+      .toMatchObject({ state: 'listening', error: null, nextTry: null })
     expect((await sendRequest(fixture.port, 'GET', '/_api/health')).status).toBe(200)
   })
 
@@ -76,12 +72,9 @@ describe('a port taken while the server was down', () => {
     const refused = await retry()
     expect(refused.json).toMatchObject({ code: 409, errorNum: 1200 })
     expect(refused.json.errorMessage).toMatch(/EADDRINUSE/)
-    const due = Date.parse((await listenerOf(node, fixture.address))?.nextTry ?? '')
     release()
     expect((await retry()).json).toEqual(DONE)
     expect((await sendRequest(fixture.port, 'GET', '/_api/health')).status).toBe(200)
-    // The automatic retry would have come later.
-    expect(Date.now()).toBeLessThan(due)
     expect(await listenerOf(node, fixture.address)).toMatchObject({
       state: 'listening',
       nextTry: null,
