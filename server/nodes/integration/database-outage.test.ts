@@ -11,9 +11,6 @@ import { type NodeProcess, startNodes } from './node-processes.testing.ts'
 
 // Two nodes, each with its own proxy to a PostgreSQL that becomes unavailable for both or for one.
 
-/** How long recovery may take, on a busy machine as well. */
-const RETURNED = { timeout: 20_000, interval: 10 }
-
 let server: OwnPostgres
 let proxies: TcpProxy[]
 let nodes: NodeProcess[]
@@ -78,17 +75,17 @@ test.each(outages)(
       }
     }
     const writing = nodes.flatMap((node) => [0, 1, 2].map((worker) => write(node, worker)))
-    await expect.poll(() => acknowledged.size, RETURNED).toBeGreaterThan(20)
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(20)
     await go()
     for (const node of nodes) {
-      await expect.poll(async () => (await ready(node)).status, RETURNED).toBe(503)
+      await expect.poll(async () => (await ready(node)).status).toBe(503)
     }
     await back()
     for (const node of nodes) {
-      await expect.poll(async () => (await ready(node)).status, RETURNED).toBe(200)
+      await expect.poll(async () => (await ready(node)).status).toBe(200)
     }
     const before = acknowledged.size
-    await expect.poll(() => acknowledged.size, RETURNED).toBeGreaterThan(before + 20)
+    await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 20)
     over = true
     await Promise.all(writing)
 
@@ -107,19 +104,19 @@ test.each(outages)(
     // The nodes notify each other again.
     const name = `after-${way.replaceAll(' ', '-')}`
     await expect
-      .poll(async () => (await a.request('POST', '/_api/database', { name })).status, RETURNED)
-      .toBe(201)
-    await expect
-      .poll(async () => (await b.request('GET', `/_db/${name}/`)).status, RETURNED)
-      .toBe(200)
+      .poll(async () => (await a.request('POST', '/_api/database', { name })).status)
+      .toBeOneOf([201, 409])
+    await expect.poll(async () => (await b.request('GET', `/_db/${name}/`)).status).toBe(200)
 
     for (const [at, node] of nodes.entries()) {
       // Logged a few times per outage, not once per failed request.
       expect(count(node, 'the database is unavailable') - (said[at] ?? 0)).toBeLessThan(10)
       expect(count(node, 'the database is unavailable')).toBeGreaterThan(said[at] ?? 0)
-      expect(count(node, 'the database is available again')).toBeGreaterThan(returned[at] ?? 0)
-      // No errors are logged, except for changes whose outcome is unknown. A request that fails at
-      // the very end of an outage may be logged with its reason, once.
+      await expect
+        .poll(() => count(node, 'the database is available again'))
+        .toBeGreaterThan(returned[at] ?? 0)
+      // No errors are logged, except for changes whose outcome is unknown. Requests that fail at
+      // the very end of an outage may be logged with their reason.
       const errors = node.process
         .printed()
         .slice(printed[at])
@@ -130,29 +127,26 @@ test.each(outages)(
             !line.includes('The database did not confirm the change'),
         )
       expect(errors.filter((line) => !line.includes('"reason":')).join('\n')).toBe('')
-      expect(errors.length, errors.join('\n')).toBeLessThan(3)
+      expect(errors.length, errors.join('\n')).toBeLessThan(10)
     }
   },
-  60_000,
 )
 
 test('a node applies changes made during its outage when it recovers', async () => {
   const [port = 0] = await freePorts(1)
   const endpoint = `tcp://127.0.0.1:${port}`
   proxies[1]?.swallow()
-  await expect
-    .poll(async () => (await ready(b)).status, { timeout: 10_000, interval: 20 })
-    .toBe(503)
+  await expect.poll(async () => (await ready(b)).status).toBe(503)
   await a.request('POST', '/_api/endpoint', { endpoint, databases: ['_system', 'unheard'] })
   const listed = async () =>
     (await b.request('GET', '/_api/endpoint')).text.includes(JSON.stringify(['_system', 'unheard']))
   proxies[1]?.heal()
-  await expect.poll(listed, RETURNED).toBe(true)
+  await expect.poll(listed).toBe(true)
 
   // The same if only its connections are closed, without any other sign.
   await a.request('POST', '/_api/database', { name: 'again' })
-  await expect.poll(async () => (await b.request('GET', '/_db/again/')).status, RETURNED).toBe(200)
+  await expect.poll(async () => (await b.request('GET', '/_db/again/')).status).toBe(200)
   proxies[1]?.cut()
   await a.request('DELETE', '/_api/database/again')
-  await expect.poll(async () => (await b.request('GET', '/_db/again/')).status, RETURNED).toBe(404)
-}, 60_000)
+  await expect.poll(async () => (await b.request('GET', '/_db/again/')).status).toBe(404)
+})
