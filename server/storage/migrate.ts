@@ -13,11 +13,12 @@ export async function migrate<T>(
   db: Kysely<T>,
   migrations: Record<string, Migration>,
 ): Promise<void> {
+  if (!db.isTransaction && (await isCurrent(db, migrations))) return
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error } = await migrator.migrateToLatest()
   if (error === undefined) return
   if (error instanceof Failure) throw error
-  const unknown = await firstUnknown(db, migrations)
+  const unknown = (await storedNames(db)).find((name) => !(name in migrations))
   if (unknown !== undefined) {
     throw new Failure(
       'conflict',
@@ -30,16 +31,26 @@ export async function migrate<T>(
   })
 }
 
-async function firstUnknown<T>(
-  db: Kysely<T>,
-  migrations: Record<string, Migration>,
-): Promise<string | undefined> {
+/**
+ * Whether the store has run exactly these migrations. The migrator would read the columns of all
+ * tables twice to find that out, which takes most of the time of opening a store. Not for a
+ * transaction, which PostgreSQL aborts if the table does not exist.
+ */
+async function isCurrent<T>(db: Kysely<T>, migrations: Record<string, Migration>) {
+  const stored = await storedNames(db)
+  return (
+    stored.length === Object.keys(migrations).length && stored.every((name) => name in migrations)
+  )
+}
+
+/** Returns the names of the migrations that the store has run; none if they cannot be read. */
+async function storedNames<T>(db: Kysely<T>): Promise<string[]> {
   const rows = await (db as unknown as Kysely<Record<string, { name: string }>>)
     .selectFrom(DEFAULT_MIGRATION_TABLE)
     .select('name')
     .orderBy('name')
     .execute()
-    // The error of the migration is reported instead.
+    // The store is new, or unavailable, which the migrator reports.
     .catch(() => [])
-  return rows.find(({ name }) => !(name in migrations))?.name
+  return rows.map(({ name }) => name)
 }
