@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { createSessionSecret, hashSecret } from '../../../access/secrets/secret-text.ts'
 import { ROLES, type Role } from '../../../contract/access/role.ts'
-import { instanceId } from '../../../storage/changes/instance-id.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { EngineNode } from '../../../test-support/each-engine-node.testing.ts'
-import { CONSOLE_HEADERS } from '../../../test-support/operator-session.testing.ts'
+import { storePerson, storeSession } from '../stored-people.testing.ts'
 
 /** The sender of generated requests. */
 export interface Caller {
@@ -35,37 +32,21 @@ const TOKEN_ROLES = ['viewer', 'operator', 'admin'] as const
 export async function createCallers(node: EngineNode): Promise<Callers> {
   const store = await node.openStore()
   try {
-    return await prepare(node, store, await instanceId(store))
+    return await prepare(node, store)
   } finally {
     await store.close()
   }
 }
 
-async function prepare(node: EngineNode, store: Store, instance: string): Promise<Callers> {
+async function prepare(node: EngineNode, store: Store): Promise<Callers> {
   const people = new Map<Role, string>()
-  for (const role of ROLES) {
-    const id = randomUUID()
-    people.set(role, id)
-    const subject = { provider: 'github', issuer: 'https://github.test', subject: role }
-    await store.db
-      .insertInto('people')
-      .values({ id, ...subject, username: `github:${role}`, role, created_at: Date.now() })
-      .execute()
-  }
+  for (const role of ROLES) people.set(role, await storePerson(store, role, role))
   let all: Caller[] = []
   const ids = { person: ['me', ...people.values()], session: ['all'], token: [] as string[] }
 
   async function addSession(opened: Store, role: Role, personId: string): Promise<Caller> {
-    const secret = createSessionSecret()
-    const id = randomUUID()
-    const now = Date.now()
-    const times = { created_at: now, last_seen_at: now, expires_at: now + 3_600_000 }
-    await opened.db
-      .insertInto('sessions')
-      .values({ id, hash: hashSecret(secret), person_id: personId, ...times })
-      .execute()
+    const { id, headers } = await storeSession(opened, personId)
     ids.session.push(id)
-    const headers = { Cookie: `gatehouse_${instance}=${secret}`, ...CONSOLE_HEADERS }
     return { name: `session of ${role}`, by: 'session', role, databases: null, headers }
   }
 
