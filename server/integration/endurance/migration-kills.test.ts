@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { type ColumnMetadata, Kysely, sql } from 'kysely'
-import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { EngineName } from '../../storage/engine.ts'
 import { migrate } from '../../storage/migrate.ts'
 import { allMigrations } from '../../storage/migrations/all-migrations.ts'
@@ -16,6 +15,7 @@ import {
   makeDatabase,
   type TestLocation,
 } from '../../storage/test-support/each-engine.testing.ts'
+import { waitUntilDisconnected } from '../failures/wait-until-disconnected.testing.ts'
 import { MIGRATION_KILLS, randomNumbers, SEED } from './settings.testing.ts'
 
 // Starts that migrate the store of an older version are killed at random statements. After each
@@ -118,20 +118,6 @@ const startAndKill = (location: StoreLocation, killAt: number): Promise<string> 
     })
   })
 
-/** Waits until PostgreSQL has ended the sessions of a killed process, which may still commit. */
-async function waitUntilDisconnected(location: StoreLocation): Promise<void> {
-  if ('data' in location) return
-  const name = new URL(location.databaseUrl).pathname.slice(1)
-  const client = new pg.Client({ connectionString: inject('postgresUrl') })
-  await client.connect()
-  try {
-    const count = 'select 1 from pg_stat_activity where datname = $1'
-    await expect.poll(async () => (await client.query(count, [name])).rowCount).toBe(0)
-  } finally {
-    await client.end()
-  }
-}
-
 forEachEngine({ empty: true }, (engine) => {
   const random = randomNumbers(SEED)
   const versions = Object.keys(allMigrations(engine.name)).map((_, version) => version)
@@ -162,7 +148,7 @@ forEachEngine({ empty: true }, (engine) => {
         const points = Array.from({ length: KILLS_EACH - 1 }, () => 1 + random(last))
         for (const point of points.sort((a, b) => a - b)) {
           await startAndKill(location, point)
-          await waitUntilDisconnected(location)
+          if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
           const now = await dump(location)
           if (!isDeepStrictEqual(now, before)) expect([point, now]).toEqual([point, after])
         }

@@ -16,14 +16,10 @@ import {
   startProcess,
   storeFlags,
 } from '../../test-support/server-process.testing.ts'
-import {
-  endpointPath,
-  makeToken,
-  sendRequest,
-  type TestResponse,
-} from '../../test-support/start.testing.ts'
+import { endpointPath, makeToken, sendRequest } from '../../test-support/start.testing.ts'
 import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
 import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
+import { isNotConfirmed } from './not-confirmed.testing.ts'
 import { waitUntilDisconnected } from './wait-until-disconnected.testing.ts'
 
 // Each round starts a server on the store that the previous round left, checks it, changes
@@ -216,10 +212,3 @@ async function runRounds(
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
 }
-
-/**
- * Returns whether a node rejected a request before it did anything, because PostgreSQL responded too
- * slowly to it. Happens on a busy machine.
- */
-const isNotConfirmed = ({ status, text }: TestResponse) =>
-  status === 503 && text.includes('cannot confirm that its state is current')

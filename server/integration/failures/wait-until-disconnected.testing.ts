@@ -11,7 +11,10 @@ export async function waitUntilDisconnected(databaseUrl: string): Promise<void> 
   try {
     const name = new URL(databaseUrl).pathname.slice(1)
     const count = 'select count(*)::int as n from pg_stat_activity where datname = $1'
-    await expect.poll(async () => (await client.query(count, [name])).rows).toEqual([{ n: 0 }])
+    // On a busy machine, PostgreSQL takes longer to end the statement in progress.
+    await expect
+      .poll(async () => (await client.query(count, [name])).rows, { timeout: 60_000 })
+      .toEqual([{ n: 0 }])
   } finally {
     await client.end()
   }
