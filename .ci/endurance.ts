@@ -2,6 +2,9 @@
 // repetitions.
 
 import { randomInt } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { findMemoryFolder } from './machine/memory-folder.ts'
 import { hasMounts } from './machine/namespaces.ts'
 import { runCommand } from './run-command.ts'
 
@@ -15,6 +18,9 @@ const TESTS = [
 
 /** Time limit, seconds. */
 const LIMIT = 30 * 60
+
+/** The folder of the bundled server, which the tests start hundreds of times. */
+const BUNDLE = 'dist/test-server'
 
 const {
   GATEHOUSE_TEST_KILLS = '200',
@@ -41,8 +47,14 @@ const settings = Object.entries(env).map(([name, value]) => `${name}=${value}`)
 process.stdout.write(`${settings.join(' ')}\n`)
 const mounts = await hasMounts()
 if (!mounts) process.stdout.write('Skipped: *.mount.test.ts. File systems cannot be mounted.\n')
-process.exitCode = await runCommand('vitest', ['run', ...TESTS], {
-  limit: LIMIT,
-  env: { ...env, GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0' },
-})
+
+process.env.TMPDIR = findMemoryFolder() ?? tmpdir()
+process.exitCode = await runCommand('node', ['.ci/bundle-server.ts', BUNDLE], { limit: LIMIT })
+if (process.exitCode === 0) {
+  process.env.GATEHOUSE_TEST_MAIN = path.resolve(BUNDLE, 'main.mjs')
+  process.exitCode = await runCommand('vitest', ['run', ...TESTS], {
+    limit: LIMIT,
+    env: { ...env, GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0' },
+  })
+}
 process.stdout.write(`${settings.join(' ')}: ${process.exitCode === 0 ? 'passed' : 'failed'}\n`)
