@@ -1,0 +1,96 @@
+import { expect, vi } from 'vitest'
+import { openStore, type StoreLocation } from '../../../storage/open.ts'
+import { pick, type Random } from '../settings.testing.ts'
+import { changeMatching, withDatabase, withoutDatabase } from './databases.testing.ts'
+import type { Body, Call, Change, Model } from './model.testing.ts'
+
+/** Maximum number of documents that a job stores. */
+const DOCUMENTS = 300
+
+/** Maximum time of a job on a busy machine. A request that fails ends the wait. */
+const ENDED = { timeout: 60_000, interval: 10 }
+
+/**
+ * Maximum time until a node on PostgreSQL has resumed and completed the job of a killed process,
+ * whose lease expires after 15 s.
+ */
+const RESUMED = { timeout: 120_000, interval: 50 }
+
+/** Changes the documents of a database in a job, and waits for its end or drops the database. */
+export function runJob(
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+  call: Call,
+): Change {
+  const change = pick(random, [changeMatching, createMany, importMany])(model, name, random, value)
+  const job = { ...change, headers: { ...change.headers, Prefer: 'respond-async' } }
+  if (random(4) > 0) {
+    return {
+      ...job,
+      async finish({ headers: { location } }) {
+        const path = String(location)
+        await vi.waitUntil(async () => (await call('GET', path)).status === 200, ENDED)
+        expect((await call('GET', path)).json).toMatchObject({ state: 'done', failure: null })
+      },
+    }
+  }
+  return {
+    ...job,
+    after: [withoutDatabase(model, name)],
+    between: change.after,
+    async finish({ headers: { location } }) {
+      expect((await call('DELETE', `/_api/database/${name}`)).status).toBe(200)
+      expect((await call('GET', String(location))).status).toBe(404)
+    },
+  }
+}
+
+function createMany(model: Model, name: string, random: Random, value: number): Change {
+  const documents = makeDocuments(random, (n) => ({ id: `v${value}-${n}`, v: value }))
+  return {
+    method: 'POST',
+    path: `/_db/${name}/things`,
+    body: documents,
+    after: [stored(model, name, documents)],
+  }
+}
+
+/** Imports documents, some of which replace others. */
+function importMany(model: Model, name: string, random: Random, value: number): Change {
+  const documents = makeDocuments(random, (n) => ({ id: `d${n}`, v: value }))
+  return {
+    ...{ method: 'POST', path: `/_db/${name}/things?on-conflict=replace` },
+    body: documents.map((each) => `${JSON.stringify(each)}\n`).join(''),
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    after: [stored(model, name, documents)],
+  }
+}
+
+type Document = Body & { readonly id: string }
+
+const makeDocuments = (random: Random, make: (n: number) => Document): Document[] =>
+  Array.from({ length: 1 + random(DOCUMENTS) }, (_, n) => make(n))
+
+function stored(model: Model, name: string, documents: readonly Document[]): Model {
+  const added = Object.fromEntries(documents.map((each) => [each.id, each]))
+  return withDatabase(model, name, {
+    documents: { ...model.databases[name]?.documents, ...added },
+  })
+}
+
+/** Waits until the store has no jobs and no bulk changes in progress, after a kill and a restart. */
+export async function untilJobsEnd(location: StoreLocation): Promise<void> {
+  const { db, close } = await openStore(location, 'tool')
+  try {
+    await vi.waitFor(async () => {
+      for (const table of ['jobs', 'endpoint_changes'] as const) {
+        const running = db.selectFrom(table).select('id').where('state', '=', 'running')
+        expect(await running.execute()).toEqual([])
+      }
+    }, RESUMED)
+  } finally {
+    await close()
+  }
+}

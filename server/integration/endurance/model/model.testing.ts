@@ -1,0 +1,64 @@
+import type { Role } from '../../../contract/access/role.ts'
+import type { TestResponse } from '../../../test-support/start.testing.ts'
+
+export type Body = Readonly<Record<string, unknown>>
+
+/** A database of the model. Its documents are in one collection. */
+export interface Database {
+  readonly documents: Readonly<Record<string, Body>>
+  readonly indexes: readonly string[]
+  readonly schema: Body | null
+}
+
+/** A token of the model. */
+export interface Token {
+  /** The name of a person, or the operator's. */
+  readonly owner: string
+  readonly role: Role
+}
+
+/** The state that the server has, as far as its responses tell. */
+export interface Model {
+  readonly databases: Readonly<Record<string, Database>>
+  /** The databases of each endpoint. */
+  readonly endpoints: Readonly<Record<string, readonly string[]>>
+  /** The role of each person. */
+  readonly people: Readonly<Record<string, Role>>
+  readonly tokens: Readonly<Record<string, Token>>
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+/**
+ * Sends a request. A body that is not a string is sent as JSON.
+ *
+ * @param headers sent with a token of the operator, unless they have other credentials.
+ */
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Headers,
+) => Promise<TestResponse>
+
+/** A valid change of the server. */
+export interface Change {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly headers?: Headers
+  /** The models that the complete change can result in. */
+  readonly after: readonly Model[]
+  /** The models that an acknowledged change can result in if the server is killed during `finish`. */
+  readonly between?: readonly Model[]
+  /** Completes the change after its response. */
+  readonly finish?: (response: TestResponse) => Promise<void>
+}
+
+/** The names of databases, endpoints and people. */
+export const NAMES = ['one', 'two', 'three'] as const
+
+export function without<T>(record: Readonly<Record<string, T>>, name: string): Record<string, T> {
+  const { [name]: _removed, ...rest } = record
+  return rest
+}
