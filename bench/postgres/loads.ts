@@ -1,6 +1,6 @@
 import { CONNECTIONS } from '../load/rounds.ts'
 
-/** Round trip that the distant node has to PostgreSQL, ms. */
+/** Latency that is added to each round trip between the distant node and PostgreSQL, ms. */
 export const LATENCY = 5
 
 /** Number of connections of the larger loads. */
@@ -9,34 +9,40 @@ const MANY = 256
 /** A load, and whether its node is distant from PostgreSQL. */
 interface LoadKind {
   readonly name: string
+  /** Number of round trips to PostgreSQL that a request waits for, one after the other. */
+  readonly roundTrips: number
   readonly connections: number
   readonly isDistant: boolean
 }
 
-const load = (name: string, connections = CONNECTIONS): LoadKind => ({
+const load = (name: string, roundTrips = 1, connections = CONNECTIONS): LoadKind => ({
   name,
+  roundTrips,
   connections,
   isDistant: false,
 })
 
-const distant = (name: string, connections = CONNECTIONS): LoadKind => ({
-  name: `${name}, ${LATENCY} ms to PostgreSQL`,
-  connections,
+const distant = (near: LoadKind): LoadKind => ({
+  ...near,
+  name: `${near.name}, ${LATENCY} ms to PostgreSQL`,
   isDistant: true,
 })
 
+const READ = ['Gatehouse, read by id', 1] as const
+const INSERT = ['Gatehouse, insert', 2] as const
+
 export const LOADS = {
-  bare: load('bare node:http, constant JSON'),
+  bare: load('bare node:http, constant JSON', 0),
   plain: load('plain Hono and pg, read by id'),
-  read: load('Gatehouse, read by id'),
-  farRead: distant('Gatehouse, read by id'),
+  read: load(...READ),
+  farRead: distant(load(...READ)),
   page: load('Gatehouse, page of 100'),
-  insert: load('Gatehouse, insert'),
-  farInsert: distant('Gatehouse, insert'),
-  manyReads: load('Gatehouse, read by id', MANY),
-  manyFarReads: distant('Gatehouse, read by id', MANY),
-  manyInserts: load('Gatehouse, insert', MANY),
-  manyFarInserts: distant('Gatehouse, insert', MANY),
+  insert: load(...INSERT),
+  farInsert: distant(load(...INSERT)),
+  manyReads: load(...READ, MANY),
+  manyFarReads: distant(load(...READ, MANY)),
+  manyInserts: load(...INSERT, MANY),
+  manyFarInserts: distant(load(...INSERT, MANY)),
 } as const satisfies Readonly<Record<string, LoadKind>>
 export type Kind = keyof typeof LOADS
 
@@ -59,10 +65,12 @@ export function nameOf(kind: Kind): string {
 }
 
 /**
- * Returns the maximum rate of a load if each request waits for one round trip to PostgreSQL, per
+ * Returns the maximum rate of a load whose requests wait for their round trips to PostgreSQL, per
  * second; undefined without latency.
+ *
+ * @param roundTrip between the distant node and PostgreSQL, ms.
  */
-export function boundOf(kind: Kind): number | undefined {
-  const { connections, isDistant } = LOADS[kind]
-  return isDistant ? (connections / LATENCY) * 1_000 : undefined
+export function boundOf(kind: Kind, roundTrip: number): number | undefined {
+  const { roundTrips, connections, isDistant } = LOADS[kind]
+  return isDistant ? (connections / (roundTrips * roundTrip)) * 1_000 : undefined
 }

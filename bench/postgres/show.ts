@@ -9,20 +9,26 @@ const INSERT_P99 = 30
 
 type Slices = ReadonlyMap<Kind, readonly Slice[]>
 
-/** Prints the rates and costs of all loads, and the ratios with a target. */
-export function show(slices: Slices): void {
-  showRates(slices)
-  showRatios(slices)
+/**
+ * Prints the rates and costs of all loads, and the ratios with a target.
+ *
+ * @param roundTrip between the distant node and PostgreSQL, ms.
+ */
+export function show(slices: Slices, roundTrip: number): void {
+  print()
+  print(`round trip to PostgreSQL through the proxy: at least ${roundTrip.toFixed(1)} ms`)
+  showRates(slices, roundTrip)
+  showRatios(slices, roundTrip)
   showDemands(slices)
 }
 
-function showRates(slices: Slices): void {
+function showRates(slices: Slices, roundTrip: number): void {
   print()
   print('| | connections | per second | at most | server, µs | PostgreSQL, µs | p99, ms |')
   print('|---|---:|---:|---:|---:|---:|---:|')
   for (const [kind, each] of slices) {
     const { name, connections } = LOADS[kind]
-    const bound = boundOf(kind)
+    const bound = boundOf(kind, roundTrip)
     const times = each.flatMap((slice) => slice.times)
     const cells = [
       name,
@@ -42,10 +48,10 @@ function showRates(slices: Slices): void {
   addFigure({ what: 'PostgreSQL: insert, p99, ms', value, target: `under ${INSERT_P99}`, isMet })
 }
 
-function showRatios(slices: Slices): void {
+function showRatios(slices: Slices, roundTrip: number): void {
   print()
-  print('| in the same round | ratio | target |')
-  print('|---|---:|---|')
+  print('| in the same round | ratio | at most | target |')
+  print('|---|---:|---:|---|')
   for (const [kind, to, target] of TARGETS) {
     const each = slices.get(kind)
     if (each === undefined || !slices.has(to)) continue
@@ -53,16 +59,19 @@ function showRatios(slices: Slices): void {
     const isMet = quantile(ratios) >= target
     const what = `${nameOf(kind)} : ${nameOf(to)}`
     const value = spread(ratios, (ratio) => ratio.toFixed(3))
-    print(`| ${what} | ${value} | ${target}: ${verdict(isMet)} |`)
+    const bound = boundOf(kind, roundTrip)
+    const limits = (slices.get(to) ?? []).map(({ rate }) => (bound ?? Infinity) / rate)
+    const limit = bound === undefined ? '' : quantile(limits).toFixed(3)
+    print(`| ${what} | ${value} | ${limit} | ${target}: ${verdict(isMet)} |`)
     addFigure({ what: `PostgreSQL: ${what}`, value, target: `at least ${target}`, isMet })
   }
   for (const [kind, each] of slices) {
-    const bound = boundOf(kind)
+    const bound = boundOf(kind, roundTrip)
     if (bound === undefined) continue
-    const what = `${nameOf(kind)} : bound of one round trip`
+    const what = `${nameOf(kind)} : bound of its round trips`
     const shares = each.map(({ rate }) => rate / bound)
     const value = spread(shares, (share) => share.toFixed(3))
-    print(`| ${what} | ${value} | |`)
+    print(`| ${what} | ${value} | 1.000 | |`)
     addFigure({ what: `PostgreSQL: ${what}`, value })
   }
 }

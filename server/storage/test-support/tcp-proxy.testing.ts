@@ -16,7 +16,10 @@ export interface TcpProxy {
   swallow(): void
   /** Stops dropping packets. Connections opened or used in the meantime stay dead. */
   heal(): void
-  /** Adds a delay to each round trip, in ms, except to the TCP handshake. */
+  /**
+   * Adds a delay to each round trip, in whole ms, except to the TCP handshake. Each direction has
+   * half of it, and does not wait for the other.
+   */
   delay(roundTrip: number): void
   /**
    * Drops the response to the next client message that contains these bytes. Then closes the
@@ -84,7 +87,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         }
       }
       if (isQuery(bytes) && --queriesLeft === 0) return upstream.write(bytes, () => proxy.cut())
-      toServer(roundTrip / 2, () => upstream.write(bytes))
+      toServer(Math.floor(roundTrip / 2), () => upstream.write(bytes))
     })
     const answered = () => {
       if (!isAnswered) unanswered--
@@ -98,7 +101,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         if (losing.kind === 'cut') return cut()
         lost = true
       }
-      if (!lost) toClient(roundTrip / 2, () => client.write(bytes))
+      if (!lost) toClient(Math.ceil(roundTrip / 2), () => client.write(bytes))
     })
     for (const socket of pair) {
       socket.on('error', () => {})
