@@ -48,7 +48,7 @@ import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
-import { type Page, stateOf } from './query/scan/read-page.ts'
+import type { Page } from './query/scan/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 
@@ -236,8 +236,8 @@ export function documentRoutes({
       if ('parts' in body) {
         const created = await documents.createMany(where, body.parts, prefersAsync(c))
         if ('job' in created) return acceptedResponse(c, { id: created.job })
-        const states = created.documents.map(({ id, tag }) => stateOf(id, tag)).join('\n')
-        return arrayResponse(created, { ETag: `"${tagOf({ states })}"`, 'Content-Type': type })
+        const tags = created.documents.map(({ tag }) => tag).join('\n')
+        return arrayResponse(created, { ETag: `"${tagOf({ tags })}"`, 'Content-Type': type })
       }
       const created = await documents.create(where, body.text, schema)
       const Location = `${requestedPath(c)}/${encodeURIComponent(created.id)}`
@@ -299,5 +299,5 @@ function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, stri
 }
 
 /** Returns a tag of several documents. */
-const tagOf = ({ states, total }: Pick<Page, 'states'> & { readonly total?: number }): string =>
-  hash('sha256', total === undefined ? states : `${states}\n${total}`, 'base64url').slice(0, 22)
+const tagOf = ({ tags, total }: Pick<Page, 'tags'> & { readonly total?: number }): string =>
+  hash('sha256', total === undefined ? tags : `${tags}\n${total}`, 'base64url').slice(0, 22)

@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { PAGE } from '../../../contract/document.ts'
 import type { Store } from '../../../storage/store.ts'
 import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
-import { NO_PART, type PageReader, type PageRow, toPage } from './page-reader.ts'
+import { NO_PART, type PageReader, type PageRow, SEPARATOR, toPage } from './page-reader.ts'
 
 /** Maximum size of a document of a page that is read together with other pages, bytes. */
 const SMALL_BYTES = 2_560
 
-/** Maximum number of documents that a statement for several pages returns. */
-const TOGETHER = 1_000
+/** Maximum number of documents that a statement for several pages returns: ten pages. */
+const TOGETHER = 10 * (PAGE.default + 1)
 
 /**
  * Returns the reader of PostgreSQL. The pages of a turn of the event loop are one statement. Longer
@@ -20,7 +20,7 @@ export function createBatchedPageReader({
 }: Pick<Store, 'db' | 'prepareLookup'>): PageReader {
   const readSmall = prepareLookup(pageQuery(PAGE.default).compile(db), {
     rows: TOGETHER,
-    rowsOf: (...parameters) => Number(parameters[LIMIT_AT]),
+    rowsOf: (...parameters) => Number(parameters[ENTRIES_AT]),
   })
   const readLarge = prepareLookup(pageQuery(PAGE.max).compile(db), { rows: 1 })
   return {
@@ -29,9 +29,9 @@ export function createBatchedPageReader({
       const read = async (lookUp: typeof readSmall, maxBytes: number) => {
         const bounds = [...boundsOf(part), ...boundsOf(other ?? NO_PART)]
         const { rows } = await lookUp(
-          ...[database, collection, String(id), ...bounds, String(limit), String(maxBytes)],
+          ...[database, collection, String(id), ...bounds, String(limit + 1), String(maxBytes)],
         )
-        return toPage(rows[0], maxBytes)
+        return toPage(rows[0] && inKeyOrder(rows[0]), limit)
       }
       const maxBytes = Math.floor(INLINE_BYTES / limit)
       if (limit > PAGE.default) return read(readLarge, maxBytes)
@@ -46,15 +46,36 @@ const boundsOf = ({ key, id, upper }: IndexPart) => [
   Buffer.from(upper).toString('hex'),
 ]
 
-/** Position of the limit in the parameters of {@link pageQuery}. */
-const LIMIT_AT = 9
+/** Position of the number of entries in the parameters of {@link pageQuery}. */
+const ENTRIES_AT = 9
+
+interface UnorderedRow extends PageRow {
+  /** The ids of the entries; null if the documents are in their order. */
+  readonly ids: readonly string[] | null
+  /** The ids of the documents; null if they are in the order of the entries. */
+  readonly found_ids: readonly string[] | null
+}
+
+/** Sorts the documents of a row in the order of the entries, if all were found and are small. */
+function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
+  if (ids === null || found === null) return row
+  const bodies = row.bodies?.split(SEPARATOR) ?? []
+  const tags = row.tags?.split('\n') ?? []
+  if (found.length < ids.length || bodies.length < found.length) return { ...row, bodies: null }
+  const positions = new Map(found.map((id, at) => [id, at]))
+  const sort = (values: readonly string[]) =>
+    ids.map((id) => values[positions.get(id) as number] as string)
+  return { ...row, bodies: sort(bodies).join(SEPARATOR), tags: sort(tags).join('\n') }
+}
 
 /**
  * Returns the query of a page of up to `maxDocuments` documents. Its limits are constants, because
- * PostgreSQL plans a sort of the whole range if it does not know the limit. The documents are
- * aggregated in the order of the subquery, which is that of the index.
+ * PostgreSQL plans a sort of the whole range if it does not know the limit.
+ *
+ * The documents are read by the list of their ids, in the order of ids: PostgreSQL then reads adjacent
+ * documents without a search for each.
  */
-const pageQuery = (maxDocuments: number) => sql<PageRow>`
+const pageQuery = (maxDocuments: number) => sql<UnorderedRow>`
   select
     cast((select count(*) from document_indexes
       where document_indexes.id = requested.index_id and state = 'ready') as integer) as is_ready,
@@ -63,38 +84,36 @@ const pageQuery = (maxDocuments: number) => sql<PageRow>`
       and (key, id) > (decode(requested.other_key, 'hex'), requested.other_id)
       and key < decode(requested.other_upper, 'hex') order by key, id limit 1) as others_found
     ) as integer) end as others,
-    page.*
+    coalesce(cardinality(entry.ids), 0) as scanned,
+    longest_key,
+    case when found_ids <> ids then array_to_json(ids) end as ids,
+    case when found_ids <> ids then array_to_json(found_ids) end as found_ids,
+    bodies,
+    tags
   from (
     select ${''} as database, ${''} as collection, cast(${''} as bigint) as index_id,
       ${''} as key, ${''} as id, ${''} as upper,
       ${''} as other_key, ${''} as other_id, ${''} as other_upper,
-      cast(${''} as integer) as page_limit, cast(${''} as integer) as max_bytes
+      cast(${''} as integer) as max_entries, cast(${''} as integer) as max_bytes
   ) as requested, lateral (
+    select array_agg(id) as ids, max(octet_length(key)) as longest_key from (
+      select key, id from (
+        select key, id from index_entries where index_id = requested.index_id
+        and (key, id) > (decode(requested.key, 'hex'), requested.id)
+        and key < decode(requested.upper, 'hex')
+        order by key, id limit ${sql.lit(maxDocuments + 1)}
+      ) as first_entries
+      order by key, id limit requested.max_entries
+    ) as entries
+  ) as entry, lateral (
     select
-      cast(count(*) as integer) as scanned,
-      cast(count(*) filter (where at <= requested.page_limit) as integer) as entries,
-      cast(count(tag) as integer) as found,
-      max(octet_length(key)) filter (where at <= requested.page_limit) as longest_key,
-      max(octet_length(body)) as largest,
-      string_agg(case when octet_length(body) <= requested.max_bytes then body end, ',') as json,
-      string_agg(id || '\n' || tag, '\n') as states,
-      string_agg(cast(octet_length(body) as text), ',') as sizes
+      array_agg(id) as found_ids,
+      string_agg(case when octet_length(body) <= requested.max_bytes then body end,
+        ${sql.lit(SEPARATOR)}) as bodies,
+      string_agg(tag, '\n') as tags
     from (
-      select entry.key, entry.id, entry.at, document.tag, document.body
-      from (
-        select key, id, row_number() over () as at from (
-          select key, id from index_entries where index_id = requested.index_id
-          and (key, id) > (decode(requested.key, 'hex'), requested.id)
-          and key < decode(requested.upper, 'hex')
-          order by key, id limit ${sql.lit(maxDocuments + 1)}
-        ) as first_entries
-        order by key, id limit requested.page_limit + 1
-      ) as entry
-      left join lateral (
-        select tag, body from documents
-        where documents.database = requested.database and documents.collection = requested.collection
-        and documents.id = entry.id and entry.at <= requested.page_limit offset 0
-      ) as document on true
-      order by entry.key, entry.id
-    ) as in_order
-  ) as page`
+      select id, tag, body from documents
+      where documents.database = requested.database and documents.collection = requested.collection
+      and documents.id = any(entry.ids) order by id
+    ) as found
+  ) as document`

@@ -6,7 +6,7 @@ import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
 
-/** The documents of the first entries of a part, concatenated by the database. */
+/** The documents of the first entries of a part. */
 export interface IndexedPage {
   /** Whether the index can serve queries. */
   readonly isReady: boolean
@@ -14,15 +14,12 @@ export interface IndexedPage {
   readonly scanned: number
   /** Whether the other part has entries. */
   readonly hasOther: boolean
-  readonly returned: number
   /** Length of the longest key. */
   readonly longestKey: number
-  /** The documents as JSON, with commas between them. */
-  readonly json: string
-  /** The ids and tags of the documents, each on a line. */
-  readonly states: string
-  /** Size of the last document, bytes. */
-  readonly lastBytes: number
+  /** The documents as JSON. */
+  readonly bodies: readonly string[]
+  /** The tags of the documents, each on a line. */
+  readonly tags: string
 }
 
 /** Reads pages by an index. */
@@ -47,18 +44,20 @@ export interface PageReader {
   ): IndexedPage | undefined | Promise<IndexedPage | undefined>
 }
 
-/** The row of a statement that reads a page. */
+/** Separates documents. It cannot occur in JSON. */
+export const SEPARATOR = '\u001e'
+
+/**
+ * The row of a statement that reads a page, with one document more if there are more: the documents
+ * that are small, with a {@link SEPARATOR} between them, and the tags of all, each on a line.
+ */
 export interface PageRow {
   readonly is_ready: number
   readonly scanned: number
   readonly others: number
-  readonly entries: number
-  readonly found: number
-  readonly largest: number | null
   readonly longest_key: number | null
-  readonly json: string | null
-  readonly states: string | null
-  readonly sizes: string | null
+  readonly bodies: string | null
+  readonly tags: string | null
 }
 
 /** Returns the reader of SQLite. One statement returns a page as one row, in one snapshot. */
@@ -77,19 +76,13 @@ export function createPageReader({
         cast((select count(*) from document_indexes
           where document_indexes.id = ${0} and state = 'ready') as integer) as is_ready,
         cast((select count(*) from (
-          select 1 from index_entries where ${isWithin} ${inKeyOrder} limit ${limitRows(0)}) as counted
-        ) as integer) as scanned,
-        cast((select count(*) from (
           select 1 from index_entries where ${isWithin} ${inKeyOrder} limit 1) as others_found
         ) as integer) as others,
-        cast(count(*) as integer) as entries,
-        cast(count(tag) as integer) as found,
+        count(*) as scanned,
         max(octet_length(entry.key)) as longest_key,
-        max(octet_length(body)) as largest,
-        string_agg(case when octet_length(body) <= cast(${0} as integer) then body end, ',')
-          as json,
-        string_agg(entry.id || '\n' || tag, '\n') as states,
-        string_agg(cast(octet_length(body) as text), ',') as sizes
+        string_agg(case when octet_length(body) <= cast(${0} as integer) then body end,
+          ${sql.lit(SEPARATOR)}) as bodies,
+        string_agg(tag, '\n') as tags
       from (
         select key, id from index_entries where ${isWithin} ${inKeyOrder} limit ${limitRows(0)}
       ) as entry left join documents on ${isInCollection}`.compile(db),
@@ -98,15 +91,14 @@ export function createPageReader({
     mayReserve: true,
     page({ database, collection }, { id }, part, other, limit) {
       const maxBytes = Math.floor(INLINE_BYTES / limit)
-      const bounds = [id, part.key, part.id, part.upper]
       const { key, id: after, upper } = other ?? NO_PART
       const reading = read(
-        ...[id, ...bounds, limit + 1, id, key, after, upper, maxBytes],
-        ...[...bounds, limit, database, collection],
+        ...[id, id, key, after, upper, maxBytes],
+        ...[id, part.key, part.id, part.upper, limit + 1, database, collection],
       )
       return reading instanceof Promise
-        ? reading.then(({ rows }) => toPage(rows[0], maxBytes))
-        : toPage(reading.rows[0], maxBytes)
+        ? reading.then(({ rows }) => toPage(rows[0], limit))
+        : toPage(reading.rows[0], limit)
     },
   }
 }
@@ -114,19 +106,20 @@ export function createPageReader({
 /** A part without entries. */
 export const NO_PART: IndexPart = { key: Buffer.of(), id: '', upper: Buffer.of() }
 
-/** Returns the page of a row; undefined if a document is larger than `maxBytes` bytes. */
-export function toPage(row: PageRow | undefined, maxBytes: number): IndexedPage | undefined {
+/** Returns the page of a row; undefined if a document was not found or is large. */
+export function toPage(row: PageRow | undefined, limit: number): IndexedPage | undefined {
   invariant(row, 'an aggregate has a row')
-  const { json, states, sizes, largest } = row
-  if (row.found < row.entries || (largest ?? 0) > maxBytes) return undefined
+  const { scanned } = row
+  const bodies = row.bodies?.split(SEPARATOR) ?? []
+  if (bodies.length < scanned) return undefined
+  const tags = row.tags ?? ''
+  const hasMore = scanned > limit
   return {
     isReady: row.is_ready > 0,
-    scanned: row.scanned,
+    scanned,
     hasOther: row.others > 0,
-    returned: row.entries,
     longestKey: row.longest_key ?? 0,
-    json: json ?? '',
-    states: states ?? '',
-    lastBytes: Number(sizes?.slice(sizes.lastIndexOf(',') + 1)),
+    bodies: hasMore ? bodies.slice(0, -1) : bodies,
+    tags: hasMore ? tags.slice(0, tags.lastIndexOf('\n')) : tags,
   }
 }

@@ -7,13 +7,7 @@ import type { Json } from '../../json/strict-json.ts'
 import { printFieldPath } from '../../query/field-path.ts'
 import { compareCodePoints, type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
-import {
-  BATCH_BYTES,
-  createSlices,
-  type Page,
-  stateOf,
-  toSortedPage,
-} from '../../query/scan/read-page.ts'
+import { BATCH_BYTES, createSlices, type Page, toSortedPage } from '../../query/scan/read-page.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -73,7 +67,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   let read = 0
   const pageOf = (next: Position | undefined): Page => ({
     returned: documents.size,
-    states: [...documents].map(([id, tag]) => stateOf(id, tag)).join('\n'),
+    tags: [...documents.values()].join('\n'),
     json: json.print(),
     next,
     ...{ total: undefined, scanned, index: plan.index.name },

@@ -73,6 +73,21 @@ forEachEngine((engine) => {
     expect(reserved).toEqual([Buffer.byteLength(page.json as string)])
   })
 
+  it('pairs documents with their tags in the order of the index', async () => {
+    const ids = ['9', '8\n7', '8', '70']
+    for (const [b, id] of ids.entries()) {
+      await documents.create(where, JSON.stringify({ id, a: 'order', b, text: id.repeat(3) }))
+    }
+    const stored = await Promise.all(ids.map((id) => repository.read({ ...where, id })))
+    for (const limit of [2, 3, 4, 5]) {
+      const { json, tags, returned } = await find(`a=order&sort=b&limit=${limit}`)
+      const expected = stored.slice(0, limit)
+      expect(json).toBe(`[${expected.map((document) => document?.body)}]`)
+      expect(tags).toBe(expected.map((document) => document?.tag).join('\n'))
+      expect(returned).toBe(expected.length)
+    }
+  })
+
   it('merges documents with the number and the string of a text', async () => {
     expect(viewOf(await find('a:in=1&sort=b'))).toEqual({ ids: '2,3,1', scanned: 3 })
   })

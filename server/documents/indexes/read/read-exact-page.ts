@@ -1,6 +1,6 @@
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Json } from '../../json/strict-json.ts'
-import { positionOf } from '../../query/order.ts'
+import { type Position, positionOf, type Sort } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
 import { mayBeTruncated } from '../index-key.ts'
@@ -34,7 +34,7 @@ export function readExactPage(
   function accept(found: IndexedPage | undefined): ReturnType<typeof readExactPage> {
     if (found === undefined) return undefined
     if (other === undefined || !found.hasOther) return toPage(plan, query, found)
-    if (found.returned === 0) return read(other, undefined)
+    if (found.scanned === 0) return read(other, undefined)
     return isSequence && found.scanned > limit ? toPage(plan, query, found) : undefined
   }
   function read(part: IndexPart, otherPart: IndexPart | undefined) {
@@ -66,25 +66,21 @@ function partsOf(plan: IndexPlan, query: PageQuery): IndexPart[] | undefined {
 function toPage(
   { index }: IndexPlan,
   { sort, limit }: PageQuery,
-  { isReady, json, lastBytes, longestKey, returned, scanned, states }: IndexedPage,
+  { isReady, bodies, longestKey, scanned, tags }: IndexedPage,
 ): Page | undefined {
   // The order of documents with the same truncated key is unknown, and they may not match.
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
-  const isLast = scanned <= limit
-  const last = isLast ? undefined : lastOf(json, lastBytes)
   return {
-    ...{ returned, states, scanned },
-    json: `[${json}]`,
-    next: last && positionOf(last, last.id, sort),
+    ...{ tags, scanned },
+    returned: bodies.length,
+    json: `[${bodies.join()}]`,
+    next: scanned > limit ? positionOfLast(bodies, sort) : undefined,
     total: undefined,
     index: index.name,
   }
 }
 
-/** Returns the last of several documents, which has this size. */
-function lastOf(json: string, bytes: number): { readonly id: string } & { [key: string]: Json } {
-  const end = json.slice(-bytes)
-  // A character has at least a byte, so the last document is at the end of as many characters.
-  const isAscii = Buffer.byteLength(end) === bytes
-  return JSON.parse(isAscii ? end : Buffer.from(end).subarray(-bytes).toString())
+function positionOfLast(bodies: readonly string[], sort: Sort): Position {
+  const last = JSON.parse(bodies.at(-1) ?? '') as { readonly id: string } & Json
+  return positionOf(last, last.id, sort)
 }

@@ -17,8 +17,8 @@ import type { TopDocuments } from './top-documents.ts'
 export interface Page {
   /** Number of documents on the page. */
   readonly returned: number
-  /** The ids and tags of the documents, each on a line. They identify the state of the page. */
-  readonly states: string
+  /** The tags of the documents, each on a line. They identify the state of the page. */
+  readonly tags: string
   /** The documents as a JSON array. */
   readonly json: JsonText
   /** The position after which the next page begins; undefined on the last page. */
@@ -83,7 +83,7 @@ async function readInIdOrder(
 ): Promise<Page> {
   const textOf = createDocumentPrinter(fields)
   const slice = createSlices(nextTurn)
-  const states: string[] = []
+  const tags: string[] = []
   const json = new JsonArray()
   let bytes = 0
   let scanned = 0
@@ -100,7 +100,7 @@ async function readInIdOrder(
     if (paused > 0) await pause(paused)
     check?.(paused)
     // Read one more than requested, to detect a next page. A filter may skip many documents.
-    const size = isScan ? PAGE.max : limit + 1 - states.length
+    const size = isScan ? PAGE.max : limit + 1 - tags.length
     const found = isScan
       ? await repository.scan(where, after, BATCH_BYTES, upTo)
       : await repository.until(where, after, size, BATCH_BYTES, upTo)
@@ -120,12 +120,12 @@ async function readInIdOrder(
       if (isFull || isBefore(id)) continue
       const text = textOf(body, parsed)
       const size = Buffer.byteLength(text)
-      isFull = states.length === limit || (bytes + size > PAGE_BYTES && states.length > 0)
+      isFull = tags.length === limit || (bytes + size > PAGE_BYTES && tags.length > 0)
       if (isFull && !count) break
       if (isFull) continue
       bytes += size
       lastId = id
-      states.push(stateOf(id, tag))
+      tags.push(tag)
       json.add(text)
     }
     const isLast = last === undefined && rows.length < size
@@ -133,8 +133,8 @@ async function readInIdOrder(
     if (isLast || batch >= batches || (isFull && !count)) {
       const end = isFull ? lastId : isLast ? undefined : after
       return {
-        returned: states.length,
-        states: states.join('\n'),
+        returned: tags.length,
+        tags: tags.join('\n'),
         json: json.print(),
         next: end === undefined ? undefined : { values: [], id: end },
         total: count ? total : undefined,
@@ -183,7 +183,7 @@ export async function toSortedPage(
   top: TopDocuments,
   reserve: ScanBounds['reserve'],
   nextTurn: NextTurn,
-): Promise<Pick<Page, 'returned' | 'states' | 'json' | 'next'>> {
+): Promise<Pick<Page, 'returned' | 'tags' | 'json' | 'next'>> {
   const { documents, bytes, next } = top.page()
   await reserve?.(bytes)
   const json = new JsonArray()
@@ -198,14 +198,11 @@ export async function toSortedPage(
   }
   return {
     returned: documents.length,
-    states: documents.map(({ id, tag }) => stateOf(id, tag)).join('\n'),
+    tags: documents.map(({ tag }) => tag).join('\n'),
     json: json.print(),
     next,
   }
 }
-
-/** Returns the lines of a document in {@link Page.states}. */
-export const stateOf = (id: string, tag: string): string => `${id}\n${tag}`
 
 /** Returns a function that returns a promise of the next turn if the current one took too long. */
 export function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
