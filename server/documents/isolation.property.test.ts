@@ -479,7 +479,7 @@ forEachEngineNode((start) => {
     const location = String(answer.headers.location)
     const id = location.slice(location.indexOf('/_job/'))
     const read = () => node.request('GET', `/_db/${database}${id}`)
-    await expect.poll(async () => (await read()).status, { interval: 5, timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await read()).status, { interval: 5 }).toBe(200)
     expect((await read()).json).toMatchObject(job)
     if (requested.elsewhere === database || !databases.has(requested.elsewhere)) return
     const foreign = await node.request('GET', `/_db/${requested.elsewhere}${id}`)

@@ -31,7 +31,7 @@ const names = (listed: readonly ListenerStatus[]) => listed.map(({ endpoint }) =
 
 /** Polls until a sample that satisfies `check` has been taken. */
 const sampled = <T>(read: () => Promise<T>, check: (value: T) => void) =>
-  expect.poll(read, { timeout: 15_000, interval: 200 }).toSatisfy((value) => {
+  expect.poll(read, { interval: 200 }).toSatisfy((value) => {
     check(value as T)
     return true
   })

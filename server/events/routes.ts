@@ -18,7 +18,7 @@ import { createStreamLimit, type StreamLimit } from './stream-limit.ts'
 export const HEARTBEAT = 5_000
 
 /** How often a quiet stream authenticates its reader again, in heartbeats. */
-const HEARTBEATS_PER_CHECK = 3
+export const HEARTBEATS_PER_CHECK = 3
 
 /** Reconnect delay that is sent to readers, ms. */
 const RECONNECT_DELAY = 1_000

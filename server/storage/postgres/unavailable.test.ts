@@ -83,8 +83,10 @@ describe.each(outages)('a server that $way', ({ go, back }) => {
     await expectUnavailableImmediately(revise())
 
     await back()
-    await expect.poll(() => revise()).toBe(before + 1)
-    expect(store.outage()).toBeUndefined()
+    // No rejected change was made.
+    await expect.poll(revision).toBe(before)
+    await vi.waitFor(revise, WAIT)
+    await expect.poll(() => store.outage()).toBeUndefined()
     expect(reached.at(-1)).toBe(true)
     // The pool returns no dead connections, and no queries of the outage remain queued.
     await sendRequest()
@@ -109,9 +111,9 @@ test('notifications resume after their connection broke, starting with `all`', a
   store.onNotification((topic) => heard.push(topic))
   proxy.cut()
   // Notifications sent in the meantime are lost.
-  await expect.poll(() => heard).toEqual(['all'])
+  await expect.poll(() => heard[0]).toBe('all')
   await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
-  await expect.poll(() => heard).toEqual(['all', 'nodes'])
+  await expect.poll(() => heard).toContain('nodes')
 })
 
 test('a connection lost in the network is closed, and no other', async () => {
