@@ -1,15 +1,18 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
 import type { AppEnv, ListenerContext } from '../../http/env.ts'
 import { createClientOf } from '../../http/guards/client-address.ts'
 import { CSRF_COOKIE } from '../../http/guards/sign-in-cookies.ts'
 import { renderFailure, toFailure } from '../../http/output/render-failure.ts'
 import { securityHeaders } from '../../http/output/security-headers.ts'
 import type { Store } from '../../storage/store.ts'
+import type { TestEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../../storage/vault.ts'
 import type { FailedSignIn } from '../failed-sign-ins.ts'
 import { createProvider } from '../providers/create-provider.ts'
 import type { Identity } from '../providers/identity.ts'
+import { type PlainProvider, startPlainProvider } from '../providers/plain-provider.testing.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ProviderConfig } from '../providers/provider-config.ts'
 import { type BeginSession, oauth2Routes } from '../routes.ts'
@@ -138,3 +141,26 @@ export const plainConfig = (
   activeUserEndpoint: `${origin}/user`,
   ...over,
 })
+
+/** Starts a provider that runs until the test ends. */
+export async function startProvider(): Promise<PlainProvider> {
+  const provider = await startPlainProvider()
+  onTestFinished(() => provider.close())
+  return provider
+}
+
+/** Returns a provider `oauth2`, and a harness that is configured with it. */
+export async function openSignIn(
+  engine: TestEngine,
+  over: Parameters<typeof plainConfig>[1] = {},
+  options: Partial<SignInHarnessOptions> = {},
+) {
+  const provider = await startProvider()
+  const configs = [plainConfig(provider.origin, over)]
+  const harness = createSignInHarness({ store: await engine.open(), configs, ...options })
+  return { provider, harness }
+}
+
+/** Returns the requests that a provider's token endpoint has received. */
+export const tokenRequests = (provider: PlainProvider) =>
+  provider.requests.filter(({ path }) => path === '/token')
