@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
 import { watchUrl } from './support/page/watch-url.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
+import { expect, freshTest, type Gatehouse, sessionTest, test } from './support/server/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
 const activityPath = '/_console/activity'
@@ -159,7 +159,7 @@ freshTest(
   },
 )
 
-freshTest(
+sessionTest(
   'A failed sign-in is logged and can be filtered',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^http 4\d\d POST .*\/_idp\//)
@@ -169,7 +169,7 @@ freshTest(
     await expect(page.getByRole('alert')).toBeVisible()
     await giveKey(page, gatehouse.operatorKey)
     await page.getByLabel('What').selectOption('Sign-in failed')
-    const row = page.getByRole('row').filter({ hasText: 'anonymous' })
+    const row = page.getByRole('row').filter({ hasText: 'anonymous' }).first()
     await expect(row).toContainText('Sign-in failed')
     await expect(row).toContainText('local')
     await row.getByRole('button', { name: /before and after$/ }).click()

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
-import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
+import { expect, type Gatehouse, test } from './support/server/gatehouse.ts'
 
 const isLive = (page: Page) => expect(page.getByText('Live', { exact: true })).toBeVisible()
 
@@ -71,57 +71,59 @@ test('A change by someone else shows in an open console immediately', async ({
   await elsewhere.close()
 })
 
-freshTest(
-  'The page reports a killed server and recovers after its restart',
-  async ({ page, gatehouse, browserErrors }) => {
-    test.slow()
-    browserErrors.allow(/^request failed /)
-    await gatehouse.signIn(page, consolePath)
-    await isLive(page)
-    await gatehouse.kill()
-    await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible()
-    await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible()
-    await expect(page.getByText('The data shown may be out of date.')).toBeVisible()
-    await expectAccessible(page)
+test('The page reports a killed server and recovers after its restart', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  test.slow()
+  browserErrors.allow(/^request failed /)
+  await gatehouse.signIn(page, consolePath)
+  await isLive(page)
+  await gatehouse.kill()
+  await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible()
+  await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible()
+  await expect(page.getByText('The data shown may be out of date.')).toBeVisible()
+  await expectAccessible(page)
 
-    // A manual retry fails, and the page still shows the lost connection.
+  // A manual retry fails, and the page still shows the lost connection.
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible()
+
+  await gatehouse.restart()
+  const address = await addEndpoint(gatehouse)
+  await expect(page.getByText(/No connection since/)).toBeHidden()
+  // There was no event without a connection, so all data was reloaded.
+  await expect(rowOf(page, address)).toContainText('Listening')
+
+  await isLive(page)
+})
+
+test('A server that hangs is reported, and the page recovers', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  test.slow()
+  browserErrors.allow(/^request failed /)
+  await gatehouse.signIn(page, consolePath)
+  await isLive(page)
+  process.kill(gatehouse.pid, 'SIGSTOP')
+  try {
+    // After the time limit for heartbeats.
+    await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible({
+      timeout: 60_000,
+    })
+    await expect(page.locator('[data-stale]')).toBeVisible()
     await page.getByRole('button', { name: 'Try now' }).click()
-    await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible()
-
-    await gatehouse.restart()
-    const address = await addEndpoint(gatehouse)
-    await expect(page.getByText(/No connection since/)).toBeHidden()
-    // There was no event without a connection, so all data was reloaded.
-    await expect(rowOf(page, address)).toContainText('Listening')
-
-    await isLive(page)
-  },
-)
-
-freshTest(
-  'A server that hangs is reported, and the page recovers',
-  async ({ page, gatehouse, browserErrors }) => {
-    test.slow()
-    browserErrors.allow(/^request failed /)
-    await gatehouse.signIn(page, consolePath)
-    await isLive(page)
-    process.kill(gatehouse.pid, 'SIGSTOP')
-    try {
-      // After the time limit for heartbeats.
-      await expect(page.getByText(/No connection since \d\d:\d\d:\d\d/)).toBeVisible({
-        timeout: 60_000,
-      })
-      await expect(page.locator('[data-stale]')).toBeVisible()
-      await page.getByRole('button', { name: 'Try now' }).click()
-    } finally {
-      process.kill(gatehouse.pid, 'SIGCONT')
-    }
-    await isLive(page)
-    await expect(page.locator('[data-stale]')).toBeHidden()
-    const address = await addEndpoint(gatehouse)
-    await expect(rowOf(page, address)).toContainText('Listening')
-  },
-)
+  } finally {
+    process.kill(gatehouse.pid, 'SIGCONT')
+  }
+  await isLive(page)
+  await expect(page.locator('[data-stale]')).toBeHidden()
+  const address = await addEndpoint(gatehouse)
+  await expect(rowOf(page, address)).toContainText('Listening')
+})
 
 test('A read-only store is reported with its reason until it accepts changes', async ({
   page,

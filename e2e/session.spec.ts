@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { addDatabases, consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
 import { watchFirstView } from './support/page/first-view.ts'
-import { expect, freshTest as test } from './support/server/gatehouse.ts'
+import { expect, freshTest, sessionTest as test } from './support/server/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
 test('The console requires a sign-in, which returns to the requested page', async ({
@@ -149,37 +149,36 @@ test('A missing chunk offers a reload, which keeps the input', async ({
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
-test('A page that fails to load while the server is down loads after a retry', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^request failed /)
-  // The form checks the typed address.
-  browserErrors.allow(/^http 503 POST .*\/endpoint-check$/)
-  browserErrors.allow(
-    /^console (?:TypeError: Failed to fetch dynamically|Error: Unable to preload CSS)/,
-  )
-  await gatehouse.signIn(page, `${consolePath}/new`)
-  await page.getByLabel('Port').fill('8534')
-  await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
-  await gatehouse.stop()
-  await page.keyboard.press('Enter')
-  const failure = page.getByText('Gatehouse does not respond. Your input is kept.')
-  await expect(failure).toBeVisible()
-  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
-  await expectAccessible(page)
-  // The retry fails, and the page stays.
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await expect(failure).toBeVisible()
+freshTest(
+  'A page that fails to load while the server is down loads after a retry',
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^request failed /)
+    // The form checks the typed address.
+    browserErrors.allow(/^http 503 POST .*\/endpoint-check$/)
+    browserErrors.allow(
+      /^console (?:TypeError: Failed to fetch dynamically|Error: Unable to preload CSS)/,
+    )
+    await gatehouse.signIn(page, `${consolePath}/new`)
+    await page.getByLabel('Port').fill('8534')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
+    await gatehouse.stop()
+    await page.keyboard.press('Enter')
+    const failure = page.getByText('Gatehouse does not respond. Your input is kept.')
+    await expect(failure).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
+    await expectAccessible(page)
+    // The retry fails, and the page stays.
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await expect(failure).toBeVisible()
 
-  await gatehouse.restart()
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
-  await page.goto(`${consolePath}/new`)
-  await expect(page.getByLabel('Port')).toHaveValue('8534')
-})
+    await gatehouse.restart()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
+    await page.goto(`${consolePath}/new`)
+    await expect(page.getByLabel('Port')).toHaveValue('8534')
+  },
+)
 
 test('An idle page does not extend the session', async ({ page, gatehouse }) => {
   await page.clock.install()

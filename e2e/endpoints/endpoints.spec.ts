@@ -1,7 +1,7 @@
 import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { watchUrl } from '../support/page/watch-url.ts'
-import { expect, freshTest, test } from '../support/server/gatehouse.ts'
+import { expect, test } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 
 // This file is long because it contains many journeys that share no code.
@@ -210,22 +210,23 @@ test('The filter shows how many rows it hides and is part of the URL', async ({
   await expect(page.getByRole('rowheader')).toHaveCount(1)
 })
 
-freshTest(
-  'A lost connection is shown and restored automatically',
-  async ({ page, gatehouse, browserErrors }) => {
-    // A stopping server responds to the page's health check with 503.
-    browserErrors.allow(/^(request failed |http 503 GET .*\/_api\/health$)/)
-    await gatehouse.signIn(page, consolePath)
-    await expect(page.getByText('Live', { exact: true })).toBeVisible()
-    await gatehouse.stop()
-    await expect(
-      page.getByText(/^No connection since .* The data shown may be out of date\./),
-    ).toBeVisible()
-    await page.getByRole('button', { name: 'Try now' }).click()
-    await expect(page.getByText(/Retrying in/)).toBeVisible()
-    await gatehouse.restart()
-    // Pauses between retries grow to 15 s.
-    await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 45_000 })
-    await expect(page.getByText(/^No connection since/)).toBeHidden()
-  },
-)
+test('A lost connection is shown and restored automatically', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  // A stopping server responds to the page's health check with 503.
+  browserErrors.allow(/^(request failed |http 503 GET .*\/_api\/health$)/)
+  await gatehouse.signIn(page, consolePath)
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  await gatehouse.stop()
+  await expect(
+    page.getByText(/^No connection since .* The data shown may be out of date\./),
+  ).toBeVisible()
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await expect(page.getByText(/Retrying in/)).toBeVisible()
+  await gatehouse.restart()
+  // Pauses between retries grow to 15 s.
+  await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText(/^No connection since/)).toBeHidden()
+})

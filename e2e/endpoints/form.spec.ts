@@ -2,7 +2,13 @@ import { Agent, get } from 'node:http'
 import type { Page } from '@playwright/test'
 import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
-import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
+import {
+  expect,
+  freshTest,
+  type Gatehouse,
+  sessionTest,
+  test,
+} from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 import { unprivileged } from '../support/server/unprivileged.ts'
 import { withProvider } from '../support/server/with-provider.ts'
@@ -266,42 +272,43 @@ test('A duplicate starts with the host and mapping of the original and the next 
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('blog')
 })
 
-freshTest(
-  'A save waits for a killed server and keeps the input',
-  async ({ page, gatehouse, browserErrors }) => {
-    test.slow()
-    browserErrors.allow(/^request failed /)
-    const address = await endpoint(gatehouse, 'blog', 'shop')
-    await gatehouse.signIn(page, consolePath)
-    await chooseInMenu(page, address, 'Edit mapping')
-    const form = mappingForm(page, address)
-    await page.getByRole('button', { name: 'Move shop up' }).click()
-    await addDatabases(page, 'news')
-    await gatehouse.kill()
-    await page.keyboard.press('Control+Enter')
-    await expect(
-      form.getByText(
-        'No connection to Gatehouse. The endpoint is saved when the connection returns.',
-      ),
-    ).toBeVisible()
-    await expectAccessible(page)
-    await gatehouse.restart()
-    await expect(form).toBeHidden()
-    expect(await stored(gatehouse, address)).toEqual(['shop', 'blog', 'news'])
+test('A save waits for a killed server and keeps the input', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  test.slow()
+  browserErrors.allow(/^request failed /)
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  const form = mappingForm(page, address)
+  await page.getByRole('button', { name: 'Move shop up' }).click()
+  await addDatabases(page, 'news')
+  await gatehouse.kill()
+  await page.keyboard.press('Control+Enter')
+  await expect(
+    form.getByText(
+      'No connection to Gatehouse. The endpoint is saved when the connection returns.',
+    ),
+  ).toBeVisible()
+  await expectAccessible(page)
+  await gatehouse.restart()
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop', 'blog', 'news'])
 
-    // Repeat with a reload of the page.
-    await chooseInMenu(page, address, 'Edit mapping')
-    await page.getByRole('button', { name: 'Remove blog' }).click()
-    await gatehouse.kill()
-    await gatehouse.restart()
-    await page.reload()
-    await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
-    await expect(names(page)).toHaveText([/^shop/, /^news/])
-    await form.getByRole('button', { name: 'Save mapping' }).click()
-    await expect(form).toBeHidden()
-    expect(await stored(gatehouse, address)).toEqual(['shop', 'news'])
-  },
-)
+  // Repeat with a reload of the page.
+  await chooseInMenu(page, address, 'Edit mapping')
+  await page.getByRole('button', { name: 'Remove blog' }).click()
+  await gatehouse.kill()
+  await gatehouse.restart()
+  await page.reload()
+  await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
+  await expect(names(page)).toHaveText([/^shop/, /^news/])
+  await form.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop', 'news'])
+})
 
 test('A lost response is resolved by checking the server', async ({
   page,
@@ -343,7 +350,7 @@ test('A lost response is resolved by checking the server', async ({
   await expect(rowOf(page, `tcp://127.0.0.1:${other}`)).toContainText('Listening')
 })
 
-freshTest(
+sessionTest(
   'An edit continues after the session ends and the person signs in again',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^http 401 /)

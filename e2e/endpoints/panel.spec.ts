@@ -136,29 +136,29 @@ test('The suggested commands work in a shell', async ({ page, gatehouse, context
   expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
 })
 
-freshTest(
-  'A failed endpoint is retried on demand when its port is free',
-  async ({ page, gatehouse }) => {
-    const { address, port } = await added(gatehouse)
-    await gatehouse.stop()
-    const other = await listen(port)
-    await gatehouse.restart()
-    await gatehouse.signIn(page, panelPath(address))
-    const state = panelOf(page, address).getByRole('region', { name: 'State' })
-    await expect(state).toContainText('Failed')
-    await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
-    await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
-    // The button is pressed while the port is taken: once it is free, the server also retries by
-    // itself.
-    await page.route('**/retry', async (route) => {
-      await other.close()
-      await route.continue()
-    })
-    await state.getByRole('button', { name: 'Try now' }).click()
-    await expect(state).toContainText('Listening')
-    await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
-  },
-)
+test('A failed endpoint is retried on demand when its port is free', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address, port } = await added(gatehouse)
+  await gatehouse.stop()
+  const other = await listen(port)
+  await gatehouse.restart()
+  await gatehouse.signIn(page, panelPath(address))
+  const state = panelOf(page, address).getByRole('region', { name: 'State' })
+  await expect(state).toContainText('Failed')
+  await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
+  await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
+  // The button is pressed while the port is taken: once it is free, the server also retries by
+  // itself.
+  await page.route('**/retry', async (route) => {
+    await other.close()
+    await route.continue()
+  })
+  await state.getByRole('button', { name: 'Try now' }).click()
+  await expect(state).toContainText('Listening')
+  await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
+})
 
 test.describe('During a grace period', () => {
   freshTest.use({ drain: 30 })

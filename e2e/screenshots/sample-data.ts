@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
 import { SAMPLE_SECONDS, SAMPLES } from '../../server/contract/endpoints/traffic.ts'
-import type { FreshGatehouse } from '../support/server/gatehouse.ts'
+import type { GatehouseProcess } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 
 /** A server with endpoints in every state and with traffic. */
@@ -30,7 +30,7 @@ const STORED = ['blog', 'shop', 'archive', 'metrics', 'news', 'tickets']
  * @param worker Playwright's `parallelIndex`
  */
 export async function createSampleData(
-  gatehouse: FreshGatehouse,
+  gatehouse: GatehouseProcess,
   worker: number,
 ): Promise<SampleData> {
   const host = `127.20.${worker}.4`
@@ -85,7 +85,7 @@ export async function createSampleData(
   }
 }
 
-async function writeDocuments(gatehouse: FreshGatehouse): Promise<void> {
+async function writeDocuments(gatehouse: GatehouseProcess): Promise<void> {
   const authors = ['ada', 'grace', 'edsger', 'barbara']
   const articles = Array.from({ length: 240 }, (_, at) => ({
     id: `2026-${String(at + 1).padStart(3, '0')}`,

@@ -28,29 +28,27 @@ export async function signInWithKey(page: Page, key: string, path: string): Prom
   await openConsole(page, path)
 }
 
-/** The credentials of the operator. */
-export interface AdminAccess {
-  readonly token: string
-  /** The cookies of a session; empty if it has ended. */
-  readonly cookies: Cookie[]
+/** Signs in with the operator key outside the browser; returns the cookies of the session. */
+export async function openSession(baseURL: string, key: string): Promise<Cookie[]> {
+  const api = await request.newContext({ baseURL })
+  try {
+    await sendKey(api, key, '/_console/')
+    return (await api.storageState()).cookies
+  } finally {
+    await api.dispose()
+  }
 }
 
-/** Creates an admin's token in a session, which ends unless it is kept. */
-export async function openAdminAccess(
-  baseURL: string,
-  key: string,
-  keepSession: boolean,
-): Promise<AdminAccess> {
+/** Creates an admin's token in a session that it ends. */
+export async function createToken(baseURL: string, key: string): Promise<string> {
   const api = await request.newContext({ baseURL, extraHTTPHeaders: OUR_PAGE })
   try {
     await sendKey(api, key, '/_console/')
     const data = { name: 'journey', role: 'admin' }
     const made = await api.post('/_db/_system/_api/token', { data })
     expect(made.status(), await made.text()).toBe(201)
-    const { token } = (await made.json()) as { token: string }
-    if (!keepSession) await api.delete('/_db/_system/_api/session')
-    const cookies = keepSession ? (await api.storageState()).cookies : []
-    return { token, cookies }
+    await api.delete('/_db/_system/_api/session')
+    return ((await made.json()) as { token: string }).token
   } finally {
     await api.dispose()
   }

@@ -2,28 +2,31 @@ import { test as base, expect } from '@playwright/test'
 import type { AccessRole } from '../../../server/contract/access/role.ts'
 import { type BrowserErrors, watchBrowserErrors } from '../page/browser-errors.ts'
 import { openSampleData, type SampleData } from '../sample-data.ts'
-import { type FreshGatehouse, type Gatehouse, openGatehouse } from './open-gatehouse.ts'
+import { signInWithKey } from '../sign-in.ts'
+import { type GatehouseProcess, openGatehouse } from './open-gatehouse.ts'
 import { resetGatehouse } from './reset.ts'
 
-export type { FreshGatehouse, Gatehouse } from './open-gatehouse.ts'
+export type { Gatehouse, GatehouseProcess } from './open-gatehouse.ts'
 
 /** Fixtures of every journey. */
 export interface Fixtures {
-  gatehouse: Gatehouse
+  gatehouse: GatehouseProcess
   /** Errors in the browser; an error that the test does not allow fails it. */
   browserErrors: BrowserErrors
 }
 
 /** Fixtures that the tests of a worker share; each is opened for the first test that uses it. */
 export interface WorkerFixtures {
-  sharedGatehouse: FreshGatehouse
+  sharedGatehouse: GatehouseProcess
   sample: SampleData
 }
 
 /**
- * Playwright's `test` with a server that all tests of a worker share. A test that kills or restarts
- * the server, removes its first endpoint, or ends sessions uses {@link freshTest}. A test also fails
- * if the browser had an error that the test did not allow.
+ * Playwright's `test` with a server that all tests of a worker share, and a session that their pages
+ * share. A test may stop, kill and restart the server. A test that ends sessions uses
+ * {@link sessionTest}. A test that changes the configuration of the server, removes its first
+ * endpoint, or reads the whole audit log uses {@link freshTest}. A test also fails if the browser had
+ * an error that the test did not allow.
  */
 export const test = base.extend<Fixtures, WorkerFixtures>({
   // Playwright resets cookies, storage, routes and the clock. A page of a reused context starts
@@ -81,14 +84,23 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 })
 
 interface FreshFixtures {
-  gatehouse: FreshGatehouse
   /** A program that starts the server (`freshTest.use`), such as {@link unprivileged}. */
   launcher: readonly string[]
   /** How long the server lets connections finish, seconds. */
   drain: number
 }
 
-/** {@link test} with a server of its own. */
+/** {@link test} with a session for each sign-in, and without sessions at the start. */
+export const sessionTest = test.extend({
+  gatehouse: async ({ gatehouse }, use) => {
+    await gatehouse.endSessions()
+    const signIn: GatehouseProcess['signIn'] = (page, at = '/_console/endpoints') =>
+      signInWithKey(page, gatehouse.operatorKey, at)
+    await use(Object.create(gatehouse, { signIn: { value: signIn } }))
+  },
+})
+
+/** {@link test} with a server and an origin of its own, so that the browser has cached nothing. */
 export const freshTest = test.extend<FreshFixtures>({
   launcher: [[], { option: true }],
   drain: [1, { option: true }],

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Page } from '@playwright/test'
-import { type AdminAccess, openAdminAccess, openConsole, signInWithKey } from '../sign-in.ts'
+import type { Cookie, Page } from '@playwright/test'
+import { createToken, openConsole, openSession, signInWithKey } from '../sign-in.ts'
 import { freePort } from './free-port.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
@@ -43,8 +43,8 @@ export interface Gatehouse {
   delete(url: string): Promise<ApiResponse>
 }
 
-/** A Gatehouse that only one test uses. Each sign-in starts a session. */
-export interface FreshGatehouse extends Gatehouse {
+/** A Gatehouse whose process the test controls. */
+export interface GatehouseProcess extends Gatehouse {
   /** The pid of the current process. */
   readonly pid: number
   /** Returns the output of all its starts. */
@@ -58,6 +58,8 @@ export interface FreshGatehouse extends Gatehouse {
    * and later starts.
    */
   restart(env?: Readonly<Record<string, string>>): Promise<void>
+  /** Ends all sessions of the operator. */
+  endSessions(): Promise<void>
 }
 
 export interface GatehouseOptions {
@@ -69,7 +71,7 @@ export interface GatehouseOptions {
   readonly drain?: number
   /** Added to the environment of every start. */
   readonly env?: Readonly<Record<string, string>>
-  /** Whether all pages share the session of one sign-in; default false. */
+  /** Whether all pages share the session of one sign-in, instead of one session for each sign-in. */
   readonly oneSession?: boolean
 }
 
@@ -79,7 +81,7 @@ export interface GatehouseOptions {
  */
 export async function openGatehouse(
   options: GatehouseOptions,
-): Promise<FreshGatehouse & { close(): Promise<void> }> {
+): Promise<GatehouseProcess & { close(): Promise<void> }> {
   const { worker, launcher = [], drain = 1, oneSession = false } = options
   const data = await mkdtemp(path.join(tmpdir(), 'gatehouse-e2e-'))
   const port = await freePort(worker)
@@ -90,7 +92,8 @@ export async function openGatehouse(
     printed += text
   }
   let env: Readonly<Record<string, string>> = options.env ?? {}
-  let access: Promise<AdminAccess> | undefined
+  let access: Promise<string> | undefined
+  let session: Promise<Cookie[]> | undefined
   const start = async () => {
     server = await startServer({ port, data, print, env, launcher, drain }).catch(
       (error: Error) => {
@@ -112,12 +115,12 @@ export async function openGatehouse(
 
   const operatorKey = () => readFileSync(path.join(data, 'operator.key'), 'utf8').trim()
   // Created on first use: many journeys send no request outside the browser.
-  const admin = () => {
-    access ??= openAdminAccess(url, operatorKey(), oneSession)
+  const token = () => {
+    access ??= createToken(url, operatorKey())
     return access
   }
   const sendRequest = async (target: string, init?: RequestInit): Promise<ApiResponse> => {
-    const headers = { authorization: `Bearer ${(await admin()).token}`, ...init?.headers }
+    const headers = { authorization: `Bearer ${await token()}`, ...init?.headers }
     const response = await fetch(new URL(target, url), { redirect: 'manual', ...init, headers })
     const text = await response.text()
     const json = response.headers.get('content-type')?.startsWith('application/json')
@@ -140,10 +143,11 @@ export async function openGatehouse(
       operatorKey: operatorKey(),
       async signIn(page, at = '/_console/endpoints') {
         if (!oneSession) return signInWithKey(page, operatorKey(), at)
-        await page.context().addCookies((await admin()).cookies)
+        session ??= openSession(url, operatorKey())
+        await page.context().addCookies(await session)
         await openConsole(page, at)
       },
-      token: async () => (await admin()).token,
+      token,
       url,
       port,
       data,
@@ -157,6 +161,13 @@ export async function openGatehouse(
         env = { ...env, ...more }
         await stop()
         await start()
+      },
+      async endSessions() {
+        const { status } = await sendRequest('/_db/_system/_api/user/me/session/all', {
+          method: 'DELETE',
+        })
+        if (status >= 300) throw new Error(`the sessions have not ended: ${status}`)
+        session = undefined
       },
       freePort: () => freePort(worker),
       get: (target) => sendRequest(target),

@@ -1,11 +1,11 @@
 import { startTestProvider } from '../../../server/oauth2/providers/provider.testing.ts'
-import type { FreshGatehouse } from './gatehouse.ts'
+import type { GatehouseProcess } from './gatehouse.ts'
 
 /**
  * Starts an independent provider that signs everybody in as Ada, and restarts Gatehouse as its
  * client.
  */
-export async function withProvider(gatehouse: FreshGatehouse) {
+export async function withProvider(gatehouse: GatehouseProcess) {
   const client = { client_id: 'gatehouse', client_secret: 'only-for-this-journey-0123456789' }
   const provider = await startTestProvider([
     { ...client, redirect_uris: [`${gatehouse.url}/_oauth2/oidc/auth`] },
