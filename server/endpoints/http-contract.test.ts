@@ -267,6 +267,14 @@ describe('Remove an endpoint', () => {
     expect(response.status).toBe(405)
     expect(response.headers.allow).toBe('DELETE')
   })
+
+  it('requires the role operator also for an address with a line separator', async () => {
+    for (const separator of ['\n', '\u2028']) {
+      const path = `/_api/endpoint/${encodeURIComponent(separator)}`
+      expect((await sendRequest(node.port, 'DELETE', path)).status).toBe(401)
+      expect((await node.request('DELETE', path)).json).toEqual(ABSENT)
+    }
+  })
 })
 
 describe('Revisions', () => {

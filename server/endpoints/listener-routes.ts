@@ -70,7 +70,7 @@ export const listenerRoutes = ({
       },
     )
     .get(
-      '/:address{.+}/traffic',
+      '/:address{[^]+}/traffic',
       describe({
         summary: 'Get the traffic of an endpoint in the last hour',
         responses: { 200: endpointTraffic },
@@ -95,7 +95,7 @@ export const listenerRoutes = ({
       },
     )
     .post(
-      '/:address{.+}/retry',
+      '/:address{[^]+}/retry',
       describe({
         summary: 'Retry a failed listener now',
         responses: { 200: acknowledgement },
@@ -111,7 +111,7 @@ export const listenerRoutes = ({
       },
     )
     .post(
-      '/:address{.+}/close',
+      '/:address{[^]+}/close',
       describe({
         summary: 'Close the remaining connections of a removed endpoint',
         responses: { 200: acknowledgement },

@@ -70,7 +70,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       },
     )
     .delete(
-      '/:address{.+}',
+      '/:address{[^]+}',
       describe({
         summary: 'Remove an endpoint; the address is percent-encoded',
         conditions: ['If-Match'],

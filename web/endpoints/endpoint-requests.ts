@@ -32,7 +32,7 @@ export async function deleteEndpoint(address: string, revision?: number): Promis
     revision === undefined ? {} : { 'If-Match': `"${revision}"` }
   const param = { address: encodeURIComponent(address) }
   try {
-    await readJson(api._api.endpoint[':address{.+}'].$delete({ param }, { headers }))
+    await readJson(api._api.endpoint[':address{[^]+}'].$delete({ param }, { headers }))
     return true
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 404) return false

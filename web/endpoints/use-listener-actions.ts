@@ -11,7 +11,7 @@ export function useListenerActions() {
   const queryClient = useQueryClient()
   const { mutate, error, variables } = useMutation({
     mutationFn: ({ action, address }: { action: 'retry' | 'close'; address: string }) => {
-      const listener = api._api.listener[':address{.+}'][action]
+      const listener = api._api.listener[':address{[^]+}'][action]
       return readJson(listener.$post({ param: { address: encodeURIComponent(address) } }))
     },
     onSuccess: (_, { action, address }) =>

@@ -15,7 +15,7 @@ export const trafficQuery = (address: string) =>
     queryKey: ['traffic', address],
     queryFn: ({ signal }) =>
       readJson(
-        api._api.listener[':address{.+}'].traffic.$get(
+        api._api.listener[':address{[^]+}'].traffic.$get(
           { param: param(address) },
           { init: { signal } },
         ),
