@@ -8,16 +8,17 @@ import {
 import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
+import { createTokenRevoker } from './revoked-tokens.testing.ts'
 import { FAULTS, randomNumbers, SEED } from './settings.testing.ts'
 
-// Two nodes connect to one PostgreSQL through separate proxies while clients change documents. The
-// tests cause faults of nodes, of PostgreSQL and of connections, one after the other.
-// `npm run test:endurance` causes more of them.
+// Two nodes connect to one PostgreSQL through separate proxies while clients change documents and
+// revoke tokens. The test causes faults of nodes, of PostgreSQL and of connections, one after the
+// other. `npm run test:endurance` causes more of them.
 
 /** Number of clients per node. */
 const CLIENTS = 3
 
-/** Minimum number of acknowledged changes between two faults. */
+/** Minimum number of acknowledged changes of documents between two faults. */
 const PROGRESS = 10
 
 /** Number of faults between comparisons of the stored documents. */
@@ -159,7 +160,7 @@ const faults: readonly (readonly [string, Fault])[] = [
   ],
 ]
 
-test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
+test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked tokens are rejected`, {
   timeout: 120_000 + FAULTS * FAULT,
 }, async () => {
   const random = randomNumbers(SEED)
@@ -169,19 +170,23 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
       writer: createDocumentWriter(`${node.name}${at}`, randomNumbers(SEED + random(1_000_000))),
     })),
   )
+  const revoker = createTokenRevoker(nodes, randomNumbers(SEED))
   const acknowledged = () => writers.reduce((sum, { writer }) => sum + writer.acknowledged, 0)
   let over = false
   let failure: unknown
-  const write = async ({ call, writer }: (typeof writers)[number]) => {
+  /** Repeats a change until a comparison. `change` returns whether it was acknowledged. */
+  const repeat = async (change: () => Promise<boolean>) => {
     try {
-      while (!over) if (!(await writer.write(call))) await pause(RETRY_DELAY)
+      while (!over) if (!(await change())) await pause(RETRY_DELAY)
     } catch (error) {
       failure ??= error
     }
   }
   const progress = async () => {
-    const before = acknowledged()
-    await expect.poll(() => failure !== undefined || acknowledged() > before + PROGRESS).toBe(true)
+    const before = { changes: acknowledged(), revocations: revoker.acknowledged }
+    const isEnough = () =>
+      acknowledged() > before.changes + PROGRESS && revoker.acknowledged > before.revocations
+    await expect.poll(() => failure !== undefined || isEnough()).toBe(true)
     if (failure !== undefined) throw failure
   }
   const ready = async (node: NodeProcess) =>
@@ -191,7 +196,10 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist`, {
   try {
     for (let left = FAULTS; left > 0; ) {
       over = false
-      const writing = writers.map(write)
+      const writing = [
+        ...writers.map(({ call, writer }) => repeat(() => writer.write(call))),
+        repeat(revoker.revokeOne),
+      ]
       for (const until = Math.max(0, left - COMPARE); left > until; left--) {
         await progress()
         // Cause each kind once before choosing at random.
