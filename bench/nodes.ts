@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { type NodeProcess, startNodes } from '../server/nodes/integration/node-processes.testing.ts'
 import { killProcesses } from '../server/test-support/server-process.testing.ts'
@@ -136,7 +137,8 @@ const spread = (numbers: readonly number[], digits = 0) =>
 
 const { url, stop } = await startPostgres()
 try {
-  const [a, b] = (await startNodes(url, ['a', 'b'])) as [NodeProcess, NodeProcess]
+  const nodes = await startNodes(url, ['a', 'b'], [], NODE_FLAGS)
+  const [a, b] = nodes as [NodeProcess, NodeProcess]
   const readFromB = createReader(b)
   const names = ['one', 'two'] as const
   for (const name of names) await a.request('POST', '/_api/database', { name })

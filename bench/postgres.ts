@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { type NodeProcess, startNodes } from '../server/nodes/integration/node-processes.testing.ts'
 import { makeCluster, startServer } from '../server/storage/test-support/postgres-server.testing.ts'
@@ -72,10 +73,9 @@ const url = `postgres://gatehouse@127.0.0.1:${port}/postgres`
 const farUrl = new URL(url)
 farUrl.port = String(await startDistantPort(port, LATENCY))
 try {
-  const [node, far] = (await startNodes([url, farUrl.href], ['near', 'far'])) as [
-    NodeProcess,
-    NodeProcess,
-  ]
+  const urls = [url, farUrl.href]
+  const nodes = await startNodes(urls, ['near', 'far'], [], NODE_FLAGS)
+  const [node, far] = nodes as [NodeProcess, NodeProcess]
   await fill(node, url)
   const host = nextHost()
   const [barePort = 0, plainPort = 0] = await freePorts(2)

@@ -46,18 +46,20 @@ export interface NodeRequestOptions {
  * concurrently. They run on one machine, so only one node can open each port.
  *
  * @param urls the URL of the database, or one per node.
+ * @param nodeFlags flags of Node.js.
  */
 export async function startNodes(
   urls: string | readonly string[],
   names: readonly string[],
   flags: readonly string[] = [],
+  nodeFlags: readonly string[] = [],
 ): Promise<NodeProcess[]> {
   const urlOf = (at: number) => (typeof urls === 'string' ? urls : (urls[at] ?? ''))
   const ports = await freePorts(names.length)
   let token = ''
   const make = async (name: string, at: number): Promise<NodeProcess> => {
     let port = ports[at] ?? 0
-    let process = await startNode(urlOf(at), name, port, flags)
+    let process = await startNode(urlOf(at), name, port, flags, nodeFlags)
     let ended = false
     return {
       name,
@@ -86,7 +88,7 @@ export async function startNodes(
       async start() {
         if (!ended) return
         ;[port = 0] = await freePorts(1)
-        process = await startNode(urlOf(at), name, port, flags)
+        process = await startNode(urlOf(at), name, port, flags, nodeFlags)
         ended = false
       },
     }
@@ -117,11 +119,12 @@ export const startNode = (
   name: string,
   port: number,
   flags: readonly string[] = [],
+  nodeFlags: readonly string[] = [],
 ): Promise<ServerProcess> =>
   startProcess(
     [
       ...['--database-url', databaseUrl, '--node', name, '--drain', '1'],
       ...['--endpoint', `tcp://127.0.0.1:${port}`, ...flags],
     ],
-    { env: SECRETS },
+    { env: SECRETS, nodeFlags },
   )
