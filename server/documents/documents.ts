@@ -46,7 +46,7 @@ export interface ChangeAhead {
 
 /** Documents (docs/http-api.md, "Documents"). Unmet conditions fail with 412. */
 export interface Documents {
-  /** Forgets what is remembered of indexes after another process has changed the database. */
+  /** Clears the cache of indexes. Call it after another process has changed the database. */
   clearCache(): void
   /**
    * Returns the names of a database's collections that hold documents, in order. `database` is an

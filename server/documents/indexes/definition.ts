@@ -21,13 +21,11 @@ export interface IndexDefinition {
 const FIELDS = z.array(z.string())
 const STATE = z.enum(INDEX_STATES)
 
-/** The columns of a definition. */
 export type DefinitionRow = Pick<
   DocumentIndexesTable,
   'id' | 'name' | 'fields' | 'is_unique' | 'state'
 >
 
-/** Parses a row. */
 export const toDefinition = (row: DefinitionRow): IndexDefinition => ({
   id: row.id,
   name: row.name,

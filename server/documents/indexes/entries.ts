@@ -58,7 +58,7 @@ export interface CollectionIndexes {
   /** In the order of their ids. */
   readonly definitions: readonly IndexDefinition[]
   /** Whether one of them is unique. */
-  readonly areUnique: boolean
+  readonly hasUnique: boolean
   /** Adds documents. @throws NotUnique */
   add(documents: readonly Indexed[]): Promise<void>
   /** Adds documents that are committed already. A unique index that they violate fails. */
@@ -102,7 +102,7 @@ export async function openIndexes(
     documents.flatMap((document) => entriesOf(indexes, document))
   return {
     definitions: indexes,
-    areUnique: indexes.some(({ isUnique }) => isUnique),
+    hasUnique: indexes.some(({ isUnique }) => isUnique),
     async add(documents) {
       const [duplicate] = await addEntries(trx, engine, allEntriesOf(documents))
       if (duplicate !== undefined) throw new NotUnique(duplicate)
@@ -180,12 +180,12 @@ async function addEntries(
       select entry.index_id, entry.key, entry.id, entry.sole from ${rows}
       where true order by entry.at on conflict do nothing`.execute(trx)
     if (Number(numAffectedRows) === missing.length) break
-    const { rows: skipped } = await sql<{ at: number; rival: string | null }>`
-      select at, rival from (
+    const { rows: skipped } = await sql<{ at: number; conflicting: string | null }>`
+      select at, conflicting from (
         select entry.at, (
           select other.id from index_entries as other
           where other.index_id = entry.index_id and other.sole = entry.sole and other.id <> entry.id
-        ) as rival, (
+        ) as conflicting, (
           select 1 from index_entries as own
           where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id
         ) as own
@@ -193,11 +193,11 @@ async function addEntries(
       ) as states where own is null order by at`.execute(trx)
     const tried = missing
     missing = []
-    for (const { at, rival } of skipped) {
+    for (const { at, conflicting } of skipped) {
       const entry = tried[at] as Entry
-      // Without a rival, the other document has just been deleted.
-      if (rival === null) missing.push(entry)
-      else duplicates.push({ index: entry.index, first: rival, second: entry.id })
+      // If no document conflicts, the one that did has just been deleted.
+      if (conflicting === null) missing.push(entry)
+      else duplicates.push({ index: entry.index, first: conflicting, second: entry.id })
     }
   }
   return duplicates

@@ -115,7 +115,7 @@ export function rangeOf(
   }
   const { lower, upper } = ranges[operator]()
   if (!isDescending) return { lower, upper }
-  // Keys that begin with a bound belong to the range at its lower end only.
+  // A range includes keys that begin with its lower bound, and excludes those that begin with its upper one.
   return { lower: successorOf(invert(upper)), upper: successorOf(invert(lower)) }
 }
 

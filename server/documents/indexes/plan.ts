@@ -12,7 +12,7 @@ import {
   successorOf,
 } from './index-key.ts'
 
-/** Maximum number of ranges of keys that conditions of equality lead to. */
+/** Maximum number of combinations of values that conditions of equality select. */
 const STREAMS = 64
 
 /** The part of a query that decides which index serves it. */
@@ -200,7 +200,7 @@ function intersectAll(
     const values = number === undefined ? [text] : [number, text]
     return values.map((value) => rangeOf(operator, value, isDescending, fields))
   })
-  // Without the empty ranges, since every condition would double them.
+  // Drop empty ranges: every condition would double their number.
   return all
     .reduce((some, others) =>
       some.flatMap((one) => others.flatMap((other) => intersect(one, other))),

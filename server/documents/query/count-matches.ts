@@ -12,8 +12,8 @@ interface CountDeps {
 }
 
 /**
- * Returns whether {@link countEntries} counts the documents that match, and their page does not
- * require all of them.
+ * Returns whether the entries of a plan are exactly the documents that match, so that
+ * {@link countEntries} can count them without reading documents.
  */
 export const isCountable = (
   { mayReserve }: DocumentRepository['indexes'],

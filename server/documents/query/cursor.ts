@@ -9,7 +9,7 @@ import type { Position, Sort, SortValue } from './order.ts'
 /** Maximum length of a cursor, in characters, so that it fits into a URL. */
 export const CURSOR_LENGTH = 6_000
 
-/** Returns what binds a cursor to its query. The result is computed once. */
+/** Returns a function that returns the text that binds a cursor to its query, computed once. */
 export function cursorContext(
   { database, collection }: CollectionRef,
   filter: Filter,

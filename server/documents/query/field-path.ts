@@ -109,7 +109,7 @@ export function splitValues(text: string): string[] {
 /** Returns a path as a query parameter names it. */
 export function printFieldPath(path: FieldPath): string {
   const [name] = path
-  // Most paths are one name without such characters. A planner prints several for each query.
+  // Fast path: most paths are one name without such characters.
   if (path.length === 1 && name !== undefined && !/[.,:\\]|^-/.test(name)) return name
   return path.map((each) => each.replace(/[.,:\\]|^-/g, '\\$&')).join('.')
 }

@@ -114,9 +114,9 @@ function equals(text: string): Test {
   }
 }
 
-/** Returns the value, other than a string, that prints as a text; undefined if there is none. */
+/** Returns the value other than a string whose JSON is exactly this text; undefined if none. */
 export function parseExactly(text: string): Json | undefined {
-  // An exception takes longer than the rest of a query.
+  // Throwing an exception would take longer than the rest of the query.
   if (!/^(?:true|false|null|-?[0-9]|[[{])/.test(text)) return undefined
   try {
     const value = JSON.parse(text) as Json
@@ -131,7 +131,7 @@ const isComposite = (value: Json | undefined): value is Composite =>
 
 type Composite = Json[] | { [key: string]: Json }
 
-/** Returns whether two values print as the same JSON. It takes no longer than the smaller one. */
+/** Returns whether two values have the same JSON. The cost depends on the smaller one only. */
 function isSame(one: Json, other: Json): boolean {
   if (!isComposite(one) || !isComposite(other)) return one === other
   if (Array.isArray(one) || Array.isArray(other)) {

@@ -50,7 +50,7 @@ export type FindPage = (
  */
 export function createFindPage(deps: FindPageDeps): FindPage {
   const { repository, readyIndexes, nextTurn, scans } = deps
-  // On SQLite, other readers then get 75 % of the processor during two scans, instead of 65 %.
+  // Two turns: on SQLite, other readers then get 75 % of the processor during two scans, not 65 %.
   const scanning = { repository, nextTurn: createTurns(2) }
   const { indexes: reader } = repository
 
@@ -87,10 +87,10 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       return readPage(deps, where, query, { reserve: bounds.reserve })
     }
     if (!isFiltered) return readLong(undefined)
-    // A page is read with remembered indexes only if one of them answers the query alone: the
+    // A page is read with cached indexes only if one of them answers the query alone: the
     // statement checks that it is still ready, and no index that has become ready since would be
     // better.
-    const known = readyIndexes.remembered(where)
+    const known = readyIndexes.cached(where)
     const exact = known && readExact(planOf(known))
     if (!(exact instanceof Promise)) return readAsReady()
     return exact.then((page) => (page === undefined ? readAsReady(known) : reserved(page)))
@@ -106,7 +106,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       return waiting === undefined ? page : waiting.then(() => page)
     }
 
-    /** @param tried indexes that do not answer the query alone. */
+    /** @param tried indexes that were tried already, and cannot answer the query alone. */
     function readAsReady(tried?: readonly IndexDefinition[]): Page | Promise<Page> {
       const reading = readyIndexes.read(where)
       return reading instanceof Promise ? reading.then(read) : read(reading)

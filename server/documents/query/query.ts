@@ -121,8 +121,8 @@ function selectionOf(
 }
 
 /**
- * Parses the query of a change of all documents that match. Rejects parameters of pages: their
- * caller means one page, and the change would affect all documents.
+ * Parses the query of a change of all documents that match. Rejects parameters of pages: the
+ * caller would expect the change of one page, but it would affect all documents.
  *
  * @throws Failure `bad-parameter`
  */

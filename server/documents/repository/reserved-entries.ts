@@ -31,7 +31,7 @@ export async function releaseEntries(
   documents: readonly NewDocument[],
 ): Promise<void> {
   const indexes = await openIndexes(trx, 'sqlite', where)
-  if (!indexes?.areUnique) return
+  if (!indexes?.hasUnique) return
   await indexes.remove(documents)
   const ids = JSON.stringify(documents.map(({ id }) => id))
   const stored = await trx

@@ -126,7 +126,7 @@ async function writeRows(
   rows: readonly Row[],
   until: number,
 ): Promise<WriteResult[]> {
-  if (!target.indexes?.areUnique) return write(target, rows)
+  if (!target.indexes?.hasUnique) return write(target, rows)
   const together = await attempt(target, rows)
   if (together !== undefined) return together
   const written: WriteResult[] = []
@@ -172,7 +172,7 @@ async function write(target: Target, rows: readonly Row[]): Promise<WriteResult[
       else if (tag !== undefined) existing.push(row)
     }
     const isSingle = rows.length === 1
-    if (replaces && existing.length > 0 && indexes?.areUnique && !isSingle) throw new OneByOne()
+    if (replaces && existing.length > 0 && indexes?.hasUnique && !isSingle) throw new OneByOne()
     if (replaces) await replace(target, existing, stored)
     for (const row of existing) written.set(row, replaces ? 'replaced' : 'exists')
     // Another transaction has deleted the others since the insertion.

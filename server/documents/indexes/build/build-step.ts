@@ -30,7 +30,7 @@ export async function buildStep(
   upTo: string,
 ): Promise<IndexRow | undefined> {
   const after = row.cursor ?? ''
-  // One upper bound: with two, SQLite searches for the first and tests all documents for the other.
+  // One upper bound: of two, SQLite uses only one to search, and tests every document for the other.
   const until = (source: Pick<typeof db, 'selectFrom'>, last: string) =>
     source
       .selectFrom('documents')

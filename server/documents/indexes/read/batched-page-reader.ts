@@ -11,8 +11,8 @@ const SMALL_BYTES = 2_560
 const TOGETHER = 10 * (PAGE.default + 1)
 
 /**
- * Returns the reader of PostgreSQL. The pages of a turn of the event loop are one statement. Longer
- * pages, and those with larger documents, are a statement each.
+ * Returns the reader of PostgreSQL. One statement reads all pages that are requested in one turn of
+ * the event loop. Longer pages, and pages with larger documents, take one statement each.
  */
 export function createBatchedPageReader({
   db,

@@ -90,7 +90,7 @@ export function createIndexReader({
   prepareLookup = prepareRead,
 }: Pick<Store, 'db' | 'engine' | 'prepareRead'> &
   Partial<Pick<Store, 'prepareLookup'>>): IndexReader {
-  /** By the rows of a result, which SQLite caches. */
+  /** The parsed definitions by their rows: the query cache of SQLite returns the same rows again. */
   const parsed = new WeakMap<readonly object[], readonly IndexDefinition[]>()
   const ready = prepareLookup(
     db

@@ -8,7 +8,7 @@ import type { DocumentRepository } from '../../repository/stored-documents.ts'
 import type { Filter } from '../filter.ts'
 import { idsOn } from '../ids-on-page.testing.ts'
 import { createReadInIdOrder, type ReadInIdOrder } from './read-in-id-order.ts'
-import { FREE } from './scan-limit.ts'
+import { INDEXED_READ } from './scan-limit.ts'
 
 const where = { database: 'db', collection: 'articles' }
 /** In an order that is not that of `n`. */
@@ -80,7 +80,10 @@ forEachEngine((engine) => {
   })
 
   test('a range of too many entries is scanned', async () => {
-    const more = Array.from({ length: FREE.entries }, (_, at) => ({ id: `e${at}`, n: 100 + at }))
+    const more = Array.from({ length: INDEXED_READ.entries }, (_, at) => ({
+      id: `e${at}`,
+      n: 100 + at,
+    }))
     for (let at = 0; at < more.length; at += 500) await insert(more.slice(at, at + 500))
     const filter: Filter = [['n:gte', '0']]
     await expect(byIndex(where, filter, undefined, 1)).rejects.toThrow('a scan')

@@ -4,7 +4,7 @@ import { readByIndex } from '../../indexes/read/read-by-index.ts'
 import { createMatcher, type Filter } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import { type Page, type ReadPageDeps, readPage, type ScanBounds } from './read-page.ts'
-import { FREE } from './scan-limit.ts'
+import { INDEXED_READ } from './scan-limit.ts'
 
 /** Returns documents that match, in id order after an id. */
 export type ReadInIdOrder = (
@@ -17,7 +17,7 @@ export type ReadInIdOrder = (
 
 /**
  * Returns the {@link ReadInIdOrder} of a repository. It reads by an index if that takes at most
- * {@link FREE} entries, and otherwise by a scan within the bounds.
+ * {@link INDEXED_READ} entries, and otherwise by a scan within the bounds.
  */
 export function createReadInIdOrder(deps: ReadPageDeps): ReadInIdOrder {
   const { repository, nextTurn } = deps
@@ -34,7 +34,7 @@ export function createReadInIdOrder(deps: ReadPageDeps): ReadInIdOrder {
     if (plan === undefined) return undefined
     const checkEntries = async (entries: number, bytes: number) => {
       check?.()
-      if (entries > FREE.entries || bytes > FREE.bytes) throw new TooManyEntries()
+      if (entries > INDEXED_READ.entries || bytes > INDEXED_READ.bytes) throw new TooManyEntries()
     }
     try {
       const bounds = { reserve, check: checkEntries, upTo }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FREE, ScanLimit } from './scan-limit.ts'
+import { INDEXED_READ, ScanLimit } from './scan-limit.ts'
 
 const limits = { running: 1, waiting: 1, wait: 60_000, duration: 10_000 }
 const forever = new AbortController().signal
@@ -83,12 +83,12 @@ it('limits a query by an index once it has read many entries', async () => {
       for (let scanned = 0; scanned < most; scanned += 1_000) await check(scanned, 0)
       return most
     })
-  expect(await readUpTo(FREE.entries)).toBe(FREE.entries)
-  await expect(readUpTo(FREE.entries + 1)).rejects.toMatchObject({ code: 'busy' })
-  const readBytes = scans.runIndexed(forever, (check) => check(0, FREE.bytes))
+  expect(await readUpTo(INDEXED_READ.entries)).toBe(INDEXED_READ.entries)
+  await expect(readUpTo(INDEXED_READ.entries + 1)).rejects.toMatchObject({ code: 'busy' })
+  const readBytes = scans.runIndexed(forever, (check) => check(0, INDEXED_READ.bytes))
   await expect(readBytes).rejects.toMatchObject({ code: 'busy' })
   resolve()
   await first
-  expect(await readUpTo(FREE.entries + 1)).toBe(FREE.entries + 1)
+  expect(await readUpTo(INDEXED_READ.entries + 1)).toBe(INDEXED_READ.entries + 1)
   await scans.run(forever, async (check) => check())
 })

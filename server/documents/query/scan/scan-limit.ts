@@ -9,10 +9,10 @@ import { Semaphore } from '../../../storage/changes/semaphore.ts'
 export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 } as const
 
 /**
- * What a query reads by an index before it counts as a query without one: entries, and bytes of
- * documents.
+ * Maximum that a query reads by an index before the limits of scans apply to it: entries, and bytes
+ * of documents.
  */
-export const FREE = { entries: 2_000, bytes: PAGE_BYTES } as const
+export const INDEXED_READ = { entries: 2_000, bytes: PAGE_BYTES } as const
 
 /**
  * Called between two batches of a scan. Throws if the scan must end.
@@ -58,7 +58,7 @@ export class ScanLimit {
   }
 
   /**
-   * Runs a query by an index. It needs a slot once it has read more than {@link FREE}.
+   * Runs a query by an index. It needs a slot once it has read more than {@link INDEXED_READ}.
    *
    * @param read awaits its argument before each batch, with the number of entries and the bytes of
    * documents read so far.
@@ -72,7 +72,10 @@ export class ScanLimit {
     try {
       return await read(async (entries, bytes) => {
         requireConnected(signal)
-        if (check === undefined && (entries >= FREE.entries || bytes >= FREE.bytes)) {
+        if (
+          check === undefined &&
+          (entries >= INDEXED_READ.entries || bytes >= INDEXED_READ.bytes)
+        ) {
           await this.#enter(signal)
           check = this.#begin(signal)
         }
