@@ -52,10 +52,10 @@ export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClos
   const [submitted, setAsked] = useState(false)
   const check = useChangeGuard(rows)
   const bulkChange = useBulkChange(here, onClose)
-  const facts = { action, name: name.trim(), rows, selected, here }
-  const plan = planBulk(facts)
+  const input = { action, name: name.trim(), rows, selected, here }
+  const plan = planBulk(input)
   const count = selected.size
-  const error = action === 'remove' ? undefined : errorOf(action, facts.name)
+  const error = action === 'remove' ? undefined : errorOf(action, input.name)
   const named = error === undefined
   const guard = check(plan.tasks.map(({ row, after }) => ({ address: row.address, after })))
   const mapped = [
@@ -155,7 +155,7 @@ function SkippedList({ skipped }: { skipped: readonly SkippedEndpoint[] }) {
   return (
     <ul className={`${changes.list} ${classes.list}`}>
       {[...reasons].map(([reason, some]) => (
-        <li key={reason} data-fine={some[0]?.fine || undefined}>
+        <li key={reason} data-unchanged={some[0]?.isUnchanged || undefined}>
           <span className="mono">{some[0]?.address}</span>
           {some.length > 1 && ` and ${some.length - 1} more`}: {reason}
         </li>

@@ -16,14 +16,14 @@ const rows = joinRows(
   records,
   records.map(({ endpoint }) => status(endpoint)),
 )
-const plan = (facts: Partial<BulkPlanInput>) =>
+const plan = (input: Partial<BulkPlanInput>) =>
   planBulk({
     action: 'remove',
     name: '',
     rows,
     selected: new Set(rows.map(({ address }) => address)),
     here: undefined,
-    ...facts,
+    ...input,
   })
 const mapped = ({ tasks }: ReturnType<typeof plan>) =>
   Object.fromEntries(tasks.map(({ row, after }) => [row.address, after]))
@@ -31,7 +31,7 @@ const mapped = ({ tasks }: ReturnType<typeof plan>) =>
 test('a database is appended to mappings that do not serve it', () => {
   const added = plan({ action: 'add', name: 'blog' })
   expect(mapped(added)).toEqual({ [at(4)]: ['_system', 'news', 'blog'] })
-  expect(added.skipped.map(({ address, fine }) => [address, fine])).toEqual([
+  expect(added.skipped.map(({ address, isUnchanged }) => [address, isUnchanged])).toEqual([
     [at(1), true],
     [at(2), true],
     [at(3), true],
@@ -43,11 +43,11 @@ test('removing the last name never maps all databases', () => {
   expect(mapped(taken)).toEqual({ [at(2)]: ['shop'] })
   expect(taken.skipped).toContainEqual({
     address: at(3),
-    fine: false,
+    isUnchanged: false,
     reason:
       'blog is its only database. Without it, the endpoint would serve all databases. Change its mapping or remove it instead.',
   })
-  expect(taken.skipped.find(({ address }) => address === at(1))?.fine).toBe(false)
+  expect(taken.skipped.find(({ address }) => address === at(1))?.isUnchanged).toBe(false)
 })
 
 test('the last admin endpoint is kept, preferably the one of the page', () => {
@@ -55,7 +55,7 @@ test('the last admin endpoint is kept, preferably the one of the page', () => {
     const removed = plan({ here })
     expect(removed.tasks.map(({ row }) => row.address)).not.toContain(here)
     expect(removed.tasks).toHaveLength(3)
-    expect(removed.skipped).toMatchObject([{ address: here, fine: false }])
+    expect(removed.skipped).toMatchObject([{ address: here, isUnchanged: false }])
   }
   const taken = plan({
     action: 'remove-database',

@@ -15,7 +15,7 @@ export interface SkippedEndpoint {
   readonly address: string
   readonly reason: string
   /** Whether it is already in the wanted state. */
-  readonly fine: boolean
+  readonly isUnchanged: boolean
 }
 
 export interface BulkPlan {
@@ -38,12 +38,12 @@ export interface BulkPlanInput {
  * Plans a bulk change. The last database is never taken out of a mapping, because an empty mapping
  * means all databases.
  */
-export function planBulk(facts: BulkPlanInput): BulkPlan {
-  const { rows, selected, here } = facts
+export function planBulk(input: BulkPlanInput): BulkPlan {
+  const { rows, selected, here } = input
   const chosen = rows.filter(
     ({ address, databases }) => databases !== null && selected.has(address),
   )
-  const checked = chosen.map((row) => check(facts, row))
+  const checked = chosen.map((row) => check(input, row))
   const skipped = checked.flatMap((one) => ('reason' in one ? one : []))
   const tasks = checked.flatMap((one) => ('row' in one ? one : []))
 
@@ -57,7 +57,7 @@ export function planBulk(facts: BulkPlanInput): BulkPlan {
     const staying = tasks.findIndex(({ row }) => row === last)
     if (last !== undefined && staying >= 0) {
       tasks.splice(staying, 1)
-      skipped.push({ address: last.address, reason: LAST_ADMIN_ACCESS, fine: false })
+      skipped.push({ address: last.address, reason: LAST_ADMIN_ACCESS, isUnchanged: false })
       closed.delete(last.address)
     }
   }
@@ -68,7 +68,11 @@ function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | Sk
   const { address } = row
   const mapping = row.databases ?? []
   const task = (after: readonly string[] | null): BulkTask => ({ row, after })
-  const keep = (reason: string, fine = false): SkippedEndpoint => ({ address, reason, fine })
+  const keep = (reason: string, isUnchanged = false): SkippedEndpoint => ({
+    address,
+    reason,
+    isUnchanged,
+  })
   if (action === 'remove') return task(null)
   if (action === 'add') {
     if (mapping.length === 0) return keep('Already serves all databases.', true)

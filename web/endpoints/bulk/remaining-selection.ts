@@ -36,7 +36,7 @@ export function useRemainingSelection(choose: (addresses: Iterable<string>) => v
 /** Returns the addresses whose configuration differs from the plan. */
 export function findUnchanged(plan: BulkPlan, list: readonly EndpointRecord[]): string[] {
   const now = new Map(list.map(({ endpoint, databases }) => [endpoint, databases]))
-  const skipped = plan.skipped.flatMap(({ address, fine }) => (fine ? [] : address))
+  const skipped = plan.skipped.flatMap(({ address, isUnchanged }) => (isUnchanged ? [] : address))
   const left = plan.tasks.flatMap(({ row: { address }, after }) => {
     const databases = now.get(address)
     const isDone =

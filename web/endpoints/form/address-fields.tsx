@@ -27,7 +27,7 @@ const schemes = [
 /**
  * Scheme, host and port of a new endpoint, or the path of a unix socket.
  *
- * @param props.obstacle the result of checking the address while it was typed.
+ * @param props.addressProblem the result of checking the address while it was typed.
  */
 export function AddressFields(
   props: FormPart & { readonly addressProblem: AddressProblem | undefined },

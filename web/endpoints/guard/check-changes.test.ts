@@ -121,13 +121,17 @@ describe('changing a mapping', () => {
     const wide = { ...page, hostname: '10.0.0.4' }
     const own = row(8529, [], 'listening', 0, 'tcp://10.0.0.4:8529')
     const changes = [{ address: own.address, after: ['shop'] }]
-    const facts = { here: own.address, page: wide }
-    const cut = check([own, row(8530, []), row(1, [], 'listening', 0, 'unix:///a')], changes, facts)
+    const context = { here: own.address, page: wide }
+    const cut = check(
+      [own, row(8530, []), row(1, [], 'listening', 0, 'unix:///a')],
+      changes,
+      context,
+    )
     expect(cut.otherConsole).toBeUndefined()
     expect(cut.consequences).toContain(
       'This browser cannot reach the console through another endpoint.',
     )
-    const open = check([own, row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')], changes, facts)
+    const open = check([own, row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')], changes, context)
     expect(open.otherConsole?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
   })
 })

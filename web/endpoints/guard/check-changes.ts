@@ -59,8 +59,8 @@ export interface ChangeContext {
  * 2. `disconnects`: label the button "… and disconnect" ({@link guardedLabel}). Load the bar before the
  *    request (`preloadUndo`), and call `undo.offerConsole` afterwards instead of `undo.offer`.
  */
-export function checkChanges(facts: ChangeContext): ChangeGuard {
-  const { changes, rows, here, named = changes.length > 1 } = facts
+export function checkChanges(context: ChangeContext): ChangeGuard {
+  const { changes, rows, here, named = changes.length > 1 } = context
   const changed = new Map(changes.map((change) => [change.address, change.after]))
   const mappingAfter = (row: EndpointRow) =>
     row.databases !== null && changed.has(row.address)
@@ -82,11 +82,11 @@ export function checkChanges(facts: ChangeContext): ChangeGuard {
     (row) =>
       row.address === here && servesConsole(row.databases) && !servesConsole(mappingAfter(row)),
   )
-  const otherConsole = disconnects ? findOtherConsole(adminEndpoints, facts.page) : undefined
+  const otherConsole = disconnects ? findOtherConsole(adminEndpoints, context.page) : undefined
   const removed = rows.filter(
     (row) => row.databases !== null && mappingAfter(row) === null && changed.has(row.address),
   )
-  const stranded = findUnservedDatabases(facts, mappingAfter, added)
+  const stranded = findUnservedDatabases(context, mappingAfter, added)
   return {
     refused: undefined,
     disconnects,
@@ -94,7 +94,7 @@ export function checkChanges(facts: ChangeContext): ChangeGuard {
     consequences: [
       disconnects && formatOwn(named ? `${here}` : 'this endpoint'),
       disconnects && otherConsole === undefined && NO_OTHER_CONSOLE,
-      removed.length > 0 && formatConnections(removed, facts.drainSeconds),
+      removed.length > 0 && formatConnections(removed, context.drainSeconds),
       stranded.length > 0 && formatStranded(stranded, !named),
     ].filter((sentence) => sentence !== false),
   }

@@ -27,7 +27,7 @@ test('an undo is offered for ten seconds', () => {
   expect(undo.begin()).toBeUndefined()
 })
 
-test('holding pauses the countdown, and releasing leaves a minimum', () => {
+test('a pause stops the countdown, and a minimum remains after it', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(UNDO_MS - 10)
@@ -41,7 +41,7 @@ test('holding pauses the countdown, and releasing leaves a minimum', () => {
   expect(undo.current()).toBeUndefined()
 })
 
-test('holding early keeps the remaining time', () => {
+test('an early pause keeps the remaining time', () => {
   const undo = createUndoStore()
   undo.offer([removed(8530)])
   vi.advanceTimersByTime(1_000)

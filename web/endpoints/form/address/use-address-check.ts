@@ -34,7 +34,7 @@ const checkQuery = (endpoint: string | undefined) =>
   })
 
 /**
- * Returns the obstacle that the node serving this page found for the address in a form. Returns
+ * Returns the problem that the node serving this page found with the address in a form. Returns
  * undefined while the address is incomplete or being checked, and if the check fails.
  *
  * @param taken the addresses of the configured endpoints.
