@@ -21,3 +21,11 @@ export async function recordAll(
 ): Promise<void> {
   for (const one of entries) await store.change((trx) => record(trx, one))
 }
+
+/** Returns what the log says of each change, in order. */
+export const recordedChanges = (store: Store) =>
+  store.db
+    .selectFrom('audit')
+    .select(['actor', 'action', 'target', 'outcome', 'before', 'after'])
+    .orderBy('seq')
+    .execute()

@@ -1,20 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { recordedChanges } from '../audit/audit.testing.ts'
 import { createRecorder } from '../audit/record.ts'
 import type { Actor } from '../contract/audit.ts'
-import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
 
 const actor: Actor = { name: 'github:1', by: 'session', address: '192.0.2.7' }
 const by = { record: createRecorder(), actor }
-
-const recorded = (store: Store) =>
-  store.db
-    .selectFrom('audit')
-    .select(['actor', 'action', 'target', 'outcome', 'before', 'after'])
-    .orderBy('seq')
-    .execute()
 
 forEachEngine((engine) => {
   test('creations and drops are recorded, requests without effect are not', async () => {
@@ -27,7 +20,7 @@ forEachEngine((engine) => {
     expect(await deleteDatabase(store, 'shop', by)).toBeUndefined()
     expect(await deleteDatabase(store, 'blog', by)).toBe(2)
     const row = { actor: 'github:1', target: 'blog', outcome: 'done' }
-    expect(await recorded(store)).toEqual([
+    expect(await recordedChanges(store)).toEqual([
       { ...row, action: 'database.create', before: 'null', after: '{}' },
       { ...row, action: 'database.drop', before: '{}', after: 'null' },
     ])

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
+import { recordedChanges } from '../../audit/audit.testing.ts'
 import { createRecorder } from '../../audit/record.ts'
 import type { Actor } from '../../contract/audit.ts'
 import type { Store } from '../../storage/store.ts'
@@ -13,12 +14,6 @@ const ADDRESS = 'tcp://127.0.0.1:8530'
 const actor: Actor = { name: 'github:1', by: 'token', address: '192.0.2.7' }
 const by = { record: createRecorder(), actor }
 
-const recorded = (store: Store) =>
-  store.db
-    .selectFrom('audit')
-    .select(['actor', 'action', 'target', 'outcome', 'before', 'after'])
-    .orderBy('seq')
-    .execute()
 const write = (store: Store, databases: string[]) =>
   writeEndpoint(store, { endpoint: ADDRESS, databases }, by)
 
@@ -30,7 +25,7 @@ forEachEngine((engine) => {
     await deleteEndpoint(store, ADDRESS, by)
     const row = { actor: 'github:1', target: ADDRESS, outcome: 'done' }
     const [a, ba] = ['{"databases":["a"]}', '{"databases":["b","a"]}']
-    expect(await recorded(store)).toEqual([
+    expect(await recordedChanges(store)).toEqual([
       { ...row, action: 'endpoint.add', before: 'null', after: a },
       { ...row, action: 'endpoint.map', before: a, after: ba },
       { ...row, action: 'endpoint.remove', before: ba, after: 'null' },
@@ -42,7 +37,7 @@ forEachEngine((engine) => {
     const revision = await write(store, ['a'])
     expect(await write(store, ['a'])).toBe(revision)
     expect(await deleteEndpoint(store, 'tcp://127.0.0.1:1', by)).toBe(false)
-    expect(await recorded(store)).toHaveLength(1)
+    expect(await recordedChanges(store)).toHaveLength(1)
   })
 
   test('a change that cannot be recorded is rolled back', async () => {
@@ -65,7 +60,7 @@ forEachEngine((engine) => {
       }),
     )
     // The "before" of each row equals the "after" of the previous row: changes do not interleave.
-    const rows = await recorded(stores[0])
+    const rows = await recordedChanges(stores[0])
     expect(rows.map(({ before }) => before)).toEqual([
       'null',
       ...rows.slice(0, -1).map(({ after }) => after),

@@ -1,25 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createRecorder, START } from '../../../audit/record.ts'
+import { START } from '../../../audit/record.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
-import { createHttpEngine } from '../../listeners/http-engine.ts'
-import type { Listener } from '../../listeners/listener.ts'
-import type { Peers } from '../placement/peers.ts'
-import { createEndpointRegistry, type EndpointRegistry } from '../registry.ts'
+import type { EndpointRegistry } from '../registry.ts'
+import { createLoneRegistry } from './lone-node.testing.ts'
 
 // Changes of endpoints whose turn to be opened has not come while a node starts.
-
-const peers: Peers = {
-  node: 'a',
-  any: false,
-  listenOnThisHost: () => false,
-  report: () => {},
-  forget: () => {},
-  sendCommand: async () => 0,
-  requireOtherAdminAccess: async () => {},
-}
 
 forEachEngine((engine) => {
   let store: Store
@@ -37,11 +25,7 @@ forEachEngine((engine) => {
       .values(addresses.map((address, at) => ({ address, databases: '[]', revision: at + 1 })))
       .execute()
     await store.db.updateTable('counters').set({ value: 100 }).execute()
-    registry = createEndpointRegistry({
-      ...{ store, record: createRecorder(), engine: createHttpEngine<Listener>() },
-      ...{ certificate: undefined, publish: () => {}, grace: 0 },
-      ...(engine.name === 'postgres' && { peers }),
-    })
+    registry = createLoneRegistry(store, engine.name === 'postgres')
     last = addresses.at(-1) as string
     restoring = registry.restore()
     while (listed().length === 0) await nextTurn()

@@ -1,26 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createRecorder, START } from '../../../audit/record.ts'
+import { START } from '../../../audit/record.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { readAddress } from '../../address.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
-import { createHttpEngine } from '../../listeners/http-engine.ts'
-import type { Listener } from '../../listeners/listener.ts'
-import type { Peers } from '../placement/peers.ts'
-import { createEndpointRegistry, type EndpointRegistry } from '../registry.ts'
-
-/** Peers of a node that is alone, on a database that others may change. */
-const peers: Peers = {
-  node: 'a',
-  any: false,
-  listenOnThisHost: () => false,
-  report: () => {},
-  forget: () => {},
-  sendCommand: async () => 0,
-  requireOtherAdminAccess: async () => {},
-}
+import type { EndpointRegistry } from '../registry.ts'
+import { createLoneRegistry } from './lone-node.testing.ts'
 
 forEngine('postgres', (engine) => {
   let store: Store
@@ -29,15 +16,7 @@ forEngine('postgres', (engine) => {
 
   beforeEach(async () => {
     store = await engine.open()
-    endpoints = createEndpointRegistry({
-      store,
-      record: createRecorder(),
-      engine: createHttpEngine<Listener>(),
-      certificate: undefined,
-      publish: () => {},
-      grace: 0,
-      peers,
-    })
+    endpoints = createLoneRegistry(store, true)
     const [port] = await freePorts(1)
     endpoint = `tcp://127.0.0.1:${port}`
     await endpoints.add({ endpoint, databases: [] }, START)
@@ -98,8 +77,8 @@ forEngine('postgres', (engine) => {
 
   test('a late response to a change does not revert later changes', async () => {
     let meanwhile = async () => {}
-    const node = createEndpointRegistry({
-      store: {
+    const node = createLoneRegistry(
+      {
         ...store,
         async change(work) {
           const result = await store.change(work)
@@ -107,13 +86,8 @@ forEngine('postgres', (engine) => {
           return result
         },
       },
-      record: createRecorder(),
-      engine: createHttpEngine<Listener>(),
-      certificate: undefined,
-      publish: () => {},
-      grace: 0,
-      peers,
-    })
+      true,
+    )
     const [port] = await freePorts(1)
     const changed = `tcp://127.0.0.1:${port}`
     await node.add({ endpoint: changed, databases: [] }, START)
