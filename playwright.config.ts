@@ -17,8 +17,8 @@ export default defineConfig({
   workers: 3,
   retries: 0,
   // Much longer than on two idle cores, because the machine may be busy.
-  timeout: 120_000,
-  expect: { timeout: 20_000 },
+  timeout: 240_000,
+  expect: { timeout: 45_000 },
   reporter: 'list',
   use: {
     // Traces make the tests a quarter slower. Enable them with `npm run e2e -- --trace on`.

@@ -200,7 +200,7 @@ test('A failed load shows an error and can be retried', async ({
   await gatehouse.signIn(page, databasesPath)
   await expect(
     page.getByText('The databases could not be loaded. The database is unavailable.'),
-  ).toBeVisible({ timeout: 20_000 })
+  ).toBeVisible()
   await page.unroute('**/_api/database')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(rowOf(page, '_system')).toBeVisible()

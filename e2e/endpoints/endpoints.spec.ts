@@ -227,6 +227,6 @@ test('A lost connection is shown and restored automatically', async ({
   await expect(page.getByText(/Retrying in/)).toBeVisible()
   await gatehouse.restart()
   // Pauses between retries grow to 15 s.
-  await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText('Live', { exact: true })).toBeVisible({ timeout: 90_000 })
   await expect(page.getByText(/^No connection since/)).toBeHidden()
 })

@@ -88,7 +88,7 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
     await page.mouse.up()
     await drag()
     // During the drag, the list already shows the result of dropping here.
-    await expect(dragged).toContainText('default', { timeout: 1_000 })
+    await expect(dragged).toContainText('default', { timeout: 5_000 })
   }).toPass()
   await page.mouse.up()
   await expect(names(page)).toHaveText([/^news/, /^blog/, /^shop/])

@@ -209,7 +209,6 @@ test('An import does not overwrite changes of others', async ({ page, gatehouse 
 freshTest(
   'An import of 1,500 continues without the page and is undone as a whole',
   async ({ page, gatehouse }) => {
-    test.setTimeout(120_000)
     const addresses = loopback(1_500, gatehouse.port)
     await gatehouse.signIn(page, importPath)
     await choose(
@@ -245,7 +244,6 @@ freshTest(
 freshTest(
   'A cancelled import keeps the applied changes and shows the remaining ones',
   async ({ page, gatehouse }) => {
-    test.setTimeout(120_000)
     await gatehouse.signIn(page, importPath)
     await choose(
       page,

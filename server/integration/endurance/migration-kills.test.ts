@@ -25,7 +25,7 @@ import { MIGRATION_KILLS, randomNumbers, SEED } from './settings.testing.ts'
 const CHILD = fileURLToPath(new URL('./migration-process.testing.ts', import.meta.url))
 
 /** Time limit of a start on a busy machine, ms. */
-const START = 20_000
+const START = 60_000
 
 /** Number of kills of one store. */
 const KILLS_EACH = Math.min(MIGRATION_KILLS, 5)

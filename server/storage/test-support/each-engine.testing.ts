@@ -107,7 +107,7 @@ export async function makeDatabase({
 }
 
 /** Maximum time that connections may take to close before the server ends them, ms. */
-const CLOSING = 1_000
+const CLOSING = 10_000
 
 /** Drops a database, whose connections are closed or being closed. */
 async function dropDatabase(name: string): Promise<void> {
