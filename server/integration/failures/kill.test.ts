@@ -60,10 +60,12 @@ beforeAll(async () => {
   bundle = await bundleServer(folder)
 })
 
-afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 forEachEngine((engine) => {
+  // Before the database is removed.
+  afterEach(killProcesses)
+
   const { count, rounds } = STORES[engine.name]
 
   test(

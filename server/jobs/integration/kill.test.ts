@@ -25,7 +25,6 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-jobs-'))
 })
-afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /**
@@ -66,6 +65,9 @@ async function servers(engine: TestEngine) {
 }
 
 forEachEngine((engine) => {
+  // Before the database is removed.
+  afterEach(killProcesses)
+
   const count = COUNTS[engine.name]
 
   test(`${count} documents are created and changed once, with a kill in each job`, async () => {

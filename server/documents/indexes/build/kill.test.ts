@@ -25,10 +25,12 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-indexes-'))
 })
-afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 forEachEngine((engine) => {
+  // Before the database is removed.
+  afterEach(killProcesses)
+
   test('a build continues after a kill, and the index finds every document', async () => {
     const location = engine.location()
     const flags = storeFlags(location)

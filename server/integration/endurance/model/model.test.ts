@@ -50,7 +50,6 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-model-'))
 })
-afterEach(killProcesses)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Server {
@@ -92,6 +91,9 @@ function chooseChange(model: Model, random: Random, value: number, server: Serve
 }
 
 forEachEngine((engine) => {
+  // Before the database is removed.
+  afterEach(killProcesses)
+
   test(
     `${OPERATIONS} changes with kills match a model`,
     async () => {
