@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Hono } from 'hono'
 import { pino } from 'pino'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { AppEnv, ListenerContext } from '../../http/env.ts'
 import { createClientOf } from '../../http/guards/client-address.ts'
 import { nodeHandler } from '../../http/node-handler.ts'
@@ -31,6 +31,13 @@ interface NodeOptions {
   readonly publicOrigin?: string
   readonly trusted?: readonly string[]
   readonly clock?: { now: number }
+}
+
+const running: (() => Promise<void>)[] = []
+
+/** Stops the nodes of a test. Call it before their stores are closed. */
+const stopNodes = async () => {
+  for (const stop of running.splice(0)) await stop()
 }
 
 async function startNode(store: Store, options: NodeOptions = {}) {
@@ -94,9 +101,10 @@ async function startNode(store: Store, options: NodeOptions = {}) {
   }
   const server: Server = createServer(nodeHandler(app.fetch, () => listener))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  running.push(async () => {
     server.closeAllConnections()
     server.close()
+    await failures.stop()
     expect(errors).toEqual([])
   })
   const { port } = server.address() as AddressInfo
@@ -106,6 +114,8 @@ async function startNode(store: Store, options: NodeOptions = {}) {
 const start = (origin: string) => `${origin}/_oauth2/local/auth`
 
 forEachEngine((engine) => {
+  afterEach(stopNodes)
+
   test('the operator key signs in, and is requested each time', async () => {
     const store = await engine.open()
     const node = await startNode(store)
@@ -236,6 +246,8 @@ forEachEngine((engine) => {
 
 describe('the key page', () => {
   forEngine('sqlite', (engine) => {
+    afterEach(stopNodes)
+
     test('runs no script, allows no frames, and restricts its form', async () => {
       const node = await startNode(await engine.open())
       const page = await createBrowser().post(start(node.origin), {})
