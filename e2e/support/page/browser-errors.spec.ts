@@ -1,6 +1,9 @@
 import { expect, type Page, test } from '@playwright/test'
 import { type BrowserErrors, watchBrowserErrors } from './browser-errors.ts'
 
+// One worker: these tests do not reuse its browser, and each takes less time than to start another.
+test.describe.configure({ mode: 'default' })
+
 /** Opens a page with this script, under a policy that allows nothing else. */
 async function open(page: Page, script: string): Promise<BrowserErrors> {
   const context = page.context()
