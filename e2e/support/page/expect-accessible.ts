@@ -1,5 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
-import axe from 'axe-core'
+import type axe from 'axe-core'
+
+/** The minified source, which browsers parse in two thirds of the time. */
+const AXE = readFileSync(
+  fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url)),
+  'utf8',
+)
 
 const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
@@ -16,7 +24,7 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
     document.getAnimations().every((each) => each.playState !== 'running'),
   )
   // Evaluated once in each document: parsing it takes longer than most checks.
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE)
   const runOnly: axe.RunOnly =
     what === 'colours' ? { type: 'rule', values: COLOURS } : { type: 'tag', values: EVERYTHING }
   const summary = await page.evaluate(async (only) => {
