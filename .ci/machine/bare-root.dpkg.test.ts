@@ -46,9 +46,9 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
     async () => {
       const [installed] = (await bare.run('npm --version')).split('.')
       for (const major of ['10', '11'].filter((each) => each !== installed)) {
-        const npm = `npm exec --yes npm@${major} --`
+        const install = 'npm --version && npm ci --dry-run'
         const printed = await bare.run(
-          `cd /root/gatehouse && ${npm} --version && ${npm} ci --dry-run`,
+          `cd /root/gatehouse && npm exec --yes --package=npm@${major} -c '${install}'`,
         )
         expect(printed).toMatch(new RegExp(`^${major}\\.`))
         expect(printed).not.toMatch(/warn|EBADENGINE/i)

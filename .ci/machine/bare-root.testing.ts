@@ -43,11 +43,11 @@ const ENTER = [
 
 const execute = promisify(execFile)
 
-const npmConfig = (name: string) =>
-  execFileSync('npm', ['config', 'get', name, '--loglevel=error'], {
-    cwd: tmpdir(),
-    encoding: 'utf8',
-  }).trim()
+/** Returns this machine's settings of npm by name; null if a setting is not set. */
+function readNpmConfig(): Readonly<Record<string, string | null>> {
+  const args = ['config', 'list', '--json', '--loglevel=error']
+  return JSON.parse(execFileSync('npm', args, { cwd: tmpdir(), encoding: 'utf8' }))
+}
 
 /**
  * Copies the files of a bare system to `folder`. Its packages are not configured: nothing in the root
@@ -90,15 +90,18 @@ export async function createBareRoot(): Promise<BareRoot> {
 
   // Copy this machine's network and registry settings.
   for (const file of ['/etc/resolv.conf', '/etc/hosts']) copyIn(file)
-  copyIn(npmConfig('userconfig'), '/root/.npmrc')
-  copyIn(npmConfig('globalconfig'))
+  const config = readNpmConfig()
+  const { userconfig, globalconfig, cache } = config
+  if (!userconfig || !globalconfig || !cache) throw new Error('npm lists no settings')
+  copyIn(userconfig, '/root/.npmrc')
+  copyIn(globalconfig)
   const settings = ['registry', 'cafile', 'proxy', 'https-proxy', 'globalconfig'].map(
-    (name) => [`npm_config_${name.replace('-', '_')}`, npmConfig(name)] as const,
+    (name) => [`npm_config_${name.replace('-', '_')}`, config[name]] as const,
   )
   const network = Object.entries(process.env).filter(([name]) =>
     /^(?:https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file|git_ssl_cainfo)$/i.test(name),
   )
-  const given = [...settings, ...network].filter(([, value]) => value !== 'null' && value !== '')
+  const given = [...settings, ...network].filter(([, value]) => value)
   for (const [, value] of given) if (value?.startsWith('/')) copyIn(value)
   const base = {
     ...Object.fromEntries(given),
@@ -110,7 +113,6 @@ export async function createBareRoot(): Promise<BareRoot> {
     HOME: '/root',
     LANG: 'C.UTF-8',
   }
-  const cache = npmConfig('cache')
   mkdirSync(cache, { recursive: true })
   const enter = (script: string) => [...ENTER, folder, cache, script]
   return {
