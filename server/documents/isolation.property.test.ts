@@ -505,26 +505,15 @@ forEachEngineNode((start) => {
           } else await perform(each)
         }
       }
-      let last: Promise<void> | undefined
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
-          last = performAll(steps)
-          return last
-        }),
-        {
-          numRuns: 12 * CASES,
-          examples: [[EVERY]],
-          interruptAfterTimeLimit: 15_000 * CASES,
-        },
+        fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), performAll),
+        { numRuns: 12 * CASES, examples: [[EVERY]] },
       )
-      // The time limit may interrupt a sequence without awaiting it; the next test must not run
-      // concurrently.
-      await last
       // Without every kind of response the test would prove nothing.
       const statuses = ['200', '201', '202', '206', '304', '401', '403', '404', '409', '412', '422']
       expect(statuses.filter((status) => !seen.has(status))).toEqual([])
     },
-    60_000 * CASES,
+    300_000 * CASES,
   )
 
   test('a removed endpoint serves no more responses', async () => {

@@ -392,5 +392,5 @@ test(
     )
     expect(made).toBeGreaterThan(100 * CASES)
   },
-  240_000 * CASES,
+  300_000 * CASES,
 )
