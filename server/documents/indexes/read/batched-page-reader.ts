@@ -33,7 +33,7 @@ export function createBatchedPageReader({
         )
         return toPage(rows[0] && inKeyOrder(rows[0]), limit)
       }
-      const maxBytes = Math.floor(INLINE_BYTES / limit)
+      const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
       if (limit > PAGE.default) return read(readLarge, maxBytes)
       return (await read(readSmall, SMALL_BYTES)) ?? read(readLarge, maxBytes)
     },

@@ -90,7 +90,7 @@ export function createPageReader({
   return {
     mayReserve: true,
     page({ database, collection }, { id }, part, other, limit) {
-      const maxBytes = Math.floor(INLINE_BYTES / limit)
+      const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
       const { key, id: after, upper } = other ?? NO_PART
       const reading = read(
         ...[id, id, key, after, upper, maxBytes],

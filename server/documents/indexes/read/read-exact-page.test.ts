@@ -159,4 +159,14 @@ forEachEngine((engine) => {
     expect(await repository.indexes.page(where, index, all, undefined, 6)).toBeUndefined()
     expect(viewOf(await find('a=é&sort=b&limit=3'))).toEqual({ ids: '4,5,6', scanned: 3 })
   })
+
+  it('counts the document after a page towards the size of its row', async () => {
+    const text = 'x'.repeat(0.6 * INLINE_BYTES)
+    for (const id of ['6', '7']) await documents.create(where, JSON.stringify({ id, a: -1, text }))
+    const [index] = await repository.indexes.ready(where)
+    invariant(index, 'the index is ready')
+    const all = { key: Buffer.of(), id: '', upper: Buffer.of(0xff) }
+    expect(await repository.indexes.page(where, index, all, undefined, 1)).toBeUndefined()
+    expect(viewOf(await find('a=-1&sort=b&limit=1')).ids).toBe('6')
+  })
 })
