@@ -10,7 +10,7 @@ import { mayBeRowError } from './row-error.ts'
 
 /** Limits of the lookups of at most one row. A request needs up to three of them. */
 const LIMITS: BatchLimits = {
-  rows: 256,
+  rows: 128,
   bytes: 256 * 1024,
   waiting: 20_000,
   waitingBytes: 16 * 1024 * 1024,
