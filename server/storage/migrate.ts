@@ -3,7 +3,7 @@ import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migrat
 import { Failure } from '../failure.ts'
 
 /**
- * Migrates the store to the newest schema. Concurrent processes wait for each other, because the
+ * Migrates the store to the newest schema. Concurrent migrations wait for each other, because the
  * migrator holds SQLite's write lock or PostgreSQL's advisory lock throughout.
  *
  * @throws Failure `conflict` if a newer Gatehouse has changed the store, `unavailable` if a
