@@ -38,7 +38,7 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Principal | undefined | Promise<Principal | undefined>
   /**
    * Returns the principal that the database confirmed in the last 30 s, for requests that only read
-   * while PostgreSQL is unavailable (docs/decisions/0013-postgresql-outages.md). Returns undefined
+   * what is in memory while PostgreSQL is unavailable (docs/decisions/0013-postgresql-outages.md). Returns undefined
    * if sessions, tokens or roles have changed since, and always on SQLite.
    */
   lastKnown(credentials: Credentials): Principal | undefined

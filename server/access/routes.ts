@@ -34,7 +34,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
         summary: 'Get the current session; null if signed out',
         responses: { 200: currentSession },
       }),
-      requireRole('known'),
+      requireRole('known', { inMemory: true }),
       (c) => c.json(toSession(c.get('principal')), 200),
     )
     .delete(

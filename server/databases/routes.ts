@@ -22,7 +22,7 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
     .get(
       '/',
       describe({ summary: 'List the databases', responses: { 200: databaseList } }),
-      requireRole('viewer'),
+      requireRole('viewer', { inMemory: true }),
       (c) =>
         sendList(
           c,

@@ -52,7 +52,7 @@ export const listenerRoutes = ({
         responses: { 200: listenerList },
         failures: { 400: 'a parameter is invalid; the message names it' },
       }),
-      requireRole('viewer'),
+      requireRole('viewer', { inMemory: true }),
       queryInput(listenerQuery),
       (c) => {
         const { endpoint, recent } = c.req.valid('query')
@@ -76,7 +76,7 @@ export const listenerRoutes = ({
         responses: { 200: endpointTraffic },
         failures: { 404: 'there is no such endpoint' },
       }),
-      requireRole('viewer'),
+      requireRole('viewer', { inMemory: true }),
       (c) => {
         const name = canonicalAddress(c.req.param('address'))
         // A draining listener sorts after its successor.
@@ -135,7 +135,7 @@ export const addressRoutes = (requireRole: RequireRole) =>
       summary: 'List the network addresses of this machine',
       responses: { 200: addressList },
     }),
-    requireRole('viewer'),
+    requireRole('viewer', { inMemory: true }),
     (c) => c.json(ownAddresses(), 200),
   )
 

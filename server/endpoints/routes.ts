@@ -31,7 +31,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
         query: endpointQuery,
         responses: { 200: endpointList },
       }),
-      requireRole('viewer'),
+      requireRole('viewer', { inMemory: true }),
       queryInput(endpointQuery),
       (c) => {
         const wanted = c.req.valid('query').endpoint

@@ -47,7 +47,7 @@ export const eventRoutes = (
       failures: { 400: 'the parameter after is repeated', 429: 'too many streams are open' },
     }),
     // Not a use of the session: the stream stays open as long as the page.
-    requireRole('viewer', { background: true }),
+    requireRole('viewer', { background: true, inMemory: true }),
     queryInput(eventQuery),
     (c) => {
       const draining = c.env.listener.draining

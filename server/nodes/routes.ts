@@ -13,7 +13,7 @@ export const nodeRoutes = (deps: {
   new Hono<AppEnv>().get(
     '/',
     describe({ summary: 'List the nodes that share the store', responses: { 200: nodeList } }),
-    deps.requireRole('viewer'),
+    deps.requireRole('viewer', { inMemory: true }),
     (c) => {
       const thisNode = {
         name: deps.node,

@@ -11,7 +11,7 @@ export const metricsRoutes = (metrics: Metrics, requireRole: RequireRole, reserv
   new Hono<AppEnv>().get(
     '/',
     describe({ summary: 'Get the metrics', responses: { 200: 'text/plain' } }),
-    requireRole('viewer'),
+    requireRole('viewer', { inMemory: true }),
     async (c) => {
       const [body, length] = partsBody(await metrics.read())
       await reserve(c, Number(length['Content-Length']))

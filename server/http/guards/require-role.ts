@@ -22,7 +22,7 @@ export interface RequireRoleDeps {
   readonly authenticate: (
     credentials: Credentials,
   ) => Principal | undefined | Promise<Principal | undefined>
-  /** Returns the last known owner. Used for reads while the store is unavailable. */
+  /** Returns the last known owner. Used for `inMemory` routes while the store is unavailable. */
   readonly lastKnown: (credentials: Credentials) => Principal | undefined
   /** Counts an invalid token; throws `too-many-requests` above the limit. */
   readonly countFailure: (client: Client) => void
@@ -52,6 +52,10 @@ export interface RouteOptions {
    * the user. On other routes a request sets {@link BACKGROUND_HEADER} for the same effect.
    */
   readonly background?: true
+  /**
+   * The response needs no store. While the store is unavailable, the last known caller may read it.
+   */
+  readonly inMemory?: true
   /**
    * Called while the store looks up the credentials, to start reads that share the round trip. The
    * caller may turn out to have no permission, so it must not change anything. It must not throw.
@@ -90,13 +94,11 @@ export const permissionOf = (handler: unknown): Declared | undefined =>
  */
 export function createRequireRole(deps: RequireRoleDeps): RequireRole {
   /** Returns the owner of the credentials; a promise only if `deps.authenticate` returns one. */
-  function authenticate(credentials: Credentials, client: Client, method: string) {
-    // While the store is unavailable, the last known owner may read.
+  function authenticate(credentials: Credentials, client: Client, inMemory: boolean) {
     const recover = (error: unknown): Principal => {
       const code = error instanceof Failure ? error.code : undefined
       if (code === 'unauthenticated') deps.countFailure(client)
-      const isRead = method === 'GET' || method === 'HEAD'
-      const principal = code === 'unavailable' && isRead ? deps.lastKnown(credentials) : undefined
+      const principal = code === 'unavailable' && inMemory ? deps.lastKnown(credentials) : undefined
       if (principal === undefined) throw error
       return principal
     }
@@ -108,7 +110,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
     }
   }
 
-  return (needed, { byToken, background, readAhead } = {}) => {
+  return (needed, { byToken, background, inMemory = false, readAhead } = {}) => {
     const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
     if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
     const middleware = createMiddleware<AppEnv>((c, next) => {
@@ -126,7 +128,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
         }
         return next()
       }
-      const principal = authenticate(credentials, client, c.req.method)
+      const principal = authenticate(credentials, client, inMemory)
       if (!(principal instanceof Promise)) return enter(principal)
       readAhead?.(c)
       return principal.then(enter)
