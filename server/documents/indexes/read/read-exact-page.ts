@@ -1,3 +1,4 @@
+import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Json } from '../../json/strict-json.ts'
 import { type Position, positionOf, type Sort } from '../../query/order.ts'
@@ -81,6 +82,8 @@ function toPage(
 }
 
 function positionOfLast(bodies: readonly string[], sort: Sort): Position {
-  const last = JSON.parse(bodies.at(-1) ?? '') as { readonly id: string } & Json
+  const body = bodies.at(-1)
+  invariant(body !== undefined, 'a page with a next one has documents')
+  const last = JSON.parse(body) as { readonly id: string } & Json
   return positionOf(last, last.id, sort)
 }
