@@ -67,6 +67,11 @@ export interface Engine {
   ) => (...parameters: readonly string[]) => Promise<QueryResult<R>>
   /** See `Store.prepareChange`. Missing on SQLite, which commits concurrent changes together. */
   readonly prepareChange?: (statement: RowStatement) => ChangeRow
+  /**
+   * Waits for a migration in progress, then runs a query. Missing on SQLite, where no other node
+   * migrates the store.
+   */
+  readonly afterMigrations?: <R>(query: CompiledQuery<R>) => Promise<QueryResult<R>>
   /** See `Store.openSnapshot`. SQLite opens it synchronously. */
   openSnapshot(): EngineSnapshot | Promise<EngineSnapshot>
   /**

@@ -3,7 +3,7 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
 import { expect, test } from 'vitest'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
-import { forEachEngine } from './test-support/each-engine.testing.ts'
+import { forEachEngine, forEngine } from './test-support/each-engine.testing.ts'
 
 const createNotes = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -75,5 +75,27 @@ forEachEngine({ empty: true }, (engine) => {
       expect(row).not.toHaveProperty('refresh_token')
       expect(row).not.toHaveProperty('token_expires_at')
     }
+  })
+})
+
+forEngine('postgres', (engine) => {
+  test('an older version that starts during a migration waits for it and is rejected', async () => {
+    const newer = await engine.open()
+    const begun = Promise.withResolvers<void>()
+    const next = {
+      async up(trx: Kysely<unknown>): Promise<void> {
+        begun.resolve()
+        const waiting = sql`select 1 from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`
+        await expect.poll(async () => (await waiting.execute(trx)).rows.length).toBe(1)
+      },
+    }
+    const migrating = migrate(newer.db, { ...allMigrations(engine.name), '9999-tomorrow': next })
+    await begun.promise
+    await expect(engine.open()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('it has the migration "9999-tomorrow"'),
+    })
+    await migrating
   })
 })

@@ -40,7 +40,7 @@ export async function openStore(
   const listeners = new Set<(topic: NotificationTopic) => void>()
   try {
     const prepare = async () => {
-      await migrate(db, allMigrations(engine.name))
+      await migrate(db, allMigrations(engine.name), engine.afterMigrations)
       // Started after the migrations, so that their changes are not reported as changes by others.
       await engine.watch((topic) => {
         for (const listener of listeners) listener(topic)

@@ -9,6 +9,8 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import type { TransactionConnection } from '../changes/round-trips.ts'
+import type { Engine } from '../engine.ts'
+import type { Statement } from './guarded-client.ts'
 import type { GuardedPool, PooledClient } from './guarded-pool.ts'
 
 /**
@@ -21,6 +23,29 @@ export const createPostgresDialect = (pool: GuardedPool): Dialect => ({
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 })
+
+/**
+ * Waits for a migration, during which Kysely's migrator holds this lock. The lock is released with
+ * the last statement of the round trip.
+ */
+const NO_MIGRATION: Statement = {
+  text: 'select pg_advisory_xact_lock_shared(3853314791062309107)',
+  values: [],
+}
+
+/** See `Engine.afterMigrations`. */
+export const createAfterMigrations =
+  (pool: GuardedPool): NonNullable<Engine['afterMigrations']> =>
+  async <R>(query: CompiledQuery<R>) => {
+    const client = pool.connect()
+    try {
+      // A statement of its own, because a statement reads the state at its beginning.
+      const [, result] = await client.query(NO_MIGRATION, statementOf(query))
+      return resultOf<R>(result)
+    } finally {
+      client.release()
+    }
+  }
 
 class PostgresDriver implements Driver {
   readonly #pool: GuardedPool

@@ -9,7 +9,7 @@ import type { Engine, NotificationTopic } from '../engine.ts'
 import { Lookups } from './batch/lookups.ts'
 import { RoundTripPace } from './batch/pace.ts'
 import { RowChanges } from './batch/row-changes.ts'
-import { createPostgresDialect } from './dialect.ts'
+import { createAfterMigrations, createPostgresDialect } from './dialect.ts'
 import { type GuardedPool, guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool } from './pool.ts'
@@ -91,6 +91,7 @@ export async function openPostgres(
   return {
     name: 'postgres',
     dialect: createPostgresDialect(guarded),
+    afterMigrations: createAfterMigrations(guarded),
     prepareLookup: lookups.prepare,
     prepareChange: rowChanges.prepare,
     openSnapshot: () => openPostgresSnapshot(guarded),
