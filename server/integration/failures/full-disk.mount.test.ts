@@ -184,30 +184,33 @@ async function startWithLittleSpace() {
     expect((await disk.call('POST', '/things', documents)).status).toBe(201)
   }
   disk.fill(MIB.length)
-  /**
-   * Waits for a line of the log. Small changes, such as those of the health check, still fit on the
-   * disk.
-   */
+  /** Waits for a line of the log. */
   const logged = (message: string) => expect.poll(disk.server.printed).toContain(message)
-  return { ...disk, logged }
+  /** Waits until the health tells whether the disk has space. */
+  const reported = (writable: boolean) =>
+    expect.poll(async () => (await disk.health()).writable).toBe(writable)
+  return { ...disk, logged, reported }
 }
 
 test('an index build that fills the disk waits, and continues once there is space', async () => {
-  const { call, logged, free } = await startWithLittleSpace()
+  const { call, logged, reported, free } = await startWithLittleSpace()
   const created = await call('PUT', '/_index/things/by-text', { fields: ['text', 'n'] })
   expect(created.status).toBe(201)
   await logged('an index could not be built')
+  // Small changes, such as those of the health check, still fit on the disk.
+  await reported(false)
   const index = async () => (await call('GET', '/_index/things')).json[0]
   expect(await index()).toMatchObject({ state: 'building' })
   expect((await call('GET', '/things?text:starts=x&n=7')).json).toHaveLength(1)
 
   free()
+  await reported(true)
   await expect.poll(index).toMatchObject({ state: 'ready' })
   expect((await call('GET', '/things?text:starts=x&n=7')).json).toHaveLength(1)
 })
 
 test('a job that fills the disk changes nothing until there is space, then all or nothing', async () => {
-  const { call, logged, free } = await startWithLittleSpace()
+  const { call, logged, reported, free } = await startWithLittleSpace()
   const async = { Prefer: 'respond-async' }
   const started = await call('PATCH', '/things?n:gte=1', { changed: 'x'.repeat(500) }, async)
   expect(started.status).toBe(202)
@@ -215,9 +218,11 @@ test('a job that fills the disk changes nothing until there is space, then all o
   const changed = async () =>
     (await call('GET', '/things?changed:exists=true&limit=1000')).json.length
   await logged('a job failed to continue')
+  await reported(false)
   expect(await changed()).toBe(0)
 
   free()
+  await reported(true)
   await expect.poll(async () => (await read()).state).not.toBe('running')
   const job = await read()
   if (job.state === 'done') expect(await changed()).toBe(1_000)

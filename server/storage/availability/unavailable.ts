@@ -101,11 +101,14 @@ export function commitFailure(error: unknown, during: 'statement' | 'commit'): F
 export const diskFull = (cause: unknown) =>
   new Failure('insufficient-storage', 'The disk is full. Nothing was changed.', { cause })
 
+/** The reason why SQLite accepts no writes if its disk is full. */
+export const DISK_FULL = 'the disk is full'
+
 /** Reasons why the database accepts no writes, by the error code of SQLite or PostgreSQL. */
 const writeFailureReasons = new Map<number | string | undefined, string>([
   [readOnly, 'the database files are read-only'],
   [ioError, 'the disk failed'],
-  [full, 'the disk is full'],
+  [full, DISK_FULL],
   [cannotOpen, 'the database files cannot be opened'],
   [POSTGRES_DISK_FULL, 'the disk of PostgreSQL is full'],
   [POSTGRES_READ_ONLY, 'PostgreSQL is read-only'],

@@ -69,7 +69,7 @@ test('a database counts as read-only from a failed write of the check until one 
 })
 
 test('a change that is too large for the disk does not make the database read-only', async () => {
-  const { check, state, wait } = open()
+  const { check, state, wait } = open(async () => false)
   for (let n = 0; n < 5; n++) check.reportFailure(full)
   await wait()
   expect(state).toMatchObject({ writes: 1, changes: [] })
@@ -77,6 +77,21 @@ test('a change that is too large for the disk does not make the database read-on
   await wait()
   await wait()
   expect(state.writes).toBe(2)
+  await check.stop()
+})
+
+test('a change that fails on a full disk makes the database read-only while the disk is full', async () => {
+  let isFull = true
+  const { check, state, wait } = open(async () => isFull)
+  check.reportFailure(full)
+  await wait()
+  await wait()
+  // The small writes of the check succeed.
+  expect(state).toMatchObject({ error: undefined, changes: ['the disk is full'] })
+  isFull = false
+  await wait()
+  expect(state.changes).toEqual(['the disk is full', undefined])
+  expect(check.readOnly).toBeUndefined()
   await check.stop()
 })
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { writeFailureReason } from './unavailable.ts'
+import { DISK_FULL, writeFailureReason } from './unavailable.ts'
 
 /** Since when the store has been read-only, ms since 1970, and a human-readable reason. */
 export interface ReadOnly {
@@ -39,8 +39,9 @@ export interface WriteCheckDeps {
 
 /**
  * Creates a {@link WriteCheck}. The store counts as read-only once a write of the check itself
- * fails because of the disk or the server; a failed change of a caller may just have been too
- * large. From then on, the check tries every second until a write succeeds.
+ * fails because of the disk or the server, and from a change that fails because the disk is full
+ * for as long as `isDiskFull`. Otherwise a failed change may just have been too large. The check
+ * tries every second until the store accepts writes.
  */
 export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
   const { wait = (ms, signal) => pause(ms, undefined, { signal, ref: false }) } = deps
@@ -51,21 +52,24 @@ export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
   let readOnly: ReadOnly | undefined
   let checking: Promise<void> | undefined
   let suspected = false
+  /** Whether the disk had no space for a change. Smaller ones may still fit. */
+  let lacksSpace = false
 
-  function set(now: ReadOnly | undefined): void {
+  function setReason(reason: string | undefined): void {
     const before = readOnly
-    readOnly = now
-    if (before?.reason !== now?.reason) deps.changed(now)
+    readOnly = reason === undefined ? undefined : { since: before?.since ?? Date.now(), reason }
+    if (before?.reason !== reason) deps.changed(readOnly)
   }
 
   async function tryOnce(): Promise<void> {
     try {
       await deps.write()
-      set(undefined)
+      lacksSpace &&= (await deps.isDiskFull?.()) ?? false
+      setReason(lacksSpace ? DISK_FULL : undefined)
     } catch (error) {
       // Other errors, such as a lock or a lost connection, do not predict later writes.
       const reason = writeFailureReason(error)
-      if (reason !== undefined) set({ since: readOnly?.since ?? Date.now(), reason })
+      if (reason !== undefined) setReason(reason)
     }
   }
 
@@ -107,7 +111,10 @@ export function createWriteCheck(deps: WriteCheckDeps): WriteCheck {
       return readOnly
     },
     reportFailure(error) {
-      if (writeFailureReason(error) !== undefined) outside(begin)
+      const reason = writeFailureReason(error)
+      if (reason === undefined) return
+      lacksSpace ||= reason === DISK_FULL
+      outside(begin)
     },
     async stop() {
       stopping.abort()
