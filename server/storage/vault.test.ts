@@ -33,6 +33,9 @@ describe('createVault', () => {
     const altered = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1)
     expect(() => vault.decrypt(altered, 'a')).toThrow()
     expect(() => vault.decrypt('', 'a')).toThrow()
+    for (const other of [`${sealed}=`, `${sealed}.`, `${sealed}~`, `${sealed} `]) {
+      expect(() => vault.decrypt(other, 'a')).toThrow('not base64url')
+    }
     expect(() => createVault(randomBytes(32)).decrypt(sealed, 'a')).toThrow('another key')
   })
 

@@ -63,9 +63,11 @@ export function createVault(key: Uint8Array): Vault {
       return `${keyId}.${Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')}`
     },
     decrypt(ciphertext, context) {
-      const [id, data = ''] = ciphertext.split('.')
-      if (id !== keyId) throw new Error('encrypted with another key')
+      if (!ciphertext.startsWith(`${keyId}.`)) throw new Error('encrypted with another key')
+      const data = ciphertext.slice(keyId.length + 1)
       const bytes = Buffer.from(data, 'base64url')
+      // Node.js skips characters that are not part of the encoding.
+      if (bytes.toString('base64url') !== data) throw new Error('not base64url')
       const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       })
