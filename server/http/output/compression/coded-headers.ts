@@ -36,7 +36,6 @@ export function codedHeaders(
   coding: Coding | undefined,
   length?: number,
 ): OutgoingHttpHeaders {
-  const vary = headerOf(head, 'vary')
   const headers: OutgoingHttpHeaders = {}
   for (const [name, value] of Object.entries(head.headers)) {
     const key = name.toLowerCase()
@@ -44,20 +43,26 @@ export function codedHeaders(
     headers[name] =
       key === 'etag' && coding !== undefined ? codedEntityTag(String(value), coding) : value
   }
-  headers.Vary = /(?:^|[,\s])(?:accept-encoding|\*)(?:[,\s]|$)/i.test(vary ?? '')
-    ? vary
-    : [vary, 'Accept-Encoding'].filter((each) => each !== undefined).join(', ')
+  headers.Vary = variesByEncoding(head)
   if (coding !== undefined) headers['Content-Encoding'] = coding
   if (length !== undefined) headers['Content-Length'] = length
   return headers
+}
+
+/** Returns the `Vary` of a response with `Accept-Encoding` added. */
+function variesByEncoding(head: ResponseHead): string {
+  const vary = headerOf(head, 'vary')
+  if (vary === undefined) return 'Accept-Encoding'
+  const isNamed = /(?:^|[,\s])(?:accept-encoding|\*)(?:[,\s]|$)/i.test(vary)
+  return isNamed ? vary : `${vary}, Accept-Encoding`
 }
 
 const codedEntityTag = (etag: string, coding: Coding): string =>
   etag.startsWith('"') ? `"${codedTag(etag.slice(1, -1), coding)}"` : etag
 
 /**
- * Returns the headers of a 304 response. Its entity tag is that of the representation which the
- * client has, by its `If-None-Match`.
+ * Returns the headers of a 304 response (RFC 9110 §15.4.5). Its entity tag is that of the
+ * representation which the client has, by its `If-None-Match`.
  */
 export function notModifiedHeaders(
   head: ResponseHead,
@@ -68,7 +73,7 @@ export function notModifiedHeaders(
     ?.split(',')
     .map((each) => each.trim())
     .find((each) => etag !== undefined && `"${uncodedTag(each.slice(1, -1))}"` === etag)
-  if (matching === undefined) return head.headers
-  const others = Object.entries(head.headers).filter(([name]) => name.toLowerCase() !== 'etag')
-  return { ...Object.fromEntries(others), ETag: matching }
+  const others = Object.entries(head.headers).filter(([name]) => !/^(?:etag|vary)$/i.test(name))
+  const headers = { ...Object.fromEntries(others), Vary: variesByEncoding(head) }
+  return etag === undefined ? headers : { ...headers, ETag: matching ?? etag }
 }

@@ -217,6 +217,7 @@ describe('a node', () => {
       const headers = { 'Accept-Encoding': accepted, 'If-None-Match': `"x", ${etag}` }
       const same = await get('/articles/one', headers)
       expect([same.status, same.headers.etag]).toEqual([304, etag])
+      expect(same.headers.vary).toBe('Accept-Encoding')
     }
     const plain = await get('/articles/one')
     expect(`${plain.headers.etag?.slice(0, -1)}.gzip"`).toBe(etag)
