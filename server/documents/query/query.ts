@@ -33,6 +33,12 @@ const PARAMETER_ADVICE: Readonly<Record<string, string>> = {
   order: 'Use sort, such as sort=-year.',
   page: 'Use the URL in the Link header, or after.',
   offset: 'Use the URL in the Link header, or after.',
+  skip: 'Use the URL in the Link header, or after.',
+  perPage: 'Use limit.',
+  per_page: 'Use limit.',
+  select: 'Use fields, such as fields=title,author.name.',
+  filter: 'Use a filter such as year:gte=2000.',
+  where: 'Use a filter such as year:gte=2000.',
   q: 'Use a filter such as title:contains=sea.',
   count: 'Send the header Prefer: count=exact.',
 }
