@@ -33,7 +33,7 @@ function readName(text: string, from: number, separators: string, parameter: str
     }
     at++
     const escaped = text.charAt(at)
-    if (escaped === '' || !ESCAPABLE.includes(escaped)) throw strayBackslash(parameter)
+    if (escaped === '' || !ESCAPABLE.includes(escaped)) throw badEscape(parameter)
     name += escaped
   }
   return { name, end: '', next: text.length }
@@ -78,9 +78,10 @@ export function parseFieldList(text: string, parameter: string): ListedField[] {
     if (isDescending) token = { ...token, next: token.next + 1 }
     const path: string[] = []
     do {
-      token = readName(text, token.next, '.,', parameter)
+      token = readName(text, token.next, '.,:', parameter)
       path.push(token.name)
     } while (token.end === '.')
+    if (token.end === ':') throw badEscape(parameter)
     fields.push({ path, isDescending })
   }
   return fields
@@ -125,7 +126,7 @@ export function valueAt(document: Json, path: FieldPath): Json | undefined {
   return value
 }
 
-const strayBackslash = (parameter: string) =>
+const badEscape = (parameter: string) =>
   new Failure(
     'bad-parameter',
     `In ${JSON.stringify(parameter.slice(0, 64))}, a backslash must precede the dot, comma, colon, ` +
