@@ -145,13 +145,14 @@ forEachEngineNode((start) => {
         return (await by('GET', job)).json.found
       }
       const others = many.map(({ id }) => ({ id: `other-${id}` }))
-      for (const [last, refused] of [
-        [{ id: 'm0' }, 409],
-        [others[7], 409],
-        [7, 422],
-        [{ id: '' }, 422],
+      for (const [last, rejected, field] of [
+        [{ id: 'm0' }, 409, undefined],
+        [others[7], 409, '/2500/id'],
+        [7, 422, '/2500'],
+        [{ id: '' }, 422, '/2500/id'],
       ] as const) {
-        expect((await by('POST', '/many', [...others, last])).status).toBe(refused)
+        const response = await by('POST', '/many', [...others, last])
+        expect([response.status, response.json.field]).toEqual([rejected, field])
       }
       const broken = JSON.stringify(others).replace(/]$/, ',]')
       expect((await by('POST', '/many', broken)).status).toBe(400)

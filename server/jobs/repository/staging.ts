@@ -1,4 +1,5 @@
 import { type SqlBool, sql, type Transaction } from 'kysely'
+import { jsonPointer } from '../../contract/json-pointer.ts'
 import type { StoredPart } from '../../documents/import/stored-part.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
@@ -14,7 +15,7 @@ const INSERT_ROWS = 100
 export function createStaging({ db, engine, transaction }: Store, { updateHeld }: Lease) {
   return {
     /**
-     * Stages documents of a job that is being prepared.
+     * Stages the next documents of an array.
      *
      * @throws Failure `conflict` for a duplicate id.
      */
@@ -23,11 +24,10 @@ export function createStaging({ db, engine, transaction }: Store, { updateHeld }
       return transaction(async (trx) => {
         const next = await updateHeld(trx, job, { done, found })
         if ((await insert(trx, job, staged)) === staged.length) return next
-        const duplicate = await firstDuplicate(trx, job, staged)
-        throw new Failure(
-          'conflict',
-          `The id ${JSON.stringify(duplicate.slice(0, 64))} occurs twice.`,
-        )
+        const { id, at } = await firstDuplicate(trx, job, staged)
+        throw new Failure('conflict', `The id ${JSON.stringify(id.slice(0, 64))} occurs twice.`, {
+          field: jsonPointer([job.done + at, 'id']),
+        })
       })
     },
 
@@ -141,20 +141,20 @@ export async function insert(
   return inserted
 }
 
-/** Returns a duplicate id among the staged documents. */
+/** Returns the first staged document whose id was staged before, and its index. */
 async function firstDuplicate(
   trx: Transaction<Tables>,
   { id }: Job,
   staged: readonly StagedDocument[],
-): Promise<string> {
-  for (const each of staged) {
+): Promise<{ readonly id: string; readonly at: number }> {
+  for (const [at, each] of staged.entries()) {
     const { tag } = await trx
       .selectFrom('job_documents')
       .select('tag')
       .where('job', '=', id)
       .where('id', '=', each.id)
       .executeTakeFirstOrThrow()
-    if (tag !== each.tag) return each.id
+    if (tag !== each.tag) return { id: each.id, at }
   }
   throw new Error('ids are unique')
 }
