@@ -140,6 +140,17 @@ forEachEngineNode((start) => {
       expect([response.status, response.json]).toMatchObject([400, { field }])
     })
 
+    it.each(['Upper', '_a', '1a', 'a.b', 'graphql', 'a'.repeat(65)])(
+      'rejects the name %s',
+      async (name) => {
+        const response = await by('PUT', `/_index/articles/${name}`, { fields: ['a'] })
+        expect([response.status, response.json]).toMatchObject([
+          400,
+          { field: 'name', message: expect.stringContaining('graphql, healthz, metrics are') },
+        ])
+      },
+    )
+
     it.each(['/_index/UPPER', '/_index/graphql'])('has no path %s', async (path) => {
       expect((await by('GET', path)).status).toBe(404)
     })

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { isCollectionName } from '../../contract/document.ts'
+import { isCollectionName, RESERVED_NAMES } from '../../contract/document.ts'
 import { type DocumentIndex, documentIndex } from '../../contract/document-index.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -79,7 +79,8 @@ function requireName(name: string): void {
   if (isCollectionName(name)) return
   throw badParameter(
     'name',
-    'The name of an index begins with a letter from a to z. Letters, digits, _ and - may follow, up to 64 characters.',
+    'The name of an index begins with a letter from a to z. Letters, digits, _ and - may follow, ' +
+      `up to 64 characters. ${RESERVED_NAMES.join(', ')} are reserved.`,
   )
 }
 
