@@ -63,9 +63,11 @@ function formatOf(type: string | undefined): ImportFormat | undefined {
 export function parseOnConflict(parameters: URLSearchParams): OnConflict {
   for (const name of parameters.keys()) {
     if (name === 'on-conflict') continue
-    throw new Failure('bad-parameter', `An import has no parameter ${JSON.stringify(name)}.`, {
-      field: name,
-    })
+    throw new Failure(
+      'bad-parameter',
+      `An import has no parameter ${JSON.stringify(name.slice(0, 64))}. Its only parameter is on-conflict.`,
+      { field: name },
+    )
   }
   const [value = 'fail', second] = parameters.getAll('on-conflict')
   const found = ON_CONFLICT.find((each) => each === value)
