@@ -52,13 +52,16 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
 /**
  * Parses the first record of a CSV file. A dot separates the names of nested fields.
  *
- * @throws Failure `invalid` for more than {@link COLUMNS} columns, and for a name that is empty,
- * repeated or nested in another one.
+ * @throws Failure `invalid` for more than {@link COLUMNS} columns, for lines that end with a
+ * carriage return, and for a name that is empty, repeated or nested in another one.
  */
 export function parseHeader(record: string): CsvHeader {
   const names = parseCells(record)
   if (names.length > COLUMNS) {
     throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
+  }
+  if (names.some((name) => name.includes('\r'))) {
+    throw new Failure('invalid', 'A line must end with a line feed, or a carriage return and one.')
   }
   const paths = names.map((name) => pathOf(withoutGuard(name)))
   const taken = new Set<string>()
@@ -74,7 +77,13 @@ export function parseHeader(record: string): CsvHeader {
 
 function pathOf(name: string): FieldPath {
   const { path, operator } = parseFilterName(name)
-  if (operator !== undefined || path.includes('') || path.length > DEPTH) throw badName(name)
+  if (operator !== undefined) {
+    throw new Failure(
+      'invalid',
+      `In the column ${printJson(name.slice(0, 64))}, write \\: for a colon that is part of a name.`,
+    )
+  }
+  if (path.includes('') || path.length > DEPTH) throw badName(name)
   return path
 }
 

@@ -164,7 +164,6 @@ describe('CSV', () => {
     ['a name twice', 'a,b,a'],
     ['a name nested in another one', 'a.b.c,a.b'],
     ['a name that contains a path with an empty name', 'a..b'],
-    ['an operator', 'a:eq'],
     ['a stray quote', 'a"b'],
     ['a backslash', 'a\\x'],
     ['too many columns', 'a,'.repeat(1000)],
@@ -174,6 +173,16 @@ describe('CSV', () => {
     await expect(read('csv', `${header}\n1,2`)).rejects.toMatchObject({
       code: 'invalid',
       message: expect.stringContaining('The header is invalid.'),
+    })
+  })
+
+  test.each([
+    ['a colon without a backslash', 'id,a:eq\n1,2', 'In the column "a:eq", write \\: for a colon'],
+    ['lines that end with a carriage return', 'id,a\r1,2\r3,4', 'A line must end with'],
+  ])('rejects a file with %s', async (_, body, message) => {
+    await expect(read('csv', body)).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(message),
     })
   })
 })
