@@ -117,6 +117,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       }),
       documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
       now: nodes.now,
+      leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),
       search: createCollectionSearch(store, scans, createTurns()),
     }),

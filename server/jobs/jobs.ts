@@ -57,7 +57,13 @@ export interface Jobs extends LargeArrays {
 export interface JobsDeps {
   readonly store: Store
   readonly rules: DocumentRules
+  /** Returns ms since 1970. */
   readonly now: () => number
+  /**
+   * Returns whole ms for the expiry of leases, by default `now`. The clocks of the nodes may differ
+   * by more than a lease lasts, or be set during a preparation, so it must depend on neither.
+   */
+  readonly leaseClock?: () => number
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
@@ -66,8 +72,8 @@ export interface JobsDeps {
 
 /** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
 export function createJobs(deps: JobsDeps): Jobs {
-  const { store, rules, now, pause, onError, search = unlimitedSearch } = deps
-  const repository = createJobRepository(store, now)
+  const { store, rules, now, leaseClock, pause, onError, search = unlimitedSearch } = deps
+  const repository = createJobRepository(store, now, leaseClock)
   /** The document ids that an index has found for the jobs of this node, by job id. */
   const selected = new Map<string, readonly string[]>()
 

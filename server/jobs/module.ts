@@ -3,7 +3,7 @@ import type { HttpModule } from '../http/module.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules } from './job.ts'
-import { createJobs } from './jobs.ts'
+import { createJobs, type JobsDeps } from './jobs.ts'
 import { type JobRoutesDeps, jobRoutes } from './routes.ts'
 import type { CollectionSearch } from './search.ts'
 
@@ -15,16 +15,18 @@ export interface JobsModuleDeps {
   readonly requireRole: RequireRole
   /** Returns the id of an existing database. */
   readonly idOf: (database: string) => string
-  /** Returns ms since 1970, the same on all nodes: clocks may differ by more than a lease lasts. */
-  readonly now: () => number
+  readonly now: JobsDeps['now']
+  readonly leaseClock: NonNullable<JobsDeps['leaseClock']>
   readonly onError: (error: unknown) => void
   readonly search: CollectionSearch
 }
 
 /** Creates the jobs and their routes. */
 export function createJobsModule(deps: JobsModuleDeps) {
-  const { store, rules, documents, http, requireRole, idOf, now, onError, search } = deps
-  const jobs = createJobs({ store, rules, now, pause: createTurns(), onError, search })
+  const { store, rules, documents, http, requireRole, idOf, now, leaseClock } = deps
+  const { onError, search } = deps
+  const pause = createTurns()
+  const jobs = createJobs({ store, rules, now, leaseClock, pause, onError, search })
   return {
     ...jobs,
     routes: jobRoutes({ jobs, documents, requireRole, reserve: http.reserve, idOf }),

@@ -47,6 +47,11 @@ export function createNodesModule({ store, name, events, requireRole, onError }:
     listeners: () => nodes?.peers.listeners() ?? [],
     /** Returns the current time of the database clock, ms since 1970; the same on all nodes. */
     now: () => nodes?.now() ?? Date.now(),
+    /**
+     * Returns the current time like `now`, but changes of this machine's clock do not affect it. On
+     * SQLite, it is then off until the next start.
+     */
+    steadyNow: () => nodes?.now() ?? Math.floor(performance.timeOrigin + performance.now()),
     /** Sets the handlers of what other nodes report and command. */
     handlePeers(given: PeerHandlers): void {
       handlers = given

@@ -6,7 +6,7 @@ import type { Lease } from './lease.ts'
 export function createClaims(
   { db, engine, transaction }: Store,
   { nodeId, renewal, updateHeld }: Lease,
-  now: () => number,
+  leaseClock: () => number,
 ) {
   return {
     /** Ends the preparation. The job is `running` from now on, and any node may claim it. */
@@ -35,7 +35,7 @@ export function createClaims(
         .selectFrom('jobs')
         .select(['id', 'claimed_until'])
         .where('state', '=', 'running')
-        .where('claimed_until', '<', now())
+        .where('claimed_until', '<', leaseClock())
         .orderBy('created_at')
         .limit(1)
         .executeTakeFirst()

@@ -9,7 +9,7 @@ const CLEANUP_ROWS = 500
 const CLEANUP_BYTES = 4 * 1024 * 1024
 
 /** Returns the queries that discard and delete jobs. */
-export function createCleanup({ db }: Store, now: () => number) {
+export function createCleanup({ db }: Store, now: () => number, leaseClock: () => number) {
   return {
     /**
      * Discards the patches that requests of an earlier process waited for. Returns them and those
@@ -70,7 +70,10 @@ export function createCleanup({ db }: Store, now: () => number) {
               eb('state', 'in', ['done', 'failed']),
               eb('updated_at', '<=', now() - JOB_RETENTION),
             ]),
-            eb.and([eb('state', 'in', ['preparing', 'attached']), eb('claimed_until', '<', now())]),
+            eb.and([
+              eb('state', 'in', ['preparing', 'attached']),
+              eb('claimed_until', '<', leaseClock()),
+            ]),
             eb.and([
               eb('database', '!=', '_system'),
               eb('database', 'not in', eb.selectFrom('databases').select('databases.id')),

@@ -15,10 +15,10 @@ export class LeaseLost extends Error {}
 /** The leases of one node on the jobs of a store. */
 export type Lease = ReturnType<typeof createLease>
 
-/** Returns the leases of this node. `now` returns ms since 1970. */
-export function createLease(now: () => number) {
+/** Returns the leases of this node. For the clocks, see `JobsDeps`. */
+export function createLease(now: () => number, leaseClock: () => number) {
   const nodeId = randomBytes(8).toString('hex')
-  const renewal = () => ({ claimed_by: nodeId, claimed_until: now() + LEASE })
+  const renewal = () => ({ claimed_by: nodeId, claimed_until: leaseClock() + LEASE })
 
   /** Updates a job that this node holds in an unfinished state; otherwise throws {@link LeaseLost}. */
   async function updateHeld(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {

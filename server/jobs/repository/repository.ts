@@ -15,10 +15,10 @@ import { createStaging } from './staging.ts'
 /** The jobs of a store, with the leases of one node. */
 export type JobRepository = ReturnType<typeof createJobRepository>
 
-/** Returns the repository of jobs. `now` returns ms since 1970. */
-export function createJobRepository(store: Store, now: () => number) {
+/** Returns the repository of jobs. For the clocks, see `JobsDeps`. */
+export function createJobRepository(store: Store, now: () => number, leaseClock = now) {
   const { db } = store
-  const lease = createLease(now)
+  const lease = createLease(now, leaseClock)
 
   return {
     /** Stores a job. Any node may claim it if it is `running`; otherwise this node holds it. */
@@ -44,7 +44,7 @@ export function createJobRepository(store: Store, now: () => number) {
         result: null,
         clean: 0,
         claimed_by: lease.nodeId,
-        claimed_until: state === 'running' ? 0 : at + LEASE,
+        claimed_until: state === 'running' ? 0 : leaseClock() + LEASE,
         created_at: at,
         updated_at: at,
       }
@@ -80,10 +80,10 @@ export function createJobRepository(store: Store, now: () => number) {
       return rows.map(toJob)
     },
 
-    ...createClaims(store, lease, now),
+    ...createClaims(store, lease, leaseClock),
     ...createStaging(store, lease),
     ...createProgress(store, lease),
     ...createApplying(store, now),
-    ...createCleanup(store, now),
+    ...createCleanup(store, now, leaseClock),
   }
 }
