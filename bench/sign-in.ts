@@ -9,18 +9,18 @@ import { callbackPath } from '../server/oauth2/sign-in/sign-in.ts'
 import { makeToken } from '../server/test-support/start.testing.ts'
 import { addFigure } from './figures.ts'
 import { type Load, openLoad } from './load/load.ts'
-import { formatSlices } from './load/rounds.ts'
+import { formatSlices, get } from './load/rounds.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { limitDuration, print, printEnd, printMachine, spread, verdict } from './report.ts'
 import { portsOf } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
-import { processorTime, type Subject } from './servers/process.ts'
+import { processorTime } from './servers/process.ts'
 
 // Measures sign-ins per second, and the cost of authentication per request. docs/benchmarks.md
 // explains the measurements.
 
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '25' } },
+  options: { rounds: { type: 'string', default: '50' } },
 })
 const [PORT = 0] = portsOf(1)
 /** Number of concurrent sign-ins. */
@@ -32,7 +32,7 @@ const CONNECTIONS = 64
 /** Number of node starts, rounds per start, and ms of each load in a round. */
 const STARTS = 3
 const ROUNDS = Number(options.rounds)
-const SLICE = 400
+const SLICE = 200
 /** Warm-up of each load before rounds count, ms. */
 const WARM_UP = 2_000
 /** Maximum duration of the run, ms. */
@@ -117,6 +117,7 @@ async function measureSignIns(): Promise<void> {
     const cost = (processorTime(node) - before) / times.length / 1000
     const shown = spread(times, (time) => time.toFixed(0)).padEnd(24)
     print(`  ${what.padEnd(44)} ${perSecond.toFixed(0).padStart(10)}   ${shown} ${cost.toFixed(1)}`)
+    addFigure({ what: `sign-ins per second, ${what}`, value: perSecond.toFixed(0) })
   }
   print()
   await node.stop()
@@ -138,16 +139,16 @@ interface Slice {
   readonly cost: number
 }
 
-/** Starts a node with authentication and one without, and runs all three loads in each round. */
+/**
+ * Starts a node that authenticates only requests with credentials, and runs all three loads in each
+ * round.
+ */
 async function runRounds(): Promise<Record<Method, Slice>[]> {
   const folder = await storeEndpoints(1)
-  const openFolder = await storeEndpoints(1)
-  const node = await startGatehouse(1, folder)
-  const hook = join(import.meta.dirname, 'sign-in/without-authentication.ts')
-  const openNode = await startGatehouse(1, openFolder, ['--import', hook])
+  const hook = join(import.meta.dirname, 'sign-in/optional-authentication.ts')
+  const node = await startGatehouse(1, folder, ['--import', hook])
   const cookie = await signIn(originOf(folder.host), 'local', readKey(folder.data))
   const token = await makeToken({ data: folder.data, databaseUrl: undefined })
-  const nodes: Record<Method, Subject> = { without: openNode, session: node, token: node }
   const headers: Record<Method, string> = {
     without: '',
     session: `Cookie: ${cookie}\r\n`,
@@ -155,17 +156,13 @@ async function runRounds(): Promise<Record<Method, Slice>[]> {
   }
   const loads = new Map<Method, Load>()
   for (const method of METHODS) {
-    const { host } = nodes[method]
-    const head = `GET /_api/endpoint HTTP/1.1\r\nHost: ${host}:${PORT}\r\n${headers[method]}\r\n`
-    loads.set(method, await openLoad({ host, port: PORT }, head, CONNECTIONS))
+    const request = get(node.host, PORT, '/_api/endpoint', headers[method])
+    loads.set(method, await openLoad({ host: node.host, port: PORT }, request, CONNECTIONS))
   }
   const slice = async (method: Method, duration: number): Promise<Slice> => {
-    const before = processorTime(nodes[method])
+    const before = processorTime(node)
     const { answers, time } = await (loads.get(method) as Load).run(duration)
-    return {
-      rate: (answers / time) * 1000,
-      cost: (processorTime(nodes[method]) - before) / answers,
-    }
+    return { rate: (answers / time) * 1000, cost: (processorTime(node) - before) / answers }
   }
   for (const method of METHODS) await slice(method, WARM_UP)
   const rounds: Record<Method, Slice>[] = []
@@ -180,7 +177,6 @@ async function runRounds(): Promise<Record<Method, Slice>[]> {
   }
   for (const load of loads.values()) load.close()
   await node.stop()
-  await openNode.stop()
   return rounds
 }
 
@@ -200,17 +196,20 @@ async function measureCost(): Promise<void> {
     const each = rounds.map((round) => round[method])
     print(`  ${labels[method].padEnd(26)} ${formatSlices(each)}`)
   }
+  // The system counts processor time in steps of 10 ms, which is coarse for one slice.
+  const totalCost = (method: Method) =>
+    rounds.reduce((total, round) => total + round[method].cost, 0)
   print('Against the same route without authentication, in the same round:')
   for (const method of ['session', 'token'] as const) {
     const ratios = rounds.map((round) => round[method].rate / round.without.rate)
-    const byCost = rounds.map((round) => round.without.cost / round[method].cost)
+    const byCost = totalCost('without') / totalCost(method)
     const met = quantile(ratios) >= 0.8
     const shown = spread(ratios, (ratio) => ratio.toFixed(2))
     const what = `${labels[method]} : without authentication`
     addFigure({ what, value: shown, target: 'at least 0.8', isMet: met })
     print(
       `  ${labels[method].padEnd(26)} ${shown.padEnd(26)} wanted: at least 0.8 – ` +
-        `${verdict(met)} (by processor time ${quantile(byCost).toFixed(2)})`,
+        `${verdict(met)} (by processor time ${byCost.toFixed(2)})`,
     )
   }
   print()
