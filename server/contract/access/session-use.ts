@@ -5,7 +5,7 @@ export const SESSION_IDLE = 12 * 60 * 60 * 1000
  * Header of automatic requests of an open page. Such a request does not count as use of the
  * session, because it does not show that a person is present.
  */
-export const BACKGROUND_HEADER = 'X-Gatehouse-Background'
+export const BACKGROUND_HEADER = 'x-gatehouse-background'
 
 /**
  * Response header of `GET /_api/session`: the id of the last event before the response. A page that

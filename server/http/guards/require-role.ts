@@ -6,6 +6,7 @@ import { BACKGROUND_HEADER } from '../../contract/access/session-use.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
+import { requestHeader } from '../input/request-header.ts'
 import type { Client, ClientOf } from './client-address.ts'
 import { requireOwnHost } from './guard-host.ts'
 import { guardBasic, guardOrigin, isFromBrowser } from './guard-origin.ts'
@@ -151,7 +152,7 @@ function credentialsOf(
   return {
     authorization,
     session: cookie.read(c, secure),
-    background: background || c.req.header(BACKGROUND_HEADER) !== undefined,
+    background: background || requestHeader(c, BACKGROUND_HEADER) !== undefined,
   }
 }
 

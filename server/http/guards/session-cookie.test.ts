@@ -11,7 +11,7 @@ async function read(header: string | undefined, secure = false): Promise<string 
     found.push(cookie.read(c, secure))
     return c.text('')
   })
-  await app.request('/', { headers: header === undefined ? {} : { Cookie: header } })
+  await app.request('/', { headers: header === undefined ? {} : { Cookie: header } }, {})
   return found[0]
 }
 

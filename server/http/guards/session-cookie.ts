@@ -1,5 +1,6 @@
 import { serialize } from 'hono/utils/cookie'
 import type { RequestView } from '../env.ts'
+import { requestHeader } from '../input/request-header.ts'
 
 /** The cookie that carries a session secret. */
 export interface SessionCookie {
@@ -27,7 +28,7 @@ export function createSessionCookie(instance: string, maxAge: number): SessionCo
     ({ path: '/', httpOnly: true, sameSite: 'Lax', secure }) as const
   return {
     read(c, secure) {
-      const header = c.req.header('Cookie')
+      const header = requestHeader(c, 'cookie')
       return header === undefined ? undefined : valueIn(header, nameOf(secure))
     },
     set: (secret, secure) =>
