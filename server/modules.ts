@@ -125,7 +125,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const documents = stack.use(
     createDocumentsModule({
       ...{ store, repository, importer, databaseImporter, schemas, jobs, databases, http },
-      ...{ requireRole, vault, logError, scans },
+      ...{ requireRole, secretKey, logError, scans },
     }),
   )
   events.on('database', () => {

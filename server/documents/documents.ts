@@ -3,13 +3,12 @@ import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
-import { createVault, type Vault } from '../storage/vault.ts'
 import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { type Json, parseStrictly } from './json/strict-json.ts'
-import { cursorContext, parseCursor, printCursor } from './query/cursor.ts'
+import { type Cursors, createCursors } from './query/cursor.ts'
 import { createFindPage, type FindBounds } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
@@ -120,7 +119,7 @@ export interface Documents {
  * @param now returns ms since 1970.
  * @param check validates documents before they are stored; by default all are valid.
  * @param large creates the documents of large arrays; by default it fails.
- * @param vault encrypts cursors. Nodes that share a store have the same key.
+ * @param cursors by default, those of a key of their own.
  * @param scans limits the queries of the node that no index serves.
  */
 export function createDocuments(
@@ -128,7 +127,7 @@ export function createDocuments(
   now: () => number,
   check: CheckDocuments = () => undefined,
   large: LargeArrays = { create: async () => Promise.reject(new Error('a large array')) },
-  vault: Vault = createVault(randomBytes(32)),
+  cursors: Cursors = createCursors(randomBytes(32)),
   scans: ScanLimit = new ScanLimit(),
 ): Documents {
   const nextTurn = createTurns()
@@ -211,9 +210,9 @@ export function createDocuments(
     page: createReadInIdOrder({ repository, nextTurn }),
     find(where, query, options) {
       const { filter, matches, sort, fields, limit, after, cursor } = query
-      const context = cursorContext(where, filter, sort)
+      const sorted = { where, filter, sort }
       const idPosition = after === undefined ? undefined : { values: [], id: after }
-      const from = cursor === undefined ? idPosition : parseCursor(vault, context, cursor)
+      const from = cursor === undefined ? idPosition : cursors.parse(sorted, cursor)
       const { count } = options
       const bounds = { matches, sort, fields, limit, from, count }
       const finding = findPage(where, bounds, filter, options)
@@ -224,9 +223,7 @@ export function createDocuments(
       }
       function parameterOf(next: Position | undefined): FoundPage['nextParameter'] {
         if (next === undefined) return undefined
-        return sort.length === 0
-          ? ['after', next.id]
-          : ['cursor', printCursor(vault, context, next)]
+        return sort.length === 0 ? ['after', next.id] : ['cursor', cursors.print(sorted, next)]
       }
     },
     async create(where, text, schema) {

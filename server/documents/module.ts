@@ -5,12 +5,12 @@ import type { HttpModule } from '../http/module.ts'
 import type { JobsModule } from '../jobs/module.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import type { Store } from '../storage/store.ts'
-import type { Vault } from '../storage/vault.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
 import { createSizes } from './collections/sizes.ts'
 import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
 import type { Importer } from './import/importer.ts'
+import { createCursors } from './query/cursor.ts'
 import type { ScanLimit } from './query/scan/scan-limit.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
@@ -29,7 +29,7 @@ export interface DocumentsDeps {
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
-  readonly vault: Vault
+  readonly secretKey: Uint8Array
   readonly scans: ScanLimit
   readonly logError: ErrorLog
 }
@@ -61,7 +61,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     Date.now,
     schemas.check,
     jobs,
-    deps.vault,
+    createCursors(deps.secretKey),
     deps.scans,
   )
   const sizes = createSizes({
