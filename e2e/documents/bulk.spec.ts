@@ -57,9 +57,11 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await question.getByRole('button', { name: 'Delete documents' }).click()
   await expect(last).toContainText('2 documents were deleted.')
   expect(await read('d2')).toMatchObject({ id: 'not_found' })
+  await expect(select('d0')).toBeHidden()
   await last.getByRole('button', { name: 'Undo' }).click()
   await expect(last).toBeHidden()
   expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+  await expect(select('d0')).toBeVisible()
 
   await page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
   await bar.getByRole('button', { name: 'Select all that match' }).click()
