@@ -154,7 +154,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await start.click()
   await expect(form.getByText('1 created, 2 failed.').first()).toBeVisible()
   const errors = form.getByRole('list', { name: 'Errors' })
-  await expect(errors.getByRole('listitem').first()).toContainText('Line 2 /id')
+  await expect(errors.getByRole('listitem').first()).toContainText('Line 2 /id: ')
   const download = page.waitForEvent('download')
   await form.getByRole('button', { name: 'Download errors' }).click()
   const file = await readFile(await (await download).path(), 'utf8')

@@ -29,7 +29,11 @@ export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOu
         <ul aria-label="Errors" className={classes.errors}>
           {errors.slice(0, MAX_SHOWN).map(({ line, pointer, message }) => (
             <li key={`${line} ${pointer} ${message}`}>
-              {unit} {line} <span className="mono">{pointer}</span> {message}
+              <span className={classes.position}>
+                {unit} {line}
+                {pointer !== '' && <span className="mono"> {pointer}</span>}:
+              </span>{' '}
+              {message}
             </li>
           ))}
           {errors.length > MAX_SHOWN && <li>and {errors.length - MAX_SHOWN} more</li>}
