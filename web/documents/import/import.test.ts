@@ -96,6 +96,9 @@ test('A preview shows the first documents and the types of their fields', () => 
     error: 'Document 2 is not a JSON object.',
   })
   expect(previewSource('{}', 'json', true).error).toMatch(/begins with \[/)
+  expect(previewSource('id,n\n1,2\n2,3,4', 'csv', true).error).toBe(
+    'Document 2 has 3 cells, but the header has 2.',
+  )
 })
 
 test('The list of errors is CSV', () => {

@@ -64,8 +64,15 @@ function readCsv(text: string, isWhole: boolean): Read {
   const records = splitCsv(text.replace(/^\uFEFF/, ''), ROWS + 2)
   const whole = isWhole || records.length === ROWS + 2 ? records : records.slice(0, -1)
   const [header = [], ...rows] = whole
+  const shown = rows.slice(0, ROWS)
+  const uneven = shown.findIndex(({ length }) => length !== header.length)
+  const error = header.includes('')
+    ? 'The header has an empty name.'
+    : uneven !== -1
+      ? `Document ${uneven + 1} has ${shown[uneven]?.length} cells, but the header has ${header.length}.`
+      : undefined
   return {
-    documents: rows.slice(0, ROWS).map((row) =>
+    documents: shown.map((row) =>
       Object.fromEntries(
         header.flatMap((field, at) => {
           const cell = row[at] ?? ''
@@ -73,7 +80,7 @@ function readCsv(text: string, isWhole: boolean): Read {
         }),
       ),
     ),
-    error: header.some((field) => field === '') ? 'The header has an empty name.' : undefined,
+    error,
   }
 }
 
