@@ -122,6 +122,11 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   const chip = page.getByRole('button', { name: 'Edit the filter year:above=2000' })
   await expect(chip).toHaveAccessibleDescription(/"above" is not an operator/)
 
+  await page.goto(`${ARTICLES}?sort=year&cursor=of-another-query`)
+  await expect(page.getByText('This page belongs to another filter or order.')).toBeVisible()
+  await page.getByRole('button', { name: 'Go to the first page' }).click()
+  await expect(page.getByRole('rowheader')).toHaveText(['one'])
+
   // Without a valid filter, no request may stand for all documents.
   await page.goto(`${ARTICLES}?filter=year`)
   await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveAccessibleDescription(

@@ -14,7 +14,7 @@ export interface QueryFailureProps {
 
 /** Reports why documents could not be listed, with what helps: an index, or another query. */
 export function QueryFailure({ collectionRef, error, onRetry }: QueryFailureProps) {
-  const { search, query } = useDocumentsLocation()
+  const { search, query, page } = useDocumentsLocation()
   if (error instanceof ApiFailure && error.id === 'query_too_expensive') {
     return (
       <Notice failed action={<Advice collectionRef={collectionRef} error={error} />}>
@@ -26,6 +26,13 @@ export function QueryFailure({ collectionRef, error, onRetry }: QueryFailureProp
     // The filter bar shows the message at the filter.
     if (conditionsOf(search.filter).some(({ name }) => name === error.field)) {
       return <Notice>Change or remove the filter that the server rejected.</Notice>
+    }
+    if (error.field === 'cursor') {
+      return (
+        <NoMatch clear="Go to the first page" onClear={() => page({})}>
+          This page belongs to another filter or order.
+        </NoMatch>
+      )
     }
     return (
       <NoMatch clear="Clear filters and order" onClear={() => query({ filter: '', sort: '' })}>
