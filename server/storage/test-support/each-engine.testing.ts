@@ -122,21 +122,21 @@ async function dropDatabase(name: string): Promise<void> {
   await command(`drop database ${name} with (force)`)
 }
 
-let admin: Promise<pg.Client> | undefined
+let admin: pg.Pool | undefined
 
 /**
  * Runs a command as superuser. All tests of a worker share the connection, because a new one takes
  * as long as the command.
  */
-async function command(sql: string): Promise<pg.QueryResult> {
+function command(sql: string): Promise<pg.QueryResult> {
   admin ??= connectAsAdmin()
-  return (await admin).query(sql)
+  return admin.query(sql)
 }
 
-async function connectAsAdmin(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') })
+function connectAsAdmin(): pg.Pool {
+  const connectionString = inject('postgresUrl')
+  const pool = new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0 })
   // The server stops before the worker, which ends the connection.
-  client.on('error', () => {})
-  await client.connect()
-  return client
+  pool.on('error', () => {})
+  return pool
 }
