@@ -12,6 +12,13 @@ import { runCommand } from './run-command.ts'
 const TESTS = [
   'server/integration/failures/kill.test.ts',
   'server/integration/failures/full-disk.mount.test.ts',
+  'server/integration/failures/inaccessible-data.test.ts',
+  'server/integration/failures/data-folder-lost.test.ts',
+  'server/integration/failures/damaged-database.test.ts',
+  'server/storage/open.test.ts',
+  'server/jobs/integration/clock.test.ts',
+  'server/nodes/clock.test.ts',
+  'server/rate-limit.test.ts',
   'server/integration/endurance',
   '.property.test.ts',
 ]
