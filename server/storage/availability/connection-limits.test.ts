@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
@@ -32,20 +32,33 @@ describe('ConnectionLimits', () => {
     expect(limits.use).toEqual({ used: 0, waiting: 0 })
   })
 
-  test('rejects requests that wait too long, and further ones when too many wait', async () => {
-    const limits = new ConnectionLimits(
-      reach,
-      { all: 1, writes: 1, long: 1 },
-      { statement: 1, long: 1 },
-    )
-    const busy = { code: 'unavailable', message: 'The database is overloaded. Try again.' }
+  const ONE = { all: 1, writes: 1, long: 1 }
+  const busy = (reason: string) => ({
+    code: 'unavailable',
+    message: 'The database is overloaded. Try again.',
+    cause: { message: expect.stringContaining(reason) },
+  })
+
+  test('rejects requests that wait too long', async () => {
+    const limits = new ConnectionLimits(reach, ONE, { statement: 1, long: 1 })
     const first = await limits.connection('write')
-    await expect(limits.connection('read')).rejects.toMatchObject(busy)
-    await expect(limits.connection('write')).rejects.toMatchObject(busy)
-    const waiting = Array.from({ length: MAX_WAITING }, () => limits.connection('read'))
-    await expect(limits.connection('read')).rejects.toMatchObject(busy)
-    await Promise.allSettled(waiting)
+    for (const purpose of ['read', 'write'] as const) {
+      await expect(limits.connection(purpose)).rejects.toMatchObject(busy('within 1 ms'))
+    }
     first()
+    expect(limits.use).toEqual({ used: 0, waiting: 0 })
+  })
+
+  test('rejects requests when too many wait', async () => {
+    const limits = new ConnectionLimits(reach, ONE)
+    const first = await limits.connection('write')
+    const waiting = Array.from({ length: MAX_WAITING }, async () => {
+      const release = await limits.connection('read')
+      release()
+    })
+    await expect(limits.connection('read')).rejects.toMatchObject(busy('already waiting'))
+    first()
+    await Promise.all(waiting)
     expect(limits.use).toEqual({ used: 0, waiting: 0 })
   })
 
@@ -73,8 +86,11 @@ forEngine('postgres', (engine) => {
     const held = Promise.withResolvers<void>()
     end = held.resolve
     ended = held.promise
+    // Waiting for a connection ends after some seconds, which a busy machine may take.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   })
   afterEach(async () => {
+    vi.useRealTimers()
     end()
     await Promise.all(work.splice(0))
   })
@@ -84,7 +100,7 @@ forEngine('postgres', (engine) => {
     for (let at = 0; at < count; at++) {
       work.push(
         store.transaction(async (trx) => {
-          await sql`select 1`.execute(trx)
+          await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
           await ended
         }, length),
       )
