@@ -7,14 +7,7 @@ import { startForTest, type TestNode } from './start.testing.ts'
 export interface ProxiedNode extends AsyncDisposable {
   readonly node: TestNode
   readonly proxy: TcpProxy
-  /**
-   * Returns the smallest number of round trips of several runs, because some overlap with queries
-   * of the node's own.
-   */
-  roundTripsOf(work: () => Promise<unknown>): Promise<number>
 }
-
-const RUNS = 10
 
 export async function startProxiedNode(): Promise<ProxiedNode> {
   await using opened = new AsyncDisposableStack()
@@ -30,15 +23,6 @@ export async function startProxiedNode(): Promise<ProxiedNode> {
   return {
     node,
     proxy,
-    async roundTripsOf(work) {
-      const counts: number[] = []
-      for (let run = 0; run < RUNS; run++) {
-        const before = proxy.roundTrips
-        await work()
-        counts.push(proxy.roundTrips - before)
-      }
-      return Math.min(...counts)
-    },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

@@ -5,6 +5,7 @@ import { executeAll, executeLater } from '../changes/round-trips.ts'
 import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { makeDatabase } from '../test-support/each-engine.testing.ts'
+import { expectRoundTrips } from '../test-support/round-trips.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
 
 let proxy: TcpProxy
@@ -27,17 +28,6 @@ afterEach(async () => {
   await remove()
 })
 
-/** Returns the smallest number of round trips of three runs. A slow run adds a health check. */
-async function roundTripsOf(work: () => Promise<unknown>): Promise<number> {
-  const counts: number[] = []
-  for (let run = 0; run < 3; run++) {
-    const before = proxy.roundTrips
-    await work()
-    counts.push(proxy.roundTrips - before)
-  }
-  return Math.min(...counts)
-}
-
 const setting = (name: string) =>
   sql`insert into settings (name, value) values (${name}, 'x') on conflict do nothing`.compile(
     store.db,
@@ -58,7 +48,7 @@ test('different lookups of a turn share a round trip', async () => {
   await store.db.insertInto('settings').values({ name: 'one', value: 'x' }).execute()
   const [byName, byValue] = [lookUpSetting('name'), lookUpSetting('value')]
   const lookUp = () => Promise.all([byName('one'), byValue('x'), byName('missing')])
-  expect(await roundTripsOf(lookUp)).toBe(1)
+  await expectRoundTrips(proxy, 1, lookUp)
   const found = [{ name: 'one' }]
   expect((await lookUp()).map(({ rows }) => rows)).toEqual([found, found, []])
 })
@@ -75,7 +65,7 @@ test('a lookup that PostgreSQL rejects does not fail those of its round trip', a
 })
 
 test('a transaction begins with its first statement and commits with its last ones', async () => {
-  expect(await roundTripsOf(() => store.change(nextRevision))).toBe(2)
+  await expectRoundTrips(proxy, 2, () => store.change(nextRevision))
   const change = () =>
     store.change(async (trx) => {
       const count = sql<{ n: number }>`select count(*)::integer as n from counters`.compile(trx)
@@ -84,14 +74,14 @@ test('a transaction begins with its first statement and commits with its last on
       await executeLater(trx, setting('one'))
       await executeLater(trx, setting('two'))
     })
-  expect(await roundTripsOf(change)).toBe(2)
+  await expectRoundTrips(proxy, 2, change)
   expect(await settings()).toEqual(['one', 'two'])
 })
 
 test('a transaction without statements sends nothing', async () => {
-  expect(await roundTripsOf(() => store.transaction(async () => {}))).toBe(0)
+  await expectRoundTrips(proxy, 0, () => store.transaction(async () => {}))
   const failed = () => store.transaction(() => Promise.reject(new Error('undone'))).catch(() => {})
-  expect(await roundTripsOf(failed)).toBe(0)
+  await expectRoundTrips(proxy, 0, failed)
 })
 
 test('held statements run before the next one', async () => {
