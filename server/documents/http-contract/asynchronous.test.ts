@@ -1,0 +1,183 @@
+import { describe, expect, it, vi } from 'vitest'
+import { sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
+import { forEachContractNode } from './contract-node.testing.ts'
+
+forEachContractNode((fixture) => {
+  const { as, by } = fixture
+
+  describe('Asynchronous work (RFC 7240)', () => {
+    const later = { Prefer: 'respond-async, wait=10' }
+    const some = Array.from({ length: 150 }, (_, n) => ({ id: `d${100 + n}`, n: n % 2 }))
+    const begun = async (method: string, path: string, body?: unknown): Promise<string> => {
+      const response = await by(method, path, body, later)
+      expect(response.status).toBe(202)
+      expect(response.headers['preference-applied']).toBe('respond-async')
+      expect(response.headers.location).toMatch(/^\/_db\/blog\/_job\/[A-Za-z0-9_-]{22}$/)
+      return String(response.headers.location).replace('/_db/blog', '')
+    }
+    const ended = async (job: string): Promise<TestResponse> => {
+      let response = await by('GET', job)
+      await vi.waitUntil(async () => {
+        if (response.status === 206) {
+          expect(response.json.state).toBe('running')
+          response = await by('GET', job)
+        }
+        return response.status !== 206
+      }, WAIT)
+      expect(response.status).toBe(200)
+      return response
+    }
+
+    it('POST, PATCH and DELETE return 202 with the job, which returns 200 at the end', async () => {
+      const post = await ended(await begun('POST', '/later', some))
+      expect(post.json).toEqual({
+        id: expect.any(String),
+        kind: 'create',
+        collection: 'later',
+        state: 'done',
+        done: 150,
+        total: 150,
+        found: 150,
+        failure: null,
+        created: expect.stringMatching(/Z$/),
+        updated: expect.stringMatching(/Z$/),
+      })
+      expect((await by('GET', '/later?limit=1000')).json).toEqual(some)
+      const patch = await ended(await begun('PATCH', '/later?n=1', { n: 2 }))
+      expect(patch.json).toMatchObject({ kind: 'patch', state: 'done', done: 150, found: 75 })
+      expect((await by('GET', '/later?n=2')).json).toHaveLength(75)
+      const deleted = await ended(await begun('DELETE', '/later?n=2'))
+      expect(deleted.json).toMatchObject({ kind: 'delete', state: 'done', found: 75 })
+      expect((await by('GET', '/later?limit=1000')).json).toHaveLength(75)
+    })
+
+    it('GET returns 206 with the first part and the job', async () => {
+      await by('POST', '/gathered', some)
+      const first = await by('GET', '/gathered?n=1&limit=10', undefined, later)
+      expect(first.status).toBe(206)
+      expect(first.headers['preference-applied']).toBe('respond-async')
+      const wanted = some.filter(({ n }) => n === 1)
+      expect(first.json).toEqual(wanted.slice(0, 10))
+      let path: string | undefined = `${first.headers.location}?limit=40`
+      const sizes: number[] = []
+      const seen: unknown[] = []
+      await ended(String(first.headers.location).replace('/_db/blog', ''))
+      while (path !== undefined) {
+        const response: TestResponse = await by('GET', path.replace('/_db/blog', ''))
+        expect(response.json).toMatchObject({ kind: 'list', state: 'done', found: 75 })
+        sizes.push(response.json.documents.length)
+        seen.push(...response.json.documents)
+        path = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1]
+      }
+      expect(sizes).toEqual([40, 35])
+      for (const limit of ['0', '1001', 'x']) {
+        const path = `${first.headers.location}?limit=${limit}`.replace('/_db/blog', '')
+        expect((await by('GET', path)).status).toBe(400)
+      }
+      expect(seen).toEqual(wanted)
+    })
+
+    it('GET returns the results of one scan step, and the job continues', async () => {
+      const many = Array.from({ length: 1_001 }, (_, n) => ({ id: `d${1_000 + n}`, n }))
+      await by('POST', '/sparse', many)
+      const first = await by('GET', '/sparse?n=1000', undefined, later)
+      expect([first.status, first.json]).toEqual([206, []])
+      expect(first.headers.link).toContain('after=d1999')
+      const job = await ended(String(first.headers.location).replace('/_db/blog', ''))
+      expect(job.json.documents).toEqual(many.slice(-1))
+    })
+
+    it('GET reads the results of a job from the collection, up to the end of the job', async () => {
+      await by('POST', '/living', some)
+      const first = await by('GET', '/living?n=1', undefined, later)
+      const job = String(first.headers.location).replace('/_db/blog', '')
+      expect((await ended(job)).json).toMatchObject({ found: 75 })
+      await by('DELETE', '/living/d101')
+      await by('PATCH', '/living/d103', { n: 0 })
+      await by('POST', '/living', { id: 'd999', n: 1 })
+      const { json } = await by('GET', job)
+      expect(json.documents).toEqual(some.filter(({ id, n }) => n === 1 && id > 'd103'))
+    })
+
+    it('GET of the results scans a bounded part of the collection', async () => {
+      const large = Array.from({ length: 24 }, (_, n) => ({
+        id: `d${100 + n}`,
+        last: n === 23,
+        text: 'x'.repeat(1_000_000),
+      }))
+      await by('POST', '/scanned', large)
+      const first = await by('GET', '/scanned?last=true', undefined, later)
+      const job = String(first.headers.location).replace('/_db/blog', '')
+      const page = await ended(job)
+      expect(page.json).toMatchObject({ state: 'done', found: 1, documents: [] })
+      expect(page.headers.link).toBe(`<${first.headers.location}?after=d119>; rel="next"`)
+      const rest = await by('GET', `${job}?after=d119`)
+      expect(rest.json.documents).toEqual(large.slice(-1))
+      expect(rest.headers.link).toBeUndefined()
+    })
+
+    it('ends with 200 and the failure that a synchronous request would get', async () => {
+      await by('POST', '/failing', { id: 'd120' })
+      const response = await ended(await begun('POST', '/failing', some))
+      expect(response.json).toMatchObject({
+        state: 'failed',
+        failure: { id: 'conflict', message: 'A document with the id "d120" exists already.' },
+      })
+      expect((await by('GET', '/failing')).json).toEqual([{ id: 'd120' }])
+    })
+
+    it('validates against the schema before and during the job', async () => {
+      await by('POST', '/schooled', [...some.slice(0, 9), { id: 'x' }])
+      await by('PUT', '/_schema/schooled', { required: ['n'], properties: { n: { maximum: 5 } } })
+      const many = [...some.slice(9), ...Array.from({ length: 300 }, () => ({ n: 1 })), { n: 6 }]
+      const refused = await by('POST', '/schooled', many, later)
+      expect(refused.status).toBe(422)
+      expect(refused.json.violations).toMatchObject([{ pointer: '/441/n' }])
+      const failed = await ended(await begun('PATCH', '/schooled', { on: true }))
+      expect(failed.json).toMatchObject({
+        state: 'failed',
+        failure: { id: 'invalid', violations: [{ pointer: '' }] },
+      })
+      expect(failed.json.failure.message).toContain('"x": ')
+      expect((await by('PATCH', '/schooled', { on: true })).status).toBe(422)
+      expect((await by('PATCH', '/schooled?n=1', { n: 5 })).json).toEqual({ changed: 4 })
+      expect((await by('GET', '/schooled?on=true')).json).toEqual([])
+    })
+
+    it('rejects invalid requests immediately', async () => {
+      for (const [body, status] of [
+        ['[{"id":"a"},{"id":"a"}]', 409],
+        ['[{"id":5}]', 422],
+        ['[1', 400],
+      ] as const) {
+        expect((await by('POST', '/refused', body, later)).status).toBe(status)
+      }
+      const second = await by('POST', '/refused', '[{"id":"a"},{"b":[1,{"c":-0}]}]', later)
+      expect([second.status, second.json.field]).toEqual([422, '/1/b/1/c'])
+      expect((await as('viewer', 'DELETE', '/later', undefined, later)).status).toBe(403)
+      expect((await by('GET', '/refused')).json).toEqual([])
+    })
+
+    it('does not apply to a single object', async () => {
+      const response = await by('POST', '/single', { id: 'one' }, later)
+      expect([response.status, response.headers['preference-applied']]).toEqual([201, undefined])
+    })
+
+    it('is not started by HEAD or by another preference', async () => {
+      const head = await by('HEAD', '/later', undefined, later)
+      expect([head.status, head.headers.location]).toEqual([200, undefined])
+      const other = { Prefer: 'respond-asynchronously' }
+      expect((await by('GET', '/later', undefined, other)).status).toBe(200)
+    })
+
+    it('is visible only in its database and with permission to read', async () => {
+      const job = await begun('DELETE', '/nothing-here')
+      expect((await as('viewer', 'GET', job)).status).not.toBe(403)
+      expect((await fixture.node.request('GET', `/_db/shop${job}`)).status).toBe(404)
+      expect((await fixture.node.request('GET', job)).status).toBe(404)
+      expect((await sendRequest(fixture.node.port, 'GET', `/_db/blog${job}`)).status).toBe(401)
+      expect((await by('GET', '/_job/absent')).json).toMatchObject({ id: 'not_found' })
+    })
+  })
+})

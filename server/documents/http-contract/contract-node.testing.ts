@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import { createRecorder } from '../../audit/record.ts'
+import { createTokenByCommand } from '../../cli/commands/token-create.ts'
+import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+import { sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
+
+/** A node with the databases `blog` and `shop`. */
+export interface ContractNode {
+  readonly node: EngineNode
+  /** Tokens of the roles `viewer` and `operator`, and of an operator `of blog`. */
+  readonly tokens: ReadonlyMap<string, string>
+  /** Sends a request to `blog` with one of the {@link tokens}. */
+  as(
+    who: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: object,
+  ): Promise<TestResponse>
+  /** Sends a request to `blog` as operator. */
+  by(method: string, path: string, body?: unknown, headers?: object): Promise<TestResponse>
+  /** Creates an article; returns the response. */
+  created(body: object): Promise<TestResponse>
+}
+
+/**
+ * Declares tests of docs/http-api.md, "Conventions" and "Documents", by plain HTTP against a node
+ * on each engine, which the tests share.
+ */
+export function forEachContractNode(suite: (fixture: ContractNode) => void): void {
+  forEachEngineNode((start) => {
+    let node: EngineNode
+    const tokens = new Map<string, string>()
+
+    beforeAll(async () => {
+      node = await start()
+      for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
+      const store = await node.openStore()
+      const flags: Record<string, Record<string, string>> = {
+        viewer: { name: 'v', role: 'viewer' },
+        operator: { name: 'o', role: 'operator' },
+        'of blog': { name: 'b', role: 'operator', databases: 'blog' },
+      }
+      for (const [name, each] of Object.entries(flags)) {
+        tokens.set(name, await createTokenByCommand(store, createRecorder(), each, Date.now()))
+      }
+      await store.close()
+    })
+    afterAll(() => node.stop())
+
+    const as: ContractNode['as'] = (who, method, path, body, headers) =>
+      sendRequest(node.port, method, `/_db/blog${path}`, {
+        body,
+        headers: { Authorization: `Bearer ${tokens.get(who)}`, ...headers },
+      })
+    const by: ContractNode['by'] = (...request) => as('operator', ...request)
+    suite({
+      get node() {
+        return node
+      },
+      tokens,
+      as,
+      by,
+      async created(body) {
+        const response = await by('POST', '/articles', body)
+        expect(response.status).toBe(201)
+        return response
+      },
+    })
+  })
+}

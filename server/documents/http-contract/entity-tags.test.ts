@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { forEachContractNode } from './contract-node.testing.ts'
+
+forEachContractNode(({ by, created }) => {
+  describe('Entity tags', () => {
+    it('return 304 for a known state and 412 for a change of another state', async () => {
+      const made = await created({ n: 1 })
+      const { id } = made.json
+      const tag = String(made.headers.etag)
+      expect(tag).toMatch(/^"[A-Za-z0-9_-]{12}"$/)
+      const read = await by('GET', `/articles/${id}`)
+      expect(read.headers.etag).toBe(tag)
+      const again = await by('GET', `/articles/${id}`, undefined, { 'If-None-Match': tag })
+      expect([again.status, again.text]).toEqual([304, ''])
+
+      const put = await by('PUT', `/articles/${id}`, { n: 2 }, { 'If-Match': tag })
+      expect(put.status).toBe(200)
+      expect(put.headers.etag).not.toBe(tag)
+      for (const method of ['PUT', 'PATCH', 'DELETE']) {
+        const stale = await by(
+          method,
+          `/articles/${id}`,
+          method === 'DELETE' ? undefined : { n: 3 },
+          {
+            'If-Match': tag,
+          },
+        )
+        expect(stale.status).toBe(412)
+        expect(stale.json).toMatchObject({ id: 'precondition_failed' })
+      }
+      expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, n: 2 })
+      const any = { 'If-Match': '*' }
+      expect((await by('PATCH', `/articles/${id}`, { n: 4 }, any)).status).toBe(200)
+      expect((await by('PUT', '/articles/absent', {}, any)).status).toBe(412)
+    })
+
+    it('are compared weakly to read and strongly to change (RFC 9110)', async () => {
+      const { json, headers } = await created({ n: 1 })
+      const path = `/articles/${json.id}`
+      const weak = `W/${headers.etag}`
+      const cached = await by('GET', path, undefined, { 'If-None-Match': `"other", ${weak}` })
+      expect([cached.status, cached.headers.etag]).toEqual([304, headers.etag])
+      for (const [at, conditions] of [
+        [path, { 'If-Match': weak }],
+        [path, { 'If-None-Match': weak }],
+        [path, { 'If-None-Match': '*' }],
+        ['/articles/absent', { 'If-Match': '*' }],
+      ] as const) {
+        expect((await by('DELETE', at, undefined, conditions)).status).toBe(412)
+        expect((await by('PUT', at, { n: 2 }, conditions)).status).toBe(412)
+      }
+      const stale = { 'If-Match': `"other"` }
+      expect((await by('GET', path, undefined, stale)).status).toBe(412)
+      const either = { 'If-Match': `"other", ${headers.etag}` }
+      expect((await by('DELETE', path, undefined, either)).status).toBe(200)
+    })
+
+    it('identify a whole page, too', async () => {
+      await by('POST', '/tagged', { id: '1' })
+      const { etag } = (await by('GET', '/tagged')).headers
+      const cached = { 'If-None-Match': String(etag) }
+      expect((await by('GET', '/tagged', undefined, cached)).status).toBe(304)
+      await by('PUT', '/tagged/1', { n: 1 })
+      const { status, headers } = await by('GET', '/tagged', undefined, cached)
+      expect([status, headers.etag === etag]).toEqual([200, false])
+      const again = { 'If-None-Match': String(headers.etag) }
+      await by('POST', '/tagged', { id: '2' })
+      expect((await by('GET', '/tagged', undefined, again)).status).toBe(200)
+    })
+
+    it('serialize 1,000 concurrent updates', async () => {
+      await by('POST', '/chain', { id: 'c', by: [] })
+      let accepted = 0
+      /** Adds a link to the state that was read; returns false if it has changed. */
+      const link = async (n: number) => {
+        const { headers, json } = await by('GET', '/chain/c')
+        const body = { by: [...json.by, n] }
+        const response = await by('PUT', '/chain/c', body, { 'If-Match': String(headers.etag) })
+        expect([200, 412]).toContain(response.status)
+        if (response.status === 200) accepted++
+      }
+      for (let n = 0; n < 1000; n += 50) {
+        await Promise.all(Array.from({ length: 50 }, (_, at) => link(n + at)))
+      }
+      const links = (await by('GET', '/chain/c')).json.by
+      expect(links).toHaveLength(accepted)
+      expect(new Set(links).size).toBe(accepted)
+      expect(accepted).toBeGreaterThan(0)
+      expect(accepted).toBeLessThan(1000)
+    })
+  })
+})

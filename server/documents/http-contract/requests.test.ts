@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest'
+import { sendRequest } from '../../test-support/start.testing.ts'
+import { forEachContractNode } from './contract-node.testing.ts'
+
+forEachContractNode((fixture) => {
+  const { as, by, created, tokens } = fixture
+
+  describe('Versioning', () => {
+    it('serves the requested version and names it', async () => {
+      const { id } = (await created({})).json
+      const accept = (value: string) => by('GET', `/articles/${id}`, undefined, { Accept: value })
+      for (const value of [
+        'application/json; version=1',
+        'application/json;version="1"',
+        'application/json; version=7, application/json; version=1',
+        '*/*',
+      ]) {
+        const response = await accept(value)
+        expect(response.status).toBe(200)
+        expect(response.headers['content-type']).toBe('application/json; version=1')
+      }
+      const unknown = await accept('application/json; version=7')
+      expect(unknown.status).toBe(406)
+      expect(unknown.headers['content-type']).toBe('application/json')
+      expect(unknown.json).toEqual({
+        id: 'not_acceptable',
+        message: 'Version 7 is not supported. Supported: 1.',
+        field: 'Accept',
+      })
+    })
+
+    it('rejects an unknown version before anything is changed', async () => {
+      const accept = { Accept: 'application/json; version=2' }
+      const stored = (await by('POST', '/unversioned', { id: '1' })).json
+      for (const [method, path, body] of [
+        ['POST', '/unversioned', { id: '2' }],
+        ['POST', '/unversioned', [{ id: '2' }]],
+        ['PUT', '/unversioned/1', { n: 1 }],
+        ['PATCH', '/unversioned/1', { n: 1 }],
+        ['DELETE', '/unversioned/1'],
+        ['PATCH', '/unversioned', { n: 1 }],
+        ['DELETE', '/unversioned'],
+        ['PUT', '/_schema/unversioned', false],
+      ] as const) {
+        for (const prefer of [{}, { Prefer: 'respond-async' }]) {
+          const response = await by(method, path, body, { ...accept, ...prefer })
+          expect([method, path, response.status]).toEqual([method, path, 406])
+        }
+      }
+      expect((await by('GET', '/unversioned')).json).toEqual([stored])
+      expect((await by('POST', '/unversioned', {})).status).toBe(201)
+    })
+  })
+
+  describe('Authentication', () => {
+    it('accepts the token as the user name of the URL', async () => {
+      const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`
+      const send = (authorization: string) =>
+        sendRequest(fixture.node.port, 'GET', '/_db/blog/articles', {
+          headers: { Authorization: authorization },
+        })
+      expect((await send(basic(`${tokens.get('viewer')}:`))).status).toBe(200)
+      const wrong = await send(basic(`${tokens.get('viewer')}:password`))
+      expect(wrong.status).toBe(401)
+      expect(wrong.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
+    })
+
+    it('returns 401 and auth_failed without a token, for every method', async () => {
+      for (const [method, path] of [
+        ['GET', '/articles'],
+        ['POST', '/articles'],
+        ['GET', '/articles/1'],
+        ['PUT', '/articles/1'],
+        ['PATCH', '/articles/1'],
+        ['DELETE', '/articles/1'],
+      ] as const) {
+        const response = await sendRequest(fixture.node.port, method, `/_db/blog${path}`)
+        expect(response.status).toBe(401)
+        expect(response.headers['content-type']).toBe('application/json')
+        expect(response.headers['www-authenticate']).toBe('Bearer, Basic realm="Gatehouse"')
+        expect(response.json).toEqual({ id: 'auth_failed', message: expect.any(String) })
+      }
+    })
+
+    it.each([
+      ['Fetch Metadata', { 'Sec-Fetch-Site': 'cross-site' }],
+      ['Sec-Fetch-Mode alone', { 'Sec-Fetch-Mode': 'cors' }],
+      ['an Origin', { Origin: 'https://evil.example' }],
+      ['a cookie', { Cookie: 'a=b' }],
+      ['the user agent of a browser', { 'User-Agent': 'Mozilla/5.0' }],
+    ])('offers no Basic challenge to a client that sends %s', async (_what, headers) => {
+      const response = await sendRequest(fixture.node.port, 'GET', '/_db/blog/articles', {
+        headers,
+      })
+      expect([response.status, response.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+    })
+
+    it('returns 403 without the role or the scope', async () => {
+      const viewer = await as('viewer', 'POST', '/articles', {})
+      expect(viewer.status).toBe(403)
+      expect(viewer.json).toEqual({ id: 'forbidden', message: expect.any(String) })
+      expect((await as('viewer', 'GET', '/articles')).status).toBe(200)
+      expect((await as('of blog', 'GET', '/articles')).status).toBe(200)
+      const headers = { Authorization: `Bearer ${tokens.get('of blog')}` }
+      expect(
+        (await sendRequest(fixture.node.port, 'GET', '/_db/shop/articles', { headers })).status,
+      ).toBe(403)
+    })
+  })
+
+  describe('Errors', () => {
+    it.each([
+      ['invalid JSON', '{"a":', 400, 'bad_request', undefined],
+      ['a string', '"text"', 422, 'invalid', ''],
+      ['a duplicate key', '{"a":1,"a":2}', 422, 'invalid', '/a'],
+      ['a number that does not round-trip', '{"n":12345678901234567890}', 422, 'invalid', '/n'],
+      ['an id that is not a string', '{"id":5}', 422, 'invalid', '/id'],
+      ['an empty id', '{"id":""}', 422, 'invalid', '/id'],
+      ['an id that is a dot segment', '{"id":".."}', 422, 'invalid', '/id'],
+      ['an id that is too long', JSON.stringify({ id: 'x'.repeat(257) }), 422, 'invalid', '/id'],
+      ['an id with U+0000', '{"id":"a\\u0000"}', 422, 'invalid', '/id'],
+      ['an id with half a surrogate pair', '{"id":"\\ud800"}', 422, 'invalid', '/id'],
+      [
+        'more than 1 MiB',
+        JSON.stringify({ text: 'x'.repeat(2 ** 20) }),
+        413,
+        'too_large',
+        undefined,
+      ],
+      ['a duplicate id in an array', '[{"id":"a"},{"id":"a"}]', 409, 'conflict', '/1/id'],
+    ])('responds as documented to a body with %s', async (_what, body, status, id, field) => {
+      const response = await by('POST', '/refused', body)
+      expect([response.status, response.json.id, response.json.field]).toEqual([status, id, field])
+      expect(response.headers['content-type']).toBe('application/json')
+      expect((await by('GET', '/refused')).json).toEqual([])
+    })
+
+    it('rejects an id other than that of the path, other content types and invalid UTF-8', async () => {
+      const { id } = (await created({})).json
+      expect((await by('PUT', `/articles/${id}`, { id: 'other' })).status).toBe(422)
+      const type = { 'Content-Type': 'text/xml' }
+      expect((await by('POST', '/articles', '{}', type)).json).toMatchObject({
+        id: 'unsupported_media_type',
+        message: expect.stringContaining('Content-Type'),
+      })
+    })
+
+    it.each(['application/x-www-form-urlencoded', 'text/plain; charset=utf-8'])(
+      'reads a body of the type %s as JSON if a token is sent',
+      async (type) => {
+        const headers = { 'Content-Type': type }
+        const made = await by('POST', '/articles', '{"title":"a=b&c"}', headers)
+        expect([made.status, made.json.title]).toEqual([201, 'a=b&c'])
+        const { id } = made.json
+        expect((await by('PUT', `/articles/${id}`, '{"n":1}', headers)).json).toEqual({ id, n: 1 })
+        expect((await by('POST', '/articles', 'title=a', headers)).status).toBe(400)
+      },
+    )
+
+    it.each(['order=a', 'page=2', 'offset=1', 'q=a', 'count=exact', '_limit=1', 'limt=1'])(
+      'rejects the parameter of %s, which does not exist',
+      async (query) => {
+        const [name] = query.split('=')
+        for (const method of ['GET', 'PATCH', 'DELETE']) {
+          const body = method === 'PATCH' ? {} : undefined
+          const response = await by(method, `/articles?${query}`, body)
+          expect(response.status).toBe(400)
+          expect(response.json).toMatchObject({
+            id: 'bad_request',
+            field: name,
+            message: expect.stringContaining(`There is no parameter "${name}".`),
+          })
+        }
+      },
+    )
+
+    it('reserves names that monitoring tools request', async () => {
+      for (const path of ['/metrics', '/graphql', '/healthz']) {
+        expect([path, (await by('POST', path, {})).status]).toEqual([
+          path,
+          path === '/healthz' ? 405 : 404,
+        ])
+      }
+      expect((await sendRequest(fixture.node.port, 'GET', '/_db/blog/healthz')).json).toMatchObject(
+        {
+          ready: true,
+        },
+      )
+    })
+
+    it('keeps documents out of shared caches', async () => {
+      const { id } = (await created({})).json
+      for (const path of ['/articles', `/articles/${id}`, `/articles/${id}?a=b`]) {
+        expect((await by('GET', path)).headers['cache-control']).toBe('private, no-cache')
+      }
+    })
+
+    it('returns the length of the GET body for HEAD', async () => {
+      const { id } = (await created({ text: 'é' })).json
+      for (const path of ['/articles', `/articles/${id}`, '/articles/absent']) {
+        const [head, get] = await Promise.all([by('HEAD', path), by('GET', path)])
+        expect([head.status, head.text]).toEqual([get.status, ''])
+        expect(head.headers['content-length']).toBe(String(Buffer.byteLength(get.text)))
+      }
+    })
+
+    it('rejects invalid collection names, other paths and other methods', async () => {
+      for (const path of [
+        '/Articles',
+        '/1articles',
+        '/-x',
+        `/a${'a'.repeat(64)}`,
+        '/a.b',
+        '/a/b/c',
+      ]) {
+        expect([path, (await by('GET', path)).status]).toEqual([path, 404])
+      }
+      const put = await by('PUT', '/articles', {})
+      expect([put.status, put.headers.allow]).toEqual([405, 'GET, HEAD, POST, PATCH, DELETE'])
+      const post = await by('POST', '/articles/1', {})
+      expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, PUT, PATCH, DELETE'])
+    })
+  })
+})

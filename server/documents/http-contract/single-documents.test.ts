@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import type { TestResponse } from '../../test-support/start.testing.ts'
+import { forEachContractNode } from './contract-node.testing.ts'
+
+forEachContractNode(({ by, created }) => {
+  describe('Endpoints', () => {
+    it('POST /articles creates: 201, the object with its id, and Location', async () => {
+      const response = await created({ title: 'One' })
+      const { id, ...rest } = response.json
+      expect(id).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
+      expect(rest).toEqual({ title: 'One' })
+      expect(response.headers.location).toBe(`/_db/blog/articles/${id}`)
+      expect(response.headers['content-type']).toBe('application/json; version=1')
+      expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'One' })
+    })
+
+    it('POST /articles keeps a given id, and returns 409 if it exists', async () => {
+      const id = 'a/b ü%'
+      expect((await created({ id, n: 1 })).headers.location).toBe(
+        `/_db/blog/articles/${encodeURIComponent(id)}`,
+      )
+      const again = await by('POST', '/articles', { id, n: 2 })
+      expect(again.status).toBe(409)
+      expect(again.json).toEqual({ id: 'conflict', message: expect.any(String), field: '/id' })
+      const read = await by('GET', `/articles/${encodeURIComponent(id)}`)
+      expect(read.json).toEqual({ id, n: 1 })
+    })
+
+    it('PUT /articles/<id> replaces: 200 with the object; 404 if absent', async () => {
+      const { id } = (await created({ title: 'One', old: true })).json
+      const response = await by('PUT', `/articles/${id}`, { title: 'Two' })
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual({ id, title: 'Two' })
+      expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'Two' })
+      expect((await by('PUT', '/articles/absent', { title: 'x' })).status).toBe(404)
+    })
+
+    it('PATCH /articles/<id> merges: 200 with the object; 404 if absent', async () => {
+      const { id } = (await created({ title: 'One', tags: { a: 1, b: 2 } })).json
+      const response = await by('PATCH', `/articles/${id}`, { tags: { a: null, c: 3 } })
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual({ id, title: 'One', tags: { b: 2, c: 3 } })
+      expect((await by('PATCH', '/articles/absent', {})).status).toBe(404)
+    })
+
+    it('DELETE /articles/<id> deletes: 200 with the object, or 204 with return=minimal', async () => {
+      const one = (await created({ title: 'One' })).json
+      const response = await by('DELETE', `/articles/${one.id}`)
+      expect(response.status).toBe(200)
+      expect(response.json).toEqual(one)
+      expect((await by('GET', `/articles/${one.id}`)).status).toBe(404)
+      expect((await by('DELETE', `/articles/${one.id}`)).status).toBe(404)
+
+      const two = (await created({ title: 'Two' })).json
+      const prefer = { Prefer: 'return=minimal' }
+      const minimal = await by('DELETE', `/articles/${two.id}`, undefined, prefer)
+      expect(minimal.status).toBe(204)
+      expect(minimal.text).toBe('')
+      expect(minimal.headers['preference-applied']).toBe('return=minimal')
+    })
+
+    it('GET /articles lists: 200, an array in the order of the ids, by code point', async () => {
+      for (const id of ['b', 'a', 'Z', 'ä', '😀', 'a1']) await by('POST', '/sorted', { id })
+      const response = await by('GET', '/sorted')
+      expect(response.status).toBe(200)
+      expect(response.json.map((each: { id: string }) => each.id)).toEqual([
+        'Z',
+        'a',
+        'a1',
+        'b',
+        'ä',
+        '😀',
+      ])
+      expect((await by('GET', '/nothing-here')).json).toEqual([])
+    })
+
+    it('POST /articles creates an array: all or none', async () => {
+      const response = await by('POST', '/bulk', [{ id: '1' }, { id: '2' }, { n: 3 }])
+      expect(response.status).toBe(201)
+      expect(response.json).toHaveLength(3)
+      expect((await by('POST', '/bulk', [{ id: '4' }, { id: '2' }])).status).toBe(409)
+      expect((await by('POST', '/bulk', [{ id: '5' }, { id: '5' }])).status).toBe(409)
+      expect((await by('POST', '/bulk', [{ id: '6' }, 7])).status).toBe(422)
+      expect((await by('GET', '/bulk')).json).toHaveLength(3)
+    })
+
+    it('POST /articles creates a large array: all or none, and returns it as sent', async () => {
+      // Unordered ids, and more bytes than one read returns.
+      const many = Array.from({ length: 2_500 }, (_, n) => ({
+        id: `m${(n * 7_919) % 10_000}`,
+        text: 'ü'.repeat(n % 400),
+      }))
+      const { status, headers, text } = await by('POST', '/many', many)
+      expect([status, text]).toEqual([201, JSON.stringify(many)])
+      expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
+      expect(headers.etag).toMatch(/^"[\w-]{22}"$/)
+      expect((await by('GET', '/many?limit=1')).json).toEqual([{ id: 'm0', text: '' }])
+      const count = async () => {
+        const listing = await by('GET', '/many', undefined, { Prefer: 'respond-async' })
+        const job = String(listing.headers.location).replace('/_db/blog', '')
+        await expect.poll(async () => (await by('GET', job)).status).toBe(200)
+        return (await by('GET', job)).json.found
+      }
+      const others = many.map(({ id }) => ({ id: `other-${id}` }))
+      for (const [last, rejected, field] of [
+        [{ id: 'm0' }, 409, undefined],
+        [others[7], 409, '/2500/id'],
+        [7, 422, '/2500'],
+        [{ id: '' }, 422, '/2500/id'],
+      ] as const) {
+        const response = await by('POST', '/many', [...others, last])
+        expect([response.status, response.json.field]).toEqual([rejected, field])
+      }
+      const broken = JSON.stringify(others).replace(/]$/, ',]')
+      expect((await by('POST', '/many', broken)).status).toBe(400)
+      expect(await count()).toBe(2_500)
+    })
+
+    it('POST /articles creates more than 10,000 documents in a job, with or without respond-async', async () => {
+      const most = JSON.stringify(Array.from({ length: 10_000 }, (_, n) => ({ n })))
+      expect((await by('POST', '/limited', most)).status).toBe(201)
+      const more = await by('POST', '/limited', most.replace(/]$/, ',{}]'))
+      expect([more.status, more.json]).toEqual([202, { id: expect.any(String), state: 'running' }])
+      expect(more.headers).not.toHaveProperty('preference-applied')
+      const job = String(more.headers.location).replace('/_db/blog', '')
+      await expect.poll(async () => (await by('GET', job)).status).toBe(200)
+      expect((await by('GET', job)).json).toMatchObject({ state: 'done', found: 10_001 })
+    })
+  })
+
+  describe('PUT with If-None-Match: *', () => {
+    const absent = { 'If-None-Match': '*' }
+
+    it('creates a document with that id, once', async () => {
+      const made = await by('PUT', '/put/a%20b', { n: 1 }, absent)
+      expect([made.status, made.json]).toEqual([201, { id: 'a b', n: 1 }])
+      expect(made.headers.location).toBe('/_db/blog/put/a%20b')
+      expect((await by('GET', '/put/a%20b')).headers.etag).toBe(made.headers.etag)
+      expect((await by('PUT', '/put/a%20b', { n: 2 }, absent)).status).toBe(412)
+    })
+
+    it('rejects ids that no document can have', async () => {
+      for (const id of ['x'.repeat(257), '%00']) {
+        const response = await by('PUT', `/put/${id}`, {}, absent)
+        expect(response.status).toBe(422)
+      }
+      expect(ids(await by('GET', '/put'))).toEqual(['a b'])
+    })
+
+    const ids = ({ json }: TestResponse) => json.map(({ id }: { id: string }) => id)
+  })
+})
