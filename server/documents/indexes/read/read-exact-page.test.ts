@@ -88,6 +88,12 @@ forEachEngine((engine) => {
     }
   })
 
+  it('selects fields of a page', async () => {
+    const found = find('a=é&sort=b&fields=b')
+    expect(found instanceof Promise).toBe(engine.name === 'postgres')
+    expect((await found).json).toBe('[{"id":"4","b":"x\\ny"},{"id":"5","b":"z"}]')
+  })
+
   it('merges documents with the number and the string of a text', async () => {
     expect(viewOf(await find('a:in=1&sort=b'))).toEqual({ ids: '2,3,1', scanned: 3 })
   })

@@ -4,6 +4,7 @@ import type { Json } from '../../json/strict-json.ts'
 import { type Position, positionOf, type Sort } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
+import { createDocumentPrinter } from '../../query/select-fields.ts'
 import { mayBeTruncated } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
 import type { IndexPart } from './index-reader.ts'
@@ -12,8 +13,9 @@ import { beginAfter } from './read-by-index.ts'
 
 /**
  * Returns the page of a query that needs only an index: its ranges contain exactly the documents
- * that match, in the requested order. One statement then reads the page, and the documents are
- * neither parsed nor compared. The result is a promise only if the store is asynchronous.
+ * that match, in the requested order. One statement then reads the page, and the documents are not
+ * compared, and parsed only to select fields. The result is a promise only if the store is
+ * asynchronous.
  *
  * Returns undefined for other queries, and if a document is large or the index was dropped.
  */
@@ -24,8 +26,8 @@ export function readExactPage(
   query: PageQuery,
 ): Page | undefined | Promise<Page | undefined> {
   const { index, isExact, isOrdered, isReversed } = plan
-  const { fields, limit, count } = query
-  if (!isExact || !isOrdered || isReversed || count || fields !== undefined) return undefined
+  const { limit, count } = query
+  if (!isExact || !isOrdered || isReversed || count) return undefined
   if (reader.mayReserve && index.isUnique) return undefined
   const [first, other, ...more] = partsOf(plan, query) ?? []
   if (first === undefined || more.length > 0) return undefined
@@ -66,15 +68,17 @@ function partsOf(plan: IndexPlan, query: PageQuery): IndexPart[] | undefined {
 
 function toPage(
   { index }: IndexPlan,
-  { sort, limit }: PageQuery,
+  { sort, fields, limit }: PageQuery,
   { isReady, bodies, longestKey, scanned, tags }: IndexedPage,
 ): Page | undefined {
   // The order of documents with the same truncated key is unknown, and they may not match.
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
+  const textOf = createDocumentPrinter(fields)
+  const texts = fields === undefined ? bodies : bodies.map((body) => textOf(body, parse(body)))
   return {
     ...{ tags, scanned },
     returned: bodies.length,
-    json: `[${bodies.join()}]`,
+    json: `[${texts.join()}]`,
     next: scanned > limit ? positionOfLast(bodies, sort) : undefined,
     total: undefined,
     index: index.name,
@@ -84,6 +88,8 @@ function toPage(
 function positionOfLast(bodies: readonly string[], sort: Sort): Position {
   const body = bodies.at(-1)
   invariant(body !== undefined, 'a page with a next one has documents')
-  const last = JSON.parse(body) as { readonly id: string } & Json
+  const last = parse(body)
   return positionOf(last, last.id, sort)
 }
+
+const parse = (body: string) => JSON.parse(body) as { readonly id: string } & Json
