@@ -64,11 +64,17 @@ interface TextResponse {
   text(): Promise<string>
 }
 
-/** Resolves with the JSON text of a successful response. */
+/** Resolves with the JSON text of a successful response. Throws if it has no ETag. */
 export async function readStoredJson(pending: Promise<TextResponse>): Promise<StoredJson> {
   const response = await requireOk(pending)
-  return { json: await awaitResponse(response.text()), etag: response.headers.get('ETag') ?? '' }
+  const etag = response.headers.get('ETag')
+  if (etag === null) throw new Error(NO_ETAG)
+  return { json: await awaitResponse(response.text()), etag }
 }
+
+const NO_ETAG =
+  'The response has no ETag header, which the console needs to detect conflicting changes. Check ' +
+  'the proxy in front of Gatehouse, which may remove it. If you have just saved, your change is stored.'
 
 /** Resolves with the document of a successful response. */
 export async function readStoredDocument(pending: Promise<TextResponse>): Promise<StoredDocument> {
