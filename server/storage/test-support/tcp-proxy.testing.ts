@@ -10,6 +10,8 @@ export interface TcpProxy {
   readonly roundTrips: number
   /** Number of round trips one after the other: those that overlap count as one. */
   readonly sequentialRoundTrips: number
+  /** Whether the server has received bytes on a connection that it has not answered yet. */
+  readonly isServerBusy: boolean
   /** Closes every connection. */
   cut(): void
   /** Drops all packets from now on without closing connections. Still accepts new connections. */
@@ -57,6 +59,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let roundTrips = 0
   let sequentialRoundTrips = 0
   let unanswered = 0
+  const busy = new Set<Socket>()
   // Without `noDelay`, a socket holds a second part back until the first one is acknowledged.
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
@@ -87,13 +90,17 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         }
       }
       if (isQuery(bytes) && --queriesLeft === 0) return upstream.write(bytes, () => proxy.cut())
-      toServer(Math.floor(roundTrip / 2), () => upstream.write(bytes))
+      toServer(Math.floor(roundTrip / 2), () => {
+        if (isAnsweredBy(bytes)) busy.add(upstream)
+        upstream.write(bytes)
+      })
     })
     const answered = () => {
       if (!isAnswered) unanswered--
       isAnswered = true
     }
     upstream.on('data', (bytes) => {
+      busy.delete(upstream)
       answered()
       lost ||= swallowing
       if (losing !== undefined) {
@@ -108,6 +115,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       // A dead connection does not forward the close, like an unreachable peer.
       socket.on('close', () => (lost ? undefined : cut()))
       socket.on('close', answered)
+      socket.on('close', () => busy.delete(upstream))
     }
   })
   server.listen(0, '127.0.0.1')
@@ -126,6 +134,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
     get sequentialRoundTrips() {
       return sequentialRoundTrips
+    },
+    get isServerBusy() {
+      return busy.size > 0
     },
     cut() {
       for (const pair of [...pairs]) for (const socket of pair) socket.destroy()
@@ -167,6 +178,12 @@ function createDelay() {
     setTimeout(() => waiting.shift()?.(), ms)
   }
 }
+
+const SYNC = Buffer.from('S\0\0\0\x04')
+
+/** Returns whether a part of PostgreSQL's protocol ends with a message that gets a response. */
+const isAnsweredBy = (bytes: Buffer): boolean =>
+  bytes.subarray(-SYNC.length).equals(SYNC) || /^[Qp\0]/.test(bytes.toString('latin1', 0, 1))
 
 /** Returns whether a message is Query or Parse of PostgreSQL's protocol. */
 const isQuery = (bytes: Buffer | string): boolean =>
