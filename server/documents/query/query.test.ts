@@ -28,6 +28,7 @@ describe('parseDocumentQuery', () => {
 
   it.each([
     ['limt=5', 'limt', /Did you mean limit\? .* write limt:eq=…/],
+    ['limitt=5', 'limitt', /Did you mean limit\?/],
     ['srot=a', 'srot', /Did you mean sort\?/],
     ['field=a', 'field', /Did you mean fields\?/],
     ['page=2', 'page', /Link header/],

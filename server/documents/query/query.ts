@@ -183,16 +183,16 @@ function requireFilter(name: string): void {
 
 /** Returns whether a name is a parameter with one letter too many or too few, or two swapped. */
 function isMisspelling(name: string, parameter: string): boolean {
-  const isWithout = (long: string, short: string) =>
-    long.length === short.length + 1 &&
-    [...long].some((_, at) => long.slice(0, at) + long.slice(at + 1) === short)
-  const isSwapped =
-    name.length === parameter.length &&
-    [...name].some((_, at) => {
-      const swapped = name.slice(0, at) + name.charAt(at + 1) + name.charAt(at) + name.slice(at + 2)
-      return swapped === parameter
-    })
-  return isWithout(name, parameter) || isWithout(parameter, name) || isSwapped
+  let begin = 0
+  while (begin < name.length && name[begin] === parameter[begin]) begin++
+  let [end, parameterEnd] = [name.length, parameter.length]
+  while (Math.min(end, parameterEnd) > begin && name[end - 1] === parameter[parameterEnd - 1]) {
+    end--
+    parameterEnd--
+  }
+  const [one, other] = [name.slice(begin, end), parameter.slice(begin, parameterEnd)]
+  if (one.length + other.length === 1) return true
+  return one.length === 2 && other.length === 2 && one[0] === other[1] && one[1] === other[0]
 }
 
 function listOf(
