@@ -75,7 +75,7 @@ test('credentials and page of a listing share a round trip', async () => {
   }
 })
 
-test('the pages of one turn of the event loop are one statement', async () => {
+test('the pages of one turn of the event loop share statements', async () => {
   const where = { database: 'db', collection: 'articles' }
   // A tool has no connection for notifications, whose queries would count.
   const store = await openStore({ databaseUrl }, 'tool')
@@ -95,9 +95,24 @@ test('the pages of one turn of the event loop are one statement', async () => {
         signal: () => new AbortController().signal,
       }),
     ).join()
-  const byIndex = () => Promise.all(numbers.map((n) => find(`n:gte=${n}&n:lte=${n}&sort=n`)))
+  const byIndex = (limits: readonly number[]) => () =>
+    Promise.all(
+      limits.flatMap((limit) =>
+        numbers.map((n) => find(`n:gte=${n}&n:lte=${n}&sort=n&limit=${limit}`)),
+      ),
+    )
   const inIdOrder = () => Promise.all(numbers.map((n) => find(`limit=1&after=${n - 1}`)))
-  expect(await byIndex()).toEqual(numbers.map(String))
-  await expectRoundTrips(proxy, 1, byIndex)
+  expect(await byIndex([1])()).toEqual(numbers.map(String))
+  // A statement reads up to 20 pages, and up to 1,000 documents.
+  await expectRoundTrips(proxy, 1, byIndex([1, 2]))
+  await expectRoundTrips(proxy, 2, byIndex([1, 2, 3]))
+  await expectRoundTrips(proxy, 1, byIndex([100]))
+  await expectRoundTrips(proxy, 2, byIndex([99, 100]))
   await expectRoundTrips(proxy, 1, inIdOrder)
+  // A document that is too large to be read together with other pages.
+  const text = 'x'.repeat(3_000)
+  await documents.create(where, JSON.stringify({ id: 'large', n: 10, text }))
+  await expectRoundTrips(proxy, 1, async () =>
+    expect(await find('n:gte=8&n:lt=20&sort=n&limit=2')).toBe('8,9'),
+  )
 })

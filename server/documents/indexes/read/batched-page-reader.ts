@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { PAGE } from '../../../contract/document.ts'
+import { invariant } from '../../../contract/invariant.ts'
 import type { Store } from '../../../storage/store.ts'
 import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
 import { NO_PART, type PageReader, type PageRow, SEPARATOR, toPage } from './page-reader.ts'
@@ -7,8 +8,14 @@ import { NO_PART, type PageReader, type PageRow, SEPARATOR, toPage } from './pag
 /** Maximum size of a document of a page that is read together with other pages, bytes. */
 const SMALL_BYTES = 2_560
 
-/** Maximum number of documents that a statement for several pages returns: ten pages. */
-const TOGETHER = 10 * (PAGE.default + 1)
+/** Maximum number of documents that a statement for several pages returns. */
+const TOGETHER = 10 * PAGE.default
+
+/**
+ * Maximum number of pages that a statement reads. The node then responds to the requests of one
+ * statement while PostgreSQL executes the next.
+ */
+const PAGES = 20
 
 /**
  * Returns the reader of PostgreSQL. One statement reads all pages that are requested in one turn of
@@ -20,7 +27,7 @@ export function createBatchedPageReader({
 }: Pick<Store, 'db' | 'prepareLookup'>): PageReader {
   const readSmall = prepareLookup(pageQuery(PAGE.default).compile(db), {
     rows: TOGETHER,
-    rowsOf: (...parameters) => Number(parameters[ENTRIES_AT]),
+    rowsOf: (...parameters) => Math.max(Number(parameters[LIMIT_AT]), TOGETHER / PAGES),
   })
   const readLarge = prepareLookup(pageQuery(PAGE.max).compile(db), { rows: 1 })
   return {
@@ -29,9 +36,11 @@ export function createBatchedPageReader({
       const read = async (lookUp: typeof readSmall, maxBytes: number) => {
         const bounds = [...boundsOf(part), ...boundsOf(other ?? NO_PART)]
         const { rows } = await lookUp(
-          ...[database, collection, String(id), ...bounds, String(limit + 1), String(maxBytes)],
+          ...[database, collection, String(id), ...bounds, String(limit), String(maxBytes)],
         )
-        return toPage(rows[0] && inKeyOrder(rows[0]), limit)
+        const [row] = rows
+        invariant(row, 'an aggregate has a row')
+        return toPage(inKeyOrder(row), Math.min(row.scanned, limit))
       }
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
       if (limit > PAGE.default) return read(readLarge, maxBytes)
@@ -46,13 +55,13 @@ const boundsOf = ({ key, id, upper }: IndexPart) => [
   Buffer.from(upper).toString('hex'),
 ]
 
-/** Position of the number of entries in the parameters of {@link pageQuery}. */
-const ENTRIES_AT = 9
+/** Position of the number of documents in the parameters of {@link pageQuery}. */
+const LIMIT_AT = 9
 
 interface UnorderedRow extends PageRow {
-  /** The ids of the entries; null if the documents are in their order. */
+  /** The ids of the documents in the order of the entries; null if they are in this order. */
   readonly ids: readonly string[] | null
-  /** The ids of the documents; null if they are in the order of the entries. */
+  /** The ids of the documents that were found; null if they are in the order of the entries. */
   readonly found_ids: readonly string[] | null
 }
 
@@ -73,18 +82,18 @@ function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
  * PostgreSQL plans a sort of the whole range if it does not know the limit.
  *
  * The documents are read by the list of their ids, in the order of ids: PostgreSQL then reads adjacent
- * documents without a search for each.
+ * documents without a search for each. The entry after the page only shows whether there are more.
  */
 const pageQuery = (maxDocuments: number) => sql<UnorderedRow>`
   select
-    cast((select count(*) from document_indexes
+    cast(exists (select 1 from document_indexes
       where document_indexes.id = requested.index_id and state = 'ready') as integer) as is_ready,
     case when requested.other_upper = '' then 0 else cast((select count(*) from (
       select 1 from index_entries where index_id = requested.index_id
       and (key, id) > (decode(requested.other_key, 'hex'), requested.other_id)
       and key < decode(requested.other_upper, 'hex') order by key, id limit 1) as others_found
     ) as integer) end as others,
-    coalesce(cardinality(entry.ids), 0) as scanned,
+    scanned,
     longest_key,
     case when found_ids <> ids then array_to_json(ids) end as ids,
     case when found_ids <> ids then array_to_json(found_ids) end as found_ids,
@@ -94,16 +103,20 @@ const pageQuery = (maxDocuments: number) => sql<UnorderedRow>`
     select ${''} as database, ${''} as collection, cast(${''} as bigint) as index_id,
       ${''} as key, ${''} as id, ${''} as upper,
       ${''} as other_key, ${''} as other_id, ${''} as other_upper,
-      cast(${''} as integer) as max_entries, cast(${''} as integer) as max_bytes
+      cast(${''} as integer) as max_documents, cast(${''} as integer) as max_bytes
   ) as requested, lateral (
-    select array_agg(id) as ids, max(octet_length(key)) as longest_key from (
+    select
+      cast(count(*) as integer) as scanned,
+      (array_agg(id))[:requested.max_documents] as ids,
+      max(octet_length(key)) as longest_key
+    from (
       select key, id from (
         select key, id from index_entries where index_id = requested.index_id
         and (key, id) > (decode(requested.key, 'hex'), requested.id)
         and key < decode(requested.upper, 'hex')
         order by key, id limit ${sql.lit(maxDocuments + 1)}
       ) as first_entries
-      order by key, id limit requested.max_entries
+      order by key, id limit requested.max_documents + 1
     ) as entries
   ) as entry, lateral (
     select

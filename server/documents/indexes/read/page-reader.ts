@@ -48,8 +48,8 @@ export interface PageReader {
 export const SEPARATOR = '\u001e'
 
 /**
- * The row of a statement that reads a page, with one document more if there are more: the documents
- * that are small, with a {@link SEPARATOR} between them, and the tags of all, each on a line.
+ * The row of a statement that reads a page: the documents that are small, with a {@link SEPARATOR}
+ * between them, and the tags of all, each on a line.
  */
 export interface PageRow {
   readonly is_ready: number
@@ -96,9 +96,11 @@ export function createPageReader({
         ...[id, id, key, after, upper, maxBytes],
         ...[id, part.key, part.id, part.upper, limit + 1, database, collection],
       )
-      return reading instanceof Promise
-        ? reading.then(({ rows }) => toPage(rows[0], limit))
-        : toPage(reading.rows[0], limit)
+      const accept = ({ rows: [row] }: { readonly rows: readonly PageRow[] }) => {
+        invariant(row, 'an aggregate has a row')
+        return withoutMore(toPage(row, row.scanned), limit)
+      }
+      return reading instanceof Promise ? reading.then(accept) : accept(reading)
     },
   }
 }
@@ -106,20 +108,27 @@ export function createPageReader({
 /** A part without entries. */
 export const NO_PART: IndexPart = { key: Buffer.of(), id: '', upper: Buffer.of() }
 
-/** Returns the page of a row; undefined if a document was not found or is large. */
-export function toPage(row: PageRow | undefined, limit: number): IndexedPage | undefined {
-  invariant(row, 'an aggregate has a row')
-  const { scanned } = row
+/**
+ * Returns the page of a row; undefined if a document was not found or is large.
+ *
+ * @param documents number of documents that the row must have.
+ */
+export function toPage(row: PageRow, documents: number): IndexedPage | undefined {
   const bodies = row.bodies?.split(SEPARATOR) ?? []
-  if (bodies.length < scanned) return undefined
-  const tags = row.tags ?? ''
-  const hasMore = scanned > limit
+  if (bodies.length < documents) return undefined
   return {
     isReady: row.is_ready > 0,
-    scanned,
+    scanned: row.scanned,
     hasOther: row.others > 0,
     longestKey: row.longest_key ?? 0,
-    bodies: hasMore ? bodies.slice(0, -1) : bodies,
-    tags: hasMore ? tags.slice(0, tags.lastIndexOf('\n')) : tags,
+    bodies,
+    tags: row.tags ?? '',
   }
+}
+
+/** Removes the document after the page, if there is one. */
+function withoutMore(page: IndexedPage | undefined, limit: number): IndexedPage | undefined {
+  if (page === undefined || page.scanned <= limit) return page
+  const { bodies, tags } = page
+  return { ...page, bodies: bodies.slice(0, -1), tags: tags.slice(0, tags.lastIndexOf('\n')) }
 }
