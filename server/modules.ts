@@ -115,7 +115,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         importPart: importer.part,
         databaseImporter,
       }),
-      documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns() }) },
+      documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns(), scans }) },
       now: nodes.now,
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),

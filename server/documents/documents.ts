@@ -70,7 +70,7 @@ export interface Documents {
     query: DocumentQuery,
     options: FindOptions,
   ): FoundPage | Promise<FoundPage>
-  /** Returns documents that match, in id order after an id, without the limits of {@link find}. */
+  /** Returns documents that match, in id order after an id. */
   readonly page: ReadInIdOrder
   /**
    * Creates one document.
@@ -207,7 +207,7 @@ export function createDocuments(
         : required(reading, ref, conditions)
     },
     stored: async (ref) => repository.read(ref),
-    page: createReadInIdOrder({ repository, nextTurn }),
+    page: createReadInIdOrder({ repository, nextTurn, scans }),
     find(where, query, options) {
       const { filter, matches, sort, fields, limit, after, cursor } = query
       const sorted = { where, filter, sort }

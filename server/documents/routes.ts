@@ -107,7 +107,11 @@ export function documentRoutes({
     query: DocumentQuery,
   ): Promise<Response> {
     const { filter, after, limit } = query
-    const bounds = { batches: 1, reserve: (bytes: number) => reserve(c, bytes) }
+    const bounds = {
+      batches: 1,
+      reserve: (bytes: number) => reserve(c, bytes),
+      signal: c.req.raw.signal,
+    }
     const page = await documents.page(where, filter, after, limit, bounds)
     const { id } = await wholeCollections.begin(where, 'list', { filter })
     const [body, length] = partsBody(page.json)

@@ -22,6 +22,7 @@ export const job = {
       '200': state('The job has ended.'),
       '206': state('The job is running.'),
       '404': ref('responses/NotFound'),
+      '422': ref('responses/QueryTooExpensive'),
     },
   },
 } satisfies Record<string, Operation>

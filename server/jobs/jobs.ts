@@ -1,4 +1,5 @@
 import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
+import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/create-many.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
@@ -74,8 +75,11 @@ export interface JobsDeps {
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, now, leaseClock, pause, onError, search = unlimitedSearch } = deps
   const repository = createJobRepository(store, now, leaseClock)
-  /** The document ids that an index has found for the jobs of this node, by job id. */
-  const selected = new Map<string, readonly string[]>()
+  /**
+   * The document ids that an index has found for the jobs of this node, by job id; undefined for
+   * jobs that scan the collection.
+   */
+  const selected = new Map<string, readonly string[] | undefined>()
 
   const applyInTransaction = async (job: Job, keep?: boolean): Promise<Job> =>
     repository.finish(job, await prepareApply(store.engine, rules, job, pause, now), keep)
@@ -143,14 +147,13 @@ export function createJobs(deps: JobsDeps): Jobs {
     large === undefined ? repository.discard([job.id]) : large.discard(job)
 
   /** Returns the ids that an index finds for a job; undefined if it must scan the collection. */
-  async function selectionOf(job: Job): Promise<readonly string[] | undefined> {
+  async function selectionOf(job: Job, scan: ScanStep): Promise<readonly string[] | undefined> {
     if (job.kind === 'create') return undefined
-    const ids = selected.get(job.id)
     // A job that has begun to scan may have passed documents that an index finds now.
-    if (ids !== undefined || job.cursor !== null) return ids
-    const found = await search.select(job, job.request.filter)
-    if (found !== undefined) selected.set(job.id, found)
-    return found
+    if (!selected.has(job.id) && job.cursor === null) {
+      selected.set(job.id, await search.select(job, job.request.filter, scan))
+    }
+    return selected.get(job.id)
   }
 
   const fail = (job: Job, failure: Failure): Promise<Job> =>
@@ -158,13 +161,18 @@ export function createJobs(deps: JobsDeps): Jobs {
       ? failImport(repository, rules.databaseImporter, job, failure)
       : repository.fail(job, failure)
 
-  /** Makes one step of a job; returns its new state. */
-  async function step(job: Job): Promise<Job> {
+  /**
+   * Makes one step of a job; returns its new state.
+   *
+   * @param scan runs the part that reads documents.
+   */
+  async function step(job: Job, scan: ScanStep): Promise<Job> {
     try {
       if (job.kind === 'import') return await importNext(repository, rules, job)
       // The job starts after earlier committed changes are applied.
       if (job.done === 0) await writes?.whenApplied(job)
-      const next = await scanNext(store, rules, job, await selectionOf(job))
+      const ids = await selectionOf(job, scan)
+      const next = await scan(() => scanNext(store, rules, job, ids))
       if (next !== undefined) return await repository.advance(job, next)
       selected.delete(job.id)
       return await commit(job)
@@ -172,6 +180,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
+        // The request that waits for the job gets the error, and the job is discarded.
+        if (job.state === 'attached') throw error
         return fail(job, error)
       }
       // The disk is full or part of the database is damaged. A retry would fail too and delay other
@@ -190,7 +200,10 @@ export function createJobs(deps: JobsDeps): Jobs {
     }
   }
 
-  const runner = createRunner({ repository, step, pause, onError })
+  const runner = createRunner({
+    ...{ repository, pause, onError },
+    step: (job) => step(job, search.paced),
+  })
 
   async function allow({ database }: CollectionRef): Promise<void> {
     if ((await repository.countUnfinished(database)) < MAX_UNFINISHED_JOBS) return
@@ -211,11 +224,11 @@ export function createJobs(deps: JobsDeps): Jobs {
       let job = await create(where, kind, 'attached', request)
       try {
         const { filter } = request
-        const isScan = filter.length > 0 && (await selectionOf(job)) === undefined
-        await search.run(signal, isScan ? filter : undefined, async (check) => {
+        const ids = await selectionOf(job, search.connected(signal))
+        const isScan = filter.length > 0 && ids === undefined
+        await search.run(signal, isScan ? filter : undefined, async (scan) => {
           while (job.state === 'attached') {
-            check()
-            job = await step(job)
+            job = await step(job, scan)
             await pause()
           }
         })

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type JobView, WHOLE_DATABASE } from '../contract/job.ts'
 import { parsePageLimit } from '../contract/page-limit.ts'
 import type { Documents } from '../documents/documents.ts'
+import type { ReadBounds } from '../documents/query/scan/read-in-id-order.ts'
 import type { Page } from '../documents/query/scan/read-page.ts'
 import { toErrorBody } from '../failure.ts'
 import { described } from '../http/describe.ts'
@@ -40,9 +41,10 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
     const view = toView(job)
     const status = view.state === 'running' ? 206 : 200
     if (job.kind !== 'list') return c.json(view, status, headers)
-    const page = await results(documents, job, c.req.query('after'), limit, (bytes) =>
-      reserve(c, bytes),
-    )
+    const page = await results(documents, job, c.req.query('after'), limit, {
+      reserve: (bytes) => reserve(c, bytes),
+      signal: c.req.raw.signal,
+    })
     if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
     headers['Content-Type'] = 'application/json'
     // Inserted as stored text: parsing would require printing it again.
@@ -62,12 +64,12 @@ async function results(
   job: Job,
   after: string | undefined,
   limit: number,
-  reserve: (bytes: number) => Promise<void> | undefined,
+  request: Pick<ReadBounds, 'reserve' | 'signal'>,
 ): Promise<Pick<Page, 'json' | 'next'>> {
-  const { cursor, request } = job
+  const { cursor } = job
   if (cursor === null) return { json: '[]', next: undefined }
-  const bounds = { batches: BATCHES, upTo: cursor, reserve }
-  return documents.page(job, request.filter, after, limit, bounds)
+  const bounds = { ...request, batches: BATCHES, upTo: cursor }
+  return documents.page(job, job.request.filter, after, limit, bounds)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Filter } from '../documents/query/filter.ts'
+import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 
 /** Finds the documents that a job changes or lists (`documents/collections/collection-search.ts`). */
@@ -7,21 +8,31 @@ export interface CollectionSearch {
    * Returns the ids of documents that may match a filter, in order; undefined if the collection
    * must be scanned.
    */
-  select(where: CollectionRef, filter: Filter): Promise<readonly string[] | undefined>
+  select(
+    where: CollectionRef,
+    filter: Filter,
+    step: ScanStep,
+  ): Promise<readonly string[] | undefined>
+  /** Runs a step of a job at the pace of the scans of the node, but without their limits. */
+  readonly paced: ScanStep
+  /** Returns a {@link paced} that throws once the client has disconnected. */
+  connected(signal: AbortSignal): ScanStep
   /**
-   * Runs the steps of a request within the limits of the node. `check` throws if they must end.
+   * Runs the steps of a request within the limits of the node.
    *
    * @param unserved the filter for which the collection is scanned; undefined if it is not.
    */
   run(
     signal: AbortSignal,
     unserved: Filter | undefined,
-    steps: (check: () => void) => Promise<void>,
+    steps: (step: ScanStep) => Promise<void>,
   ): Promise<void>
 }
 
 /** Scans collections without limits. */
 export const unlimitedSearch: CollectionSearch = {
   select: async () => undefined,
-  run: (_signal, _unserved, steps) => steps(() => {}),
+  paced: async (step) => step(),
+  connected: () => unlimitedSearch.paced,
+  run: (_signal, _unserved, steps) => steps(unlimitedSearch.paced),
 }

@@ -7,7 +7,7 @@ import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import type { Filter } from '../query/filter.ts'
 import { compareCodePoints } from '../query/order.ts'
-import { type CheckScan, requireConnected, type ScanLimit } from '../query/scan/scan-limit.ts'
+import { requireConnected, type ScanLimit, type ScanStep } from '../query/scan/scan-limit.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
 const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
@@ -27,13 +27,24 @@ export function createCollectionSearch(
   pause: () => Promise<unknown>,
 ) {
   const reader = createIndexReader(store)
+  const connected =
+    (signal: AbortSignal): ScanStep =>
+    (step) =>
+      scans.paced(() => {
+        requireConnected(signal)
+        return step()
+      })
   return {
     /**
      * Returns the ids of the documents that an index finds for a filter, in order. They may include
      * documents that do not match. Returns undefined if no index serves the filter, or if there are
      * more than {@link SELECTION_LIMITS}.
      */
-    async select(where: CollectionRef, filter: Filter): Promise<readonly string[] | undefined> {
+    async select(
+      where: CollectionRef,
+      filter: Filter,
+      step: ScanStep,
+    ): Promise<readonly string[] | undefined> {
       // An index contains a large change only once it is applied.
       const isApplied = () => store.collectionWrites?.unapplied(where) === undefined
       if (filter.length === 0 || !isApplied()) return undefined
@@ -44,7 +55,7 @@ export function createCollectionSearch(
       for (const each of plan.streams) {
         const stream = new EntryStream(reader, where, plan.index, each, false)
         for (;;) {
-          const entries = await stream.take(BATCH)
+          const entries = await step(() => stream.take(BATCH))
           if (entries.length === 0) break
           for (const { id } of entries) {
             ids.add(id)
@@ -59,6 +70,9 @@ export function createCollectionSearch(
       return isComplete ? [...ids].sort(compareCodePoints) : undefined
     },
 
+    paced: scans.paced,
+    connected,
+
     /**
      * Runs the steps of a request, until its client disconnects.
      *
@@ -68,9 +82,9 @@ export function createCollectionSearch(
     async run(
       signal: AbortSignal,
       unserved: Filter | undefined,
-      steps: (check: CheckScan) => Promise<void>,
+      steps: (step: ScanStep) => Promise<void>,
     ): Promise<void> {
-      if (unserved === undefined) return steps(() => requireConnected(signal))
+      if (unserved === undefined) return steps(connected(signal))
       try {
         await scans.run(signal, steps)
       } catch (error) {

@@ -3,12 +3,13 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import type { EntryPosition } from '../indexes/read/index-reader.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
+import type { IndexStep } from './scan/scan-limit.ts'
 
 interface CountDeps {
   readonly repository: DocumentRepository
   readonly nextTurn: NextTurn
-  /** Awaited between two statements, with the number of documents counted so far. */
-  readonly check: (counted: number) => Promise<void>
+  /** Runs each statement. */
+  readonly step: IndexStep
 }
 
 /**
@@ -22,7 +23,7 @@ export const isCountable = (
 
 /** Returns the number of entries of a plan; undefined if its index was dropped. */
 export async function countEntries(
-  { repository: { indexes: reader }, nextTurn, check }: CountDeps,
+  { repository: { indexes: reader }, nextTurn, step }: CountDeps,
   where: CollectionRef,
   { index, streams }: IndexPlan,
 ): Promise<number | undefined> {
@@ -30,8 +31,8 @@ export async function countEntries(
   for (const { lower, upper } of streams.flatMap(({ ranges }) => ranges)) {
     let after: EntryPosition | undefined = { key: lower, id: '' }
     while (after !== undefined) {
-      await check(total)
-      const { count, last } = await reader.count(index, { ...after, upper })
+      const begin: EntryPosition = after
+      const { count, last } = await step(total, 0, () => reader.count(index, { ...begin, upper }))
       total += count
       after = last
       if (last !== undefined) await nextTurn()
@@ -42,14 +43,14 @@ export async function countEntries(
 
 /** Returns the number of documents of a collection; undefined if they have to be read. */
 export async function countDocuments(
-  { repository, nextTurn, check }: CountDeps,
+  { repository, nextTurn, step }: CountDeps,
   where: CollectionRef,
 ): Promise<number | undefined> {
   let total = 0
   let after: string | undefined = ''
   while (after !== undefined) {
-    await check(total)
-    const counted = await repository.count(where, after)
+    const begin: string = after
+    const counted = await step(total, 0, () => repository.count(where, begin))
     if (counted === undefined) return undefined
     total += counted.count
     after = counted.last

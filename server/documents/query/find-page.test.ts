@@ -10,6 +10,7 @@ import { COUNTED } from '../repository/document-counts.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { idsOn } from './ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query.ts'
+import { SCANS, ScanLimit } from './scan/scan-limit.ts'
 
 const where = { database: 'db', collection: 'articles' }
 
@@ -123,7 +124,7 @@ forEachEngine((engine) => {
     expect([idsOn(page).join(), page.total]).toEqual([ids, total])
   })
 
-  test('more documents are counted than a statement counts', async () => {
+  test('more documents than a statement counts are counted within the limits of scans', async () => {
     await sql`
       insert into documents select 'db', 'articles', 'd' || n, 'x', '{"id":"d' || n || '","b":1}'
       from (
@@ -135,5 +136,21 @@ forEachEngine((engine) => {
     await indexes.build()
     const page = await find('b=1&limit=1', { count: true })
     expect([page.index, page.total]).toEqual(['by-b', COUNTED + 4])
+
+    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
+    documents = createDocuments(
+      createDocumentRepository(store),
+      () => 0,
+      ...[undefined, undefined, undefined],
+      scans,
+    )
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const other = scans.run(new AbortController().signal, () => promise)
+    for (const query of ['limit=1', 'b=1&limit=1', 'b:ne=2&limit=1']) {
+      const counting = Promise.resolve().then(() => find(query, { count: true }))
+      await expect(counting).rejects.toMatchObject({ code: 'busy' })
+    }
+    resolve()
+    await other
   })
 })

@@ -1,5 +1,5 @@
 import { Failure } from '../../failure.ts'
-import { createTurns, type NextTurn } from '../../storage/changes/turns.ts'
+import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
@@ -50,8 +50,6 @@ export type FindPage = (
  */
 export function createFindPage(deps: FindPageDeps): FindPage {
   const { repository, readyIndexes, nextTurn, scans } = deps
-  // Two turns: on SQLite, other readers then get 75 % of the processor during two scans, not 65 %.
-  const scanning = { repository, nextTurn: createTurns(2) }
   const { indexes: reader } = repository
 
   /** Counts the documents that match; undefined if they have to be read. */
@@ -66,8 +64,8 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     const ready = isFiltered ? await readyIndexes.read(where) : []
     const plan = planQuery(ready, { filter, sort, count: false })
     if (isFiltered && !(plan && isCountable(reader, plan))) return undefined
-    return scans.runIndexed(signal(), (check) => {
-      const counting = { ...deps, check: (counted: number) => check(counted, 0) }
+    return scans.runIndexed(signal(), (step) => {
+      const counting = { ...deps, step }
       return plan ? countEntries(counting, where, plan) : countDocuments(counting, where)
     })
   }
@@ -131,13 +129,11 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       try {
         const found =
           plan &&
-          (await scans.runIndexed(signal, (check) =>
-            readByIndex({ reader, nextTurn }, where, plan, query, { reserve, check }),
+          (await scans.runIndexed(signal, (step) =>
+            readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
           ))
         if (found !== undefined) return found
-        return await scans.run(signal, (check) =>
-          readPage(scanning, where, query, { reserve, check }),
-        )
+        return await scans.run(signal, (step) => readPage(deps, where, query, { reserve, step }))
       } catch (error) {
         throw error instanceof Failure ? withAdvice(error, { filter, sort }) : error
       }

@@ -1,28 +1,15 @@
-import { performance } from 'node:perf_hooks'
-import { beforeEach, expect, test, vi } from 'vitest'
-import type { Store } from '../../storage/store.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from './repository.ts'
-import { createReadScanBatch, pauseAfter } from './scan-batches.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 
-test.each([
-  ['idle', { active: 8, idle: 2 }, 0],
-  ['busy', { active: 9, idle: 1 }, 20],
-  ['busy for long', { active: 500, idle: 0 }, 50],
-])('a scan pauses only if the event loop is busy: %s', (_, times, pause) => {
-  expect(pauseAfter(times)).toBe(pause)
-})
-
 forEachEngine((engine) => {
-  let store: Store
   let repository: DocumentRepository
 
   beforeEach(async () => {
-    store = await engine.open()
-    repository = createDocumentRepository(store)
+    repository = createDocumentRepository(await engine.open())
   })
 
   const insert = (...documents: readonly { id: string }[]) =>
@@ -70,22 +57,5 @@ forEachEngine((engine) => {
 
   test('finds no documents in an empty collection', async () => {
     expect(await batchesOf(1_000)).toEqual([])
-  })
-
-  if (engine.name === 'sqlite') return
-
-  test('asks for a pause after a batch, unless it is the last one', async () => {
-    await insert(...Array.from({ length: 1_001 }, (_, at) => ({ id: `d${10_000 + at}` })))
-    const read = createReadScanBatch(store)
-    vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({
-      active: 9,
-      idle: 1,
-      utilization: 0.9,
-    })
-    const { documents, pause } = await read(where, undefined, 1024 * 1024, undefined)
-    expect(pause).toBe(20)
-    const last = await read(where, documents.at(-1)?.id, 1024 * 1024, undefined)
-    expect(last.documents.map(({ id }) => id)).toEqual(['d11000'])
-    expect(last.pause).toBe(0)
   })
 })

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import { invariant } from '../../contract/invariant.ts'
@@ -10,31 +9,12 @@ import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 /** Separates bodies. JSON does not contain it. */
 const SEPARATOR = '\u001e'
 
-/** Share of the time of a batch for which the event loop was active, from which a scan pauses. */
-const BUSY = 0.85
-
-/** Length of a pause, as a multiple of the time of the batch, and its maximum, ms. */
-const PAUSE = { factor: 2, max: 50 } as const
-
-/**
- * Returns how long a scan pauses after a batch, ms, so that a node whose event loop is busy leaves
- * most of it to other requests.
- *
- * @param active how long the event loop was active while the batch was read, ms; `idle` likewise.
- */
-export function pauseAfter({ active, idle }: { readonly active: number; readonly idle: number }) {
-  const time = active + idle
-  return active < BUSY * time ? 0 : Math.min(PAUSE.factor * time, PAUSE.max)
-}
-
 /** The next documents of a scan. */
 export interface ScanBatch {
   /** The last id if fewer documents are returned than the scan may read; otherwise undefined. */
   readonly last: string | undefined
   readonly bytes: number
   readonly documents: readonly IndexedDocument[]
-  /** How long the scan should pause before the next batch, ms. */
-  readonly pause: number
 }
 
 /**
@@ -65,7 +45,6 @@ interface Row {
  */
 export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
   return async ({ database, collection }, after, maxBytes, last) => {
-    const begun = performance.eventLoopUtilization()
     const upTo = last === undefined ? sql`` : sql`and id <= ${last}`
     const { rows } = await sql<Row>`
       select
@@ -98,8 +77,6 @@ export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
     const documents = ids.map((id, at) => {
       return { id, tag: tags[at] as string, body: bodies[at] as string }
     })
-    const isLast = ids.length === found && found < PAGE.max
-    const pause = isLast ? 0 : pauseAfter(performance.eventLoopUtilization(begun))
-    return { last: ids.length < found ? ids.at(-1) : undefined, bytes, documents, pause }
+    return { last: ids.length < found ? ids.at(-1) : undefined, bytes, documents }
   }
 }

@@ -34,8 +34,6 @@ export interface Extent {
   readonly last: string | undefined
   readonly bytes: number
   readonly documents?: readonly StoredDocument[]
-  /** How long a scan should pause before it reads on, ms. */
-  readonly pause?: number
 }
 
 /** The documents of a store. Every change is durable when its promise resolves. */

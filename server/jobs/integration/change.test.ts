@@ -87,13 +87,31 @@ forEachEngine((engine) => {
       await jobs.stop()
     })
 
+    it('stops reading an index once the client has disconnected', async () => {
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-author', ['author'])
+      await indexes.build()
+      const client = new AbortController()
+      let pauses = 0
+      const jobs = node(async () => {
+        pauses++
+        client.abort()
+      })
+      await expect(jobs.run(where, 'delete', byAda, client.signal)).rejects.toMatchObject({
+        code: 'busy',
+      })
+      expect(pauses).toBe(1)
+      expect(await stored()).toHaveLength(600)
+      await jobs.stop()
+    })
+
     it('has the limits of queries without an index', async () => {
       let time = 0
-      const scans = new ScanLimit(SCANS, () => time)
-      const pause = async () => {
-        time += SCANS.duration
-      }
-      const jobs = node(pause, undefined, undefined, scans)
+      const scans = new ScanLimit(SCANS, () => {
+        time += SCANS.work + 1
+        return time
+      })
+      const jobs = node(undefined, undefined, undefined, scans)
       await expect(jobs.run(where, 'delete', byAda)).rejects.toMatchObject({
         code: 'query-too-expensive',
         message: expect.stringMatching(/Nothing was changed.*respond-async.*An index on author/),

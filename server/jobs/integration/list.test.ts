@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_LISTINGS } from '../../contract/job.ts'
 import { createDocuments } from '../../documents/documents.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
+import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
+import { PACE, ScanPace } from '../../documents/query/scan/scan-pace.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
@@ -61,6 +63,28 @@ forEachEngine((engine) => {
       // A listing that continues scans the documents after its cursor.
       expect(await ended(second, job)).toMatchObject({ found: 300, cursor: 'd10599' })
       await second.stop()
+    })
+
+    it('pauses with the other scans of a busy node', async () => {
+      let time = 0
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const pace = new ScanPace({
+        now: () => {
+          time += PACE.work
+          return time
+        },
+        sleep: () => promise,
+        idle: () => 0,
+      })
+      const jobs = node(undefined, undefined, undefined, new ScanLimit(SCANS, undefined, pace))
+      const job = await jobs.begin(where, 'list', everything)
+      const done = async () => (await jobs.read('_system', job.id)).done
+      await expect.poll(done).toBe(250)
+      for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+      expect(await done()).toBe(250)
+      resolve()
+      expect(await ended(jobs, job)).toMatchObject({ done: 600 })
+      await jobs.stop()
     })
 
     it('continues from its cursor after a stop', async () => {

@@ -35,7 +35,10 @@ it.each([false, true])(
     const read: number[] = []
     const bounds = {
       reserve: async () => {},
-      check: async (_: number, bytes: number) => void read.push(bytes),
+      step: async <T>(_: number, bytes: number, step: () => T | Promise<T>) => {
+        read.push(bytes)
+        return step()
+      },
     }
     const deps = { reader, nextTurn: async () => {} }
     const from = undefined

@@ -8,6 +8,7 @@ import { printFieldPath } from '../../query/field-path.ts'
 import { compareCodePoints, type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import { BATCH_BYTES, createSlices, type Page, toSortedPage } from '../../query/scan/read-page.ts'
+import type { IndexStep } from '../../query/scan/scan-limit.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -24,8 +25,8 @@ interface ReadByIndexDeps {
 interface IndexBounds {
   /** Awaited with the maximum size of the page, bytes, before it is read. */
   readonly reserve: (bytes: number) => Promise<void> | undefined
-  /** Awaited before each batch, with the number of entries and the bytes of documents read so far. */
-  readonly check: (entries: number, bytes: number) => Promise<void>
+  /** Runs each batch. */
+  readonly step: IndexStep
   /** The last id to return; only in id order. */
   readonly upTo?: string | undefined
 }
@@ -50,7 +51,7 @@ type ReadPage = typeof readByIndex
 
 /** Reads entries in the requested order until the page is complete. */
 const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
-  const { reserve, check, upTo } = bounds
+  const { reserve, step, upTo } = bounds
   const { sort, fields, limit, from } = query
   const begin = from && beginAfter(plan, query, from)
   if (begin === 'unknown') return undefined
@@ -75,73 +76,83 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   const isPast = ({ id }: IndexEntry) => upTo !== undefined && compareCodePoints(id, upTo) > 0
   // One of several streams may have ended because the index was dropped.
   const isComplete = async () => streams.length === 1 || (await reader.isReady(where, plan.index))
+  /** Adds the documents that match. Returns the page, or undefined as this function, at the end. */
+  async function add(
+    entries: readonly IndexEntry[],
+  ): Promise<{ page: Page | undefined } | undefined> {
+    const found = await readDocuments(reader, where, plan, entries)
+    if (found === undefined) return { page: undefined }
+    for (const entry of entries) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      if (isPast(entry)) return { page: (await isComplete()) ? pageOf(undefined) : undefined }
+      const current = currentOf(plan, entry, found)
+      if (current === undefined || documents.has(entry.id)) continue
+      const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
+      if (isLong && isOrderUnknown(plan, current.parsed)) return { page: undefined }
+      const { parsed } = current
+      const matched = query.matches?.(parsed) ?? true
+      if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+      const text = textOf(current.body, parsed)
+      const more = Buffer.byteLength(text)
+      if (documents.size === limit || (documents.size > 0 && bytes + more > PAGE_BYTES)) {
+        return { page: (await isComplete()) ? pageOf(last) : undefined }
+      }
+      bytes += more
+      documents.set(current.id, current.tag)
+      json.add(text)
+      last = positionOf(parsed, current.id, sort)
+    }
+    json.encode()
+    return undefined
+  }
   for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
-    await check(scanned, read)
-    const entries = await mergeStreams(streams, size)
+    const entries = await step(scanned, read, () => mergeStreams(streams, size))
     if (entries.length === 0) {
       return (await reader.isReady(where, plan.index)) ? pageOf(undefined) : undefined
     }
     scanned += entries.length
     for (const portion of portionsOf(entries)) {
-      await check(scanned, read)
-      read += portion.bytes
+      // Not part of a step, because it may wait for clients to read their responses.
       await reserve(bytes + portion.bytes)
-      const found = await readDocuments(reader, where, plan, portion.entries)
-      if (found === undefined) return undefined
-      for (const entry of portion.entries) {
-        const turn = slice()
-        if (turn !== undefined) await turn
-        if (isPast(entry)) return (await isComplete()) ? pageOf(undefined) : undefined
-        const current = currentOf(plan, entry, found)
-        if (current === undefined || documents.has(entry.id)) continue
-        const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
-        if (isLong && isOrderUnknown(plan, current.parsed)) return undefined
-        const { parsed } = current
-        const matched = query.matches?.(parsed) ?? true
-        if (!(typeof matched === 'boolean' ? matched : await matched)) continue
-        const text = textOf(current.body, parsed)
-        const more = Buffer.byteLength(text)
-        if (documents.size === limit || (documents.size > 0 && bytes + more > PAGE_BYTES)) {
-          return (await isComplete()) ? pageOf(last) : undefined
-        }
-        bytes += more
-        documents.set(current.id, current.tag)
-        json.add(text)
-        last = positionOf(parsed, current.id, sort)
-      }
-      json.encode()
+      const ended = await step(scanned, read, () => add(portion.entries))
+      if (ended !== undefined) return ended.page
+      read += portion.bytes
     }
   }
 }
 
 /** Reads all entries and keeps the first documents in the requested order. */
 const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
-  const { reserve, check, upTo } = bounds
+  const { reserve, step, upTo } = bounds
   const slice = createSlices(nextTurn)
   const matches = new SortedMatches(query)
   let scanned = 0
   let read = 0
+  /** Adds the documents that match. Returns false if the entries may be incomplete. */
+  async function add(entries: readonly IndexEntry[]): Promise<boolean> {
+    if (scanned > entries.length) await nextTurn()
+    const found = await readDocuments(reader, where, plan, entries)
+    if (found === undefined) return false
+    for (const entry of entries) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
+      const current = currentOf(plan, entry, found)
+      const adding = current && matches.add(current)
+      if (adding !== undefined) await adding
+    }
+    return true
+  }
   for (const each of plan.streams) {
     const stream = new EntryStream(reader, where, plan.index, each, false)
     for (;;) {
-      await check(scanned, read)
-      const entries = await mergeStreams([stream], PAGE.max)
+      const entries = await step(scanned, read, () => mergeStreams([stream], PAGE.max))
       if (entries.length === 0) break
       scanned += entries.length
       for (const portion of portionsOf(entries)) {
-        await check(scanned, read)
+        if (!(await step(scanned, read, () => add(portion.entries)))) return undefined
         read += portion.bytes
-        if (scanned > portion.entries.length) await nextTurn()
-        const found = await readDocuments(reader, where, plan, portion.entries)
-        if (found === undefined) return undefined
-        for (const entry of portion.entries) {
-          const turn = slice()
-          if (turn !== undefined) await turn
-          if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
-          const current = currentOf(plan, entry, found)
-          const adding = current && matches.add(current)
-          if (adding !== undefined) await adding
-        }
       }
     }
   }

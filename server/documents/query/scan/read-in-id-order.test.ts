@@ -8,7 +8,7 @@ import type { DocumentRepository } from '../../repository/stored-documents.ts'
 import type { Filter } from '../filter.ts'
 import { idsOn } from '../ids-on-page.testing.ts'
 import { createReadInIdOrder, type ReadInIdOrder } from './read-in-id-order.ts'
-import { INDEXED_READ } from './scan-limit.ts'
+import { INDEXED_READ, SCANS, ScanLimit } from './scan-limit.ts'
 
 const where = { database: 'db', collection: 'articles' }
 /** In an order that is not that of `n`. */
@@ -39,11 +39,12 @@ forEachEngine((engine) => {
     await indexes.build()
     await insert(all)
     const nextTurn = createTurns()
+    const scans = new ScanLimit()
     const scan = () => Promise.reject(new Error('a scan'))
-    read = createReadInIdOrder({ repository, nextTurn })
+    read = createReadInIdOrder({ repository, nextTurn, scans })
     byIndex = createReadInIdOrder({
       repository: { ...repository, list: scan, scan, until: scan },
-      nextTurn,
+      ...{ nextTurn, scans },
     })
   })
 
@@ -62,7 +63,7 @@ forEachEngine((engine) => {
   ])('pages by an index with %s equal those of a scan', async (_, filter) => {
     const withoutIndexes = createReadInIdOrder({
       repository: { ...repository, indexes: { ...repository.indexes, ready: () => [] } },
-      nextTurn: createTurns(),
+      ...{ nextTurn: createTurns(), scans: new ScanLimit() },
     })
     for (const after of [undefined, 'd00', 'd31', 'x']) {
       for (const upTo of [undefined, 'd10', 'd40']) {
@@ -77,6 +78,25 @@ forEachEngine((engine) => {
         }
       }
     }
+  })
+
+  test('needs a slot to scan, and stops when its client disconnects', async () => {
+    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
+    const limited = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const other = scans.run(new AbortController().signal, () => promise)
+    const unserved: Filter = [['n:ne', '7']]
+    await expect(limited(where, unserved, undefined, 9)).rejects.toMatchObject({ code: 'busy' })
+    expect((await limited(where, [], undefined, 9)).returned).toBe(9)
+    expect((await limited(where, [['kind', 'odd']], undefined, 9)).returned).toBe(9)
+    resolve()
+    await other
+    expect((await limited(where, unserved, undefined, 9)).returned).toBe(9)
+    const client = new AbortController()
+    const reserve = async () => client.abort()
+    await expect(
+      limited(where, unserved, undefined, 9, { signal: client.signal, reserve }),
+    ).rejects.toMatchObject({ code: 'busy' })
   })
 
   test('a range of too many entries is scanned', async () => {

@@ -4,40 +4,52 @@ import { readByIndex } from '../../indexes/read/read-by-index.ts'
 import { createMatcher, type Filter } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import { type Page, type ReadPageDeps, readPage, type ScanBounds } from './read-page.ts'
-import { INDEXED_READ } from './scan-limit.ts'
+import { INDEXED_READ, type IndexStep, requireConnected, type ScanLimit } from './scan-limit.ts'
 
-/** Returns documents that match, in id order after an id. */
+/** Bounds of one read in id order. */
+export interface ReadBounds extends Omit<ScanBounds, 'step'> {
+  /** Aborted when the client disconnects. By default it does not. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Returns documents that match, in id order after an id.
+ *
+ * @throws Failure `busy`, `query-too-expensive` if no index serves the filter.
+ */
 export type ReadInIdOrder = (
   where: CollectionRef,
   filter: Filter,
   after: string | undefined,
   limit: number,
-  bounds?: ScanBounds,
+  bounds?: ReadBounds,
 ) => Promise<Page>
 
 /**
  * Returns the {@link ReadInIdOrder} of a repository. It reads by an index if that takes at most
- * {@link INDEXED_READ} entries, and otherwise by a scan within the bounds.
+ * {@link INDEXED_READ} entries, and otherwise by a scan within the bounds and the limits of scans.
  */
-export function createReadInIdOrder(deps: ReadPageDeps): ReadInIdOrder {
-  const { repository, nextTurn } = deps
+export function createReadInIdOrder(
+  deps: ReadPageDeps & { readonly scans: ScanLimit },
+): ReadInIdOrder {
+  const { repository, nextTurn, scans } = deps
   const { indexes: reader } = repository
 
   async function readFewEntries(
     where: CollectionRef,
     filter: Filter,
     query: PageQuery,
-    { upTo, reserve = () => undefined, check }: ScanBounds,
+    { upTo, reserve = () => undefined, signal = NEVER }: ReadBounds,
   ): Promise<Page | undefined> {
-    if (filter.length === 0) return undefined
     const plan = planQuery(await reader.ready(where), { filter, sort: [], count: false })
     if (plan === undefined) return undefined
-    const checkEntries = async (entries: number, bytes: number) => {
-      check?.()
+    const step: IndexStep = async (entries, bytes, run) => {
+      requireConnected(signal)
       if (entries > INDEXED_READ.entries || bytes > INDEXED_READ.bytes) throw new TooManyEntries()
+      return run()
     }
     try {
-      const bounds = { reserve, check: checkEntries, upTo }
+      const bounds = { reserve, step, upTo }
       return await readByIndex({ reader, nextTurn }, where, plan, query, bounds)
     } catch (error) {
       if (error instanceof TooManyEntries) return undefined
@@ -47,10 +59,15 @@ export function createReadInIdOrder(deps: ReadPageDeps): ReadInIdOrder {
 
   return async (where, filter, after, limit, bounds = {}) => {
     const query = inIdOrder(filter, after, limit)
+    if (filter.length === 0) return readPage(deps, where, query, bounds)
     const found = await readFewEntries(where, filter, query, bounds)
-    return found ?? readPage(deps, where, query, bounds)
+    if (found !== undefined) return found
+    const { signal = NEVER } = bounds
+    return scans.run(signal, (step) => readPage(deps, where, query, { ...bounds, step }))
   }
 }
+
+const NEVER = new AbortController().signal
 
 class TooManyEntries extends Error {}
 

@@ -21,32 +21,34 @@ const query = (text: string) => ({
 })
 
 test.each([
-  ['in the order of ids', 'a=1&limit=3'],
-  ['sorted', 'sort=a&limit=3'],
-])(
-  'pauses between the batches of a scan, and excludes the pauses from its limit: %s',
-  async (_, parameters) => {
-    const calls: string[] = []
-    const batches = [0, 2, 4].map((n, at) => ({
-      ...{ bytes: 14, last: at === 2 ? undefined : `d${1_001 + n}`, pause: 20 + at },
-      documents: [documentOf(n), documentOf(n + 1)],
-    }))
-    const page = await readPage(
-      {
-        ...{ repository: scanning(batches.values()), nextTurn },
-        pause: async (ms) => calls.push(`pause ${ms}`),
-      },
-      where,
-      query(parameters),
-      { check: (paused) => calls.push(`check ${paused}`) },
-    )
-    expect(page.returned).toBe(3)
-    const first = ['check 0', 'pause 20', 'check 20']
-    expect(calls).toEqual(
-      parameters.startsWith('sort') ? [...first, 'pause 21', 'check 21'] : first,
-    )
-  },
-)
+  ['in the order of ids', 'a=1&limit=9', 6],
+  ['sorted', 'sort=a&limit=9', 3],
+])('runs every batch as steps: %s', async (_, parameters, expected) => {
+  let steps = 0
+  let isInStep = false
+  const batches = [0, 2, 4].map((n, at) => ({
+    ...{ bytes: 14, last: at === 2 ? undefined : `d${1_001 + n}` },
+    documents: [documentOf(n), documentOf(n + 1)],
+  }))
+  const { scan } = scanning(batches.values())
+  const repository = {
+    scan: (...parameters: Parameters<typeof scan>) => {
+      expect(isInStep).toBe(true)
+      return scan(...parameters)
+    },
+  } as Partial<DocumentRepository> as DocumentRepository
+  const page = await readPage({ repository, nextTurn }, where, query(parameters), {
+    reserve: async () => expect(isInStep).toBe(false),
+    async step(run) {
+      steps++
+      isInStep = true
+      const result = await run()
+      isInStep = false
+      return result
+    },
+  })
+  expect([page.returned, steps]).toEqual([6, expected])
+})
 
 test('a sorted scan keeps the documents of the page in memory, not their batches', async () => {
   setFlagsFromString('--expose-gc')

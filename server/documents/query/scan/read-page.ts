@@ -1,15 +1,14 @@
-import { setTimeout } from 'node:timers/promises'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
 import type { NextTurn } from '../../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import type { Json } from '../../json/strict-json.ts'
-import type { DocumentRepository } from '../../repository/stored-documents.ts'
+import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
 import { TIME_SLICE } from '../filter.ts'
 import { compareCodePoints, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
 import { createDocumentPrinter } from '../select-fields.ts'
-import type { CheckScan } from './scan-limit.ts'
+import type { ScanStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 import type { TopDocuments } from './top-documents.ts'
 
@@ -42,8 +41,8 @@ export interface ScanBounds {
   readonly upTo?: string
   /** Awaited before each batch is read, with the maximum size of the page after it, bytes. */
   readonly reserve?: (bytes: number) => Promise<void> | undefined
-  /** Called before each batch. */
-  readonly check?: CheckScan
+  /** Runs each batch. By default the scan has no limits. */
+  readonly step?: ScanStep
 }
 
 /** Maximum size of a batch, bytes. Parsing 1 MiB takes about 5 ms. */
@@ -55,9 +54,9 @@ const SMALL_BYTES = 64 * 1024
 export interface ReadPageDeps {
   readonly repository: DocumentRepository
   readonly nextTurn: NextTurn
-  /** Waits some time, ms. */
-  readonly pause?: (ms: number) => Promise<unknown>
 }
+
+const unlimited: ScanStep = async (step) => step()
 
 /**
  * Returns documents that match, in the requested order: fewer than `limit` if they exceed
@@ -76,10 +75,10 @@ export function readPage(
 }
 
 async function readInIdOrder(
-  { repository, nextTurn, pause = setTimeout }: ReadPageDeps,
+  { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
   { matches, fields, limit, from, count }: PageQuery,
-  { batches = Infinity, upTo, reserve, check }: ScanBounds,
+  { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
   const textOf = createDocumentPrinter(fields)
   const slice = createSlices(nextTurn)
@@ -95,21 +94,11 @@ async function readInIdOrder(
   let after = count ? undefined : from?.id
   const isBefore = (id: string) =>
     count && from !== undefined && compareCodePoints(id, from.id) <= 0
-  let paused = 0
-  for (let batch = 1; ; batch++) {
-    if (paused > 0) await pause(paused)
-    check?.(paused)
-    // Read one more than requested, to detect a next page. A filter may skip many documents.
-    const size = isScan ? PAGE.max : limit + 1 - tags.length
-    const found = isScan
-      ? await repository.scan(where, after, BATCH_BYTES, upTo)
-      : await repository.until(where, after, size, BATCH_BYTES, upTo)
-    const { last, bytes: more } = found
-    paused = found.pause ?? 0
-    if (!isFull) await reserve?.(bytes + more)
-    if (batch > 1 || more > SMALL_BYTES) await nextTurn()
-    const rows = found.documents ?? (await repository.list(where, after, size, last ?? upTo))
-    scanned += rows.length
+  const extent = (size: number) =>
+    isScan
+      ? repository.scan(where, after, BATCH_BYTES, upTo)
+      : repository.until(where, after, size, BATCH_BYTES, upTo)
+  async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
     for (const { id, tag, body } of rows) {
       const turn = slice()
       if (turn !== undefined) await turn
@@ -121,13 +110,28 @@ async function readInIdOrder(
       const text = textOf(body, parsed)
       const size = Buffer.byteLength(text)
       isFull = tags.length === limit || (bytes + size > PAGE_BYTES && tags.length > 0)
-      if (isFull && !count) break
+      if (isFull && !count) return
       if (isFull) continue
       bytes += size
       lastId = id
       tags.push(tag)
       json.add(text)
     }
+  }
+  for (let batch = 1; ; batch++) {
+    // Read one more than requested, to detect a next page. A filter may skip many documents.
+    const size = isScan ? PAGE.max : limit + 1 - tags.length
+    const found = await step(() => extent(size))
+    const { last, bytes: more } = found
+    // Not part of a step, because it may wait for clients to read their responses.
+    if (!isFull) await reserve?.(bytes + more)
+    const rows = await step(async () => {
+      if (batch > 1 || more > SMALL_BYTES) await nextTurn()
+      const read = found.documents ?? (await repository.list(where, after, size, last ?? upTo))
+      await addMatching(read)
+      return read
+    })
+    scanned += rows.length
     const isLast = last === undefined && rows.length < size
     after = rows.length < size ? last : rows.at(-1)?.id
     if (isLast || batch >= batches || (isFull && !count)) {
@@ -147,21 +151,17 @@ async function readInIdOrder(
 
 /** Reads the whole collection and keeps the first documents in the order. */
 async function readSorted(
-  { repository, nextTurn, pause = setTimeout }: ReadPageDeps,
+  { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
   query: PageQuery,
-  { upTo, reserve, check }: ScanBounds,
+  { upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
   const slice = createSlices(nextTurn)
   const matches = new SortedMatches(query)
   let scanned = 0
-  let paused = 0
-  for (let after: string | undefined; ; ) {
-    if (paused > 0) await pause(paused)
-    check?.(paused)
-    const found = await repository.scan(where, after, BATCH_BYTES, upTo)
-    const { last, documents } = found
-    paused = found.pause ?? 0
+  let after: string | undefined
+  async function addNext(): Promise<boolean> {
+    const { last, documents } = await repository.scan(where, after, BATCH_BYTES, upTo)
     await nextTurn()
     const rows = documents ?? (await repository.list(where, after, PAGE.max, last ?? upTo))
     scanned += rows.length
@@ -171,9 +171,10 @@ async function readSorted(
       const adding = matches.add({ id, tag, body, parsed: JSON.parse(body) as Json })
       if (adding !== undefined) await adding
     }
-    if (last === undefined && rows.length < PAGE.max) break
     after = rows.length < PAGE.max ? last : rows.at(-1)?.id
+    return last !== undefined || rows.length === PAGE.max
   }
+  while (await step(addNext));
   const page = await toSortedPage(matches.top, reserve, nextTurn)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { INDEXED_READ, ScanLimit } from './scan-limit.ts'
+import { PACE, ScanPace } from './scan-pace.ts'
 
-const limits = { running: 1, waiting: 1, wait: 60_000, duration: 10_000 }
+const limits = { running: 1, waiting: 1, wait: 60_000, work: 10_000, duration: 60_000 }
 const forever = new AbortController().signal
 
 it('runs queries in order, and rejects queries when too many wait', async () => {
@@ -27,42 +28,53 @@ it('rejects a query that waits too long', async () => {
   await first
 })
 
-it('stops a query that takes too long', async () => {
+it('stops a query that works for too long', async () => {
   let now = 0
   const scans = new ScanLimit(limits, () => now)
-  let reads = 0
-  const running = scans.run(forever, async (check) => {
+  let steps = 0
+  const running = scans.run(forever, async (step) => {
     for (;;) {
-      check()
-      reads++
-      now += 4_000
+      await step(() => {
+        steps++
+        now += 4_000
+      })
     }
   })
-  await expect(running).rejects.toMatchObject({ code: 'query-too-expensive' })
-  expect(reads).toBe(3)
-  await scans.run(forever, async (check) => check())
+  await expect(running).rejects.toMatchObject({
+    code: 'query-too-expensive',
+    message: expect.stringContaining('after 10 s'),
+  })
+  expect(steps).toBe(3)
+  await scans.run(forever, (step) => step(() => {}))
 })
 
-it('does not count the pauses of a query', async () => {
+it('stops a query that runs for too long, with the time between its steps', async () => {
   let now = 0
   const scans = new ScanLimit(limits, () => now)
-  await scans.run(forever, async (check) => {
-    check()
-    now += 40_000
-    check(30_000)
-    now += 1
-    expect(() => check()).toThrow('The query was stopped after 10 s')
+  let steps = 0
+  const running = scans.run(forever, async (step) => {
+    for (;;) {
+      await step(() => {
+        steps++
+        now += 1_000
+      })
+      now += 19_000
+    }
   })
+  await expect(running).rejects.toMatchObject({
+    code: 'query-too-expensive',
+    message: expect.stringContaining('after 60 s'),
+  })
+  expect(steps).toBe(4)
 })
 
 it('stops a query, and leaves the queue, when the client disconnects', async () => {
   const scans = new ScanLimit(limits)
   const client = new AbortController()
   let reads = 0
-  const running = scans.run(client.signal, async (check) => {
+  const running = scans.run(client.signal, async (step) => {
     for (;;) {
-      check()
-      reads++
+      await step(() => ++reads)
       await new Promise(setImmediate)
       if (reads === 3) client.abort()
     }
@@ -79,16 +91,43 @@ it('limits a query by an index once it has read many entries', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const first = scans.run(forever, () => promise)
   const readUpTo = (most: number) =>
-    scans.runIndexed(forever, async (check) => {
-      for (let scanned = 0; scanned < most; scanned += 1_000) await check(scanned, 0)
+    scans.runIndexed(forever, async (step) => {
+      for (let scanned = 0; scanned < most; scanned += 1_000) await step(scanned, 0, () => {})
       return most
     })
   expect(await readUpTo(INDEXED_READ.entries)).toBe(INDEXED_READ.entries)
   await expect(readUpTo(INDEXED_READ.entries + 1)).rejects.toMatchObject({ code: 'busy' })
-  const readBytes = scans.runIndexed(forever, (check) => check(0, INDEXED_READ.bytes))
+  const readBytes = scans.runIndexed(forever, (step) => step(0, INDEXED_READ.bytes, () => {}))
   await expect(readBytes).rejects.toMatchObject({ code: 'busy' })
   resolve()
   await first
   expect(await readUpTo(INDEXED_READ.entries + 1)).toBe(INDEXED_READ.entries + 1)
-  await scans.run(forever, async (check) => check())
+  await scans.run(forever, (step) => step(() => {}))
+})
+
+it('paces scans, and queries by an index once they have read many entries', async () => {
+  let time = 0
+  let pauses = 0
+  const pace = new ScanPace({
+    now: () => {
+      time += PACE.work
+      return time
+    },
+    sleep: async (ms) => {
+      pauses++
+      time += ms
+    },
+    idle: () => time,
+  })
+  const scans = new ScanLimit({ ...limits, running: 2 }, undefined, pace)
+  await scans.run(forever, async (step) => {
+    for (let batch = 0; batch < 3; batch++) await step(() => {})
+  })
+  expect(pauses).toBe(2)
+  await scans.runIndexed(forever, async (step) => {
+    await step(0, 0, () => {})
+    expect(pauses).toBe(2)
+    await step(INDEXED_READ.entries, 0, () => {})
+  })
+  expect(pauses).toBe(3)
 })

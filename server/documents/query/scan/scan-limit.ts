@@ -1,12 +1,16 @@
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure } from '../../../failure.ts'
 import { Semaphore } from '../../../storage/changes/semaphore.ts'
+import { ScanPace } from './scan-pace.ts'
 
 /**
  * Limits of queries that read a collection without an index: how many run at once on a node, how
- * many wait, and for how long they wait and run, ms.
+ * many wait, and for how long they wait, work, and run including their pauses, ms.
  */
-export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 } as const
+export const SCANS = {
+  ...{ running: 2, waiting: 100 },
+  ...{ wait: 5_000, work: 10_000, duration: 60_000 },
+} as const
 
 /**
  * Maximum that a query reads by an index before the limits of scans apply to it: entries, and bytes
@@ -15,31 +19,50 @@ export const SCANS = { running: 2, waiting: 100, wait: 5_000, duration: 10_000 }
 export const INDEXED_READ = { entries: 2_000, bytes: PAGE_BYTES } as const
 
 /**
- * Called between two batches of a scan. Throws if the scan must end.
+ * Runs a step of a scan, such as a batch; see {@link ScanPace.run}.
  *
- * @param paused how long the scan has paused since the last call, ms. Its limit excludes pauses.
+ * @throws Failure if the scan must end
  */
-export type CheckScan = (paused?: number) => void
+export type ScanStep = <T>(step: () => T | Promise<T>) => Promise<T>
+
+/**
+ * Runs a step of a query by an index.
+ *
+ * @param entries number of entries that the query has read so far.
+ * @param bytes size of the documents that it has read so far.
+ * @throws Failure if the query must end
+ */
+export type IndexStep = <T>(
+  entries: number,
+  bytes: number,
+  step: () => T | Promise<T>,
+) => Promise<T>
 
 /** Limits the scans of a node ({@link SCANS}). */
 export class ScanLimit {
   readonly #slots: Semaphore
   readonly #limits: Readonly<Record<keyof typeof SCANS, number>>
   readonly #now: () => number
+  readonly #pace: ScanPace
 
   /** @param now returns the time of a monotonic clock, ms. */
   constructor(
     limits: Readonly<Record<keyof typeof SCANS, number>> = SCANS,
     now: () => number = () => performance.now(),
+    pace: ScanPace = new ScanPace(),
   ) {
     this.#limits = limits
     this.#slots = new Semaphore(limits.running)
     this.#now = now
+    this.#pace = pace
   }
 
   get waiting(): number {
     return this.#slots.waiting
   }
+
+  /** Runs a step of work that has limits of its own, such as a job or an export. */
+  readonly paced: ScanStep = (step) => this.#pace.run(step)
 
   /**
    * Runs a scan when a slot is free.
@@ -48,7 +71,7 @@ export class ScanLimit {
    * @throws Failure `busy` if no slot becomes free or the client disconnects;
    * `query-too-expensive` if the scan takes too long.
    */
-  async run<T>(signal: AbortSignal, scan: (check: CheckScan) => Promise<T>): Promise<T> {
+  async run<T>(signal: AbortSignal, scan: (step: ScanStep) => Promise<T>): Promise<T> {
     await this.#enter(signal)
     try {
       return await scan(this.#begin(signal))
@@ -60,38 +83,42 @@ export class ScanLimit {
   /**
    * Runs a query by an index. It needs a slot once it has read more than {@link INDEXED_READ}.
    *
-   * @param read awaits its argument before each batch, with the number of entries and the bytes of
-   * documents read so far.
    * @throws Failure as {@link run}
    */
-  async runIndexed<T>(
-    signal: AbortSignal,
-    read: (check: (entries: number, bytes: number) => Promise<void>) => Promise<T>,
-  ): Promise<T> {
-    let check: CheckScan | undefined
+  async runIndexed<T>(signal: AbortSignal, read: (step: IndexStep) => Promise<T>): Promise<T> {
+    let limited: ScanStep | undefined
     try {
-      return await read(async (entries, bytes) => {
+      return await read(async (entries, bytes, step) => {
         requireConnected(signal)
-        if (
-          check === undefined &&
-          (entries >= INDEXED_READ.entries || bytes >= INDEXED_READ.bytes)
-        ) {
+        const isLong = entries >= INDEXED_READ.entries || bytes >= INDEXED_READ.bytes
+        if (limited === undefined && isLong) {
           await this.#enter(signal)
-          check = this.#begin(signal)
+          limited = this.#begin(signal)
         }
-        check?.()
+        return limited === undefined ? step() : limited(step)
       })
     } finally {
-      if (check !== undefined) this.#slots.leave()
+      if (limited !== undefined) this.#slots.leave()
     }
   }
 
-  #begin(signal: AbortSignal): CheckScan {
-    let end = this.#now() + this.#limits.duration
-    return (paused = 0) => {
-      end += paused
+  #begin(signal: AbortSignal): ScanStep {
+    const { work, duration } = this.#limits
+    const end = this.#now() + duration
+    let worked = 0
+    return (step) => {
       requireConnected(signal)
-      if (this.#now() > end) throw tooExpensive(this.#limits.duration)
+      return this.#pace.run(async () => {
+        requireConnected(signal)
+        const begun = this.#now()
+        if (worked > work) throw tooExpensive(work)
+        if (begun > end) throw tooExpensive(duration)
+        try {
+          return await step()
+        } finally {
+          worked += this.#now() - begun
+        }
+      })
     }
   }
 
@@ -118,9 +145,9 @@ const busy = () =>
     headers: { 'Retry-After': '1' },
   })
 
-const tooExpensive = (duration: number) =>
+const tooExpensive = (time: number) =>
   new Failure(
     'query-too-expensive',
-    `The query was stopped after ${duration / 1_000} s, because it reads too many documents. ` +
+    `The query was stopped after ${time / 1_000} s, because it reads too many documents. ` +
       'Begin after an id with after, or ask for a listing with Prefer: respond-async.',
   )
