@@ -71,7 +71,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     onError: logError('cannot measure the size of a database'),
   })
   const exports = {
-    exporter: createExporter(store),
+    exporter: createExporter(store, deps.scans),
     onExportError: logError('an export was aborted'),
   }
   const { beginImport } = jobs
