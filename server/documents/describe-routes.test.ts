@@ -40,6 +40,10 @@ beforeAll(async () => {
   responses = described.components.responses
   parameters = described.components.parameters
   for (const id of ['one', 'two', 'three']) await create({ id, year: 2000 })
+  const users = { method: 'POST', headers: JSON_TYPE, body: '[{"name":"a"},{"name":"b"}]' }
+  await request('/users', users, blog)
+  const index = { method: 'PUT', headers: JSON_TYPE, body: '{"fields":["name"],"unique":true}' }
+  await request('/_index/users/by-name', index, blog)
 })
 afterAll(close)
 
@@ -58,6 +62,7 @@ const requests: readonly [string, string, number, Record<string, string>?, strin
   ['GET', '/articles?export-as=csv&csv-cells=raw', 200],
   ['GET', '/articles', 200, { Accept: 'application/x-ndjson' }],
   ['GET', '/articles?limt=1', 400],
+  ['GET', '/_db/none/articles', 404],
   ['GET', '/articles', 401, { Authorization: 'Bearer no' }],
   ['GET', '/articles', 406, { Accept: 'application/json; version=9' }],
   ['POST', '/articles', 201, JSON_TYPE, '{"id":"four"}'],
@@ -70,6 +75,7 @@ const requests: readonly [string, string, number, Record<string, string>?, strin
   ['PATCH', '/articles?id=one', 202, { ...JSON_TYPE, ...ASYNC }, '{"a":2}'],
   ['PATCH', '/articles?id=no', 204, { ...JSON_TYPE, ...MINIMAL }, '{"a":2}'],
   ['PATCH', '/articles', 412, { ...JSON_TYPE, 'If-Match': '"a"' }, '{"a":2}'],
+  ['PATCH', '/users', 409, JSON_TYPE, '{"name":"same"}'],
   ['DELETE', '/articles?id=no', 200],
   ['DELETE', '/articles?id=no', 202, ASYNC],
   ['DELETE', '/articles?id=no', 204, MINIMAL],
@@ -128,13 +134,18 @@ async function expectDescribed(
   const known = operation?.parameters.map(({ $ref = '' }) => parameters[nameOf($ref)]?.name) ?? []
   const headers = Object.keys(sent).filter((name) => !/^(?:Content-Type|Authorization)$/.test(name))
   expect(known).toEqual(expect.arrayContaining(headers))
+  const query = [...new URL(path, 'http://localhost').searchParams.keys()]
+  if (status < 400 && !known.includes('filters')) {
+    expect(known).toEqual(expect.arrayContaining(query))
+  }
 }
 
 const nameOf = (ref: string) => ref.replace(/^.*\//, '')
 
 /** Returns the path of the description: `/articles/one` is `/{collection}/{id}`. */
 const templateOf = (path: string): string => {
-  const [, first = '', second, third] = new URL(path, 'http://localhost').pathname.split('/')
+  const { pathname } = new URL(path, 'http://localhost')
+  const [, first = '', second, third] = pathname.replace(/^\/_db\/\w+/, '').split('/')
   if (first === '_job') return '/_job/{id}'
   if (!first.startsWith('_')) return second === undefined ? '/{collection}' : '/{collection}/{id}'
   if (second === undefined) return `/${first}`

@@ -114,11 +114,8 @@ export function operations<Method extends string>(
 export const collection = operations([parameter('Collection')], {
   get: {
     summary: 'List documents',
-    description:
-      'Any other query parameter filters: `?author.name=ada` finds documents whose field name in ' +
-      'author is the string "ada", or whose value has that JSON text. `?year:gte=2000` compares ' +
-      `by an operator: ${OPERATORS.join(', ')}.`,
     parameters: [
+      parameter('Filters'),
       parameter('Limit'),
       parameter('After'),
       parameter('Sort'),
@@ -183,6 +180,7 @@ export const collection = operations([parameter('Collection')], {
     summary: 'Merge a patch into every document that matches the filter',
     description: 'All or nothing. Parameters of pages are rejected.',
     parameters: [
+      parameter('Filters'),
       parameter('ContentEncoding'),
       parameter('Accept'),
       parameter('Prefer'),
@@ -194,13 +192,19 @@ export const collection = operations([parameter('Collection')], {
       '202': JOB_STARTED,
       '204': NO_CONTENT,
       '406': failure('NotAcceptable'),
+      '409': failure('Conflict'),
       ...WRITE_RESPONSES,
     },
   },
   delete: {
     summary: 'Delete every document that matches the filter',
     description: 'All or nothing. Parameters of pages are rejected.',
-    parameters: [parameter('Accept'), parameter('Prefer'), parameter('IfMatchAny')],
+    parameters: [
+      parameter('Filters'),
+      parameter('Accept'),
+      parameter('Prefer'),
+      parameter('IfMatchAny'),
+    ],
     responses: {
       '200': counted('deleted'),
       '202': JOB_STARTED,
@@ -369,6 +373,18 @@ export const documentComponents: Components = {
       in: 'path',
       required: true,
       schema: { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' },
+    },
+    Filters: {
+      name: 'filters',
+      in: 'query',
+      description:
+        'Each property is a parameter of its own: `?author.name=ada` finds documents whose field ' +
+        'name in author is the string "ada", or whose value has that JSON text. `?year:gte=2000` ' +
+        `compares by an operator: ${OPERATORS.join(', ')}. All filters must match.`,
+      style: 'form',
+      explode: true,
+      schema: { type: 'object', additionalProperties: { type: 'string' } },
+      example: { 'author.name': 'ada', 'year:gte': '2000' },
     },
     Limit: {
       name: 'limit',

@@ -128,7 +128,7 @@ const API_FAILURES = {
   ApiUnavailable: apiFailure('The database is unavailable.'),
 }
 
-/** Failures of every operation, of those with credentials, and of those with a body. */
+/** Failures of every operation, of those with credentials, of a database, and with a body. */
 const EVERYWHERE = { '400': 'BadRequest', '503': 'Unavailable' }
 const WITH_CREDENTIALS = {
   '401': 'Unauthorized',
@@ -136,6 +136,7 @@ const WITH_CREDENTIALS = {
   '421': 'Misdirected',
   '429': 'TooManyRequests',
 }
+const OF_DATABASE = { '404': 'NotFound' }
 const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType', '422': 'Invalid' }
 
 /** Adds to each operation of a path what its path, permission and body imply. */
@@ -159,12 +160,13 @@ function completed(
     // hono-openapi adds the parameters of the path, without a description.
     const parameters = (operation.parameters ?? []).filter((each) => each.in !== 'path')
     const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
+    const prefix = path.startsWith('/_api/') ? 'Api' : ''
     const failures = {
       ...EVERYWHERE,
       ...(needs === 'public' ? {} : WITH_CREDENTIALS),
+      ...(prefix === '' ? OF_DATABASE : {}),
       ...(operation.requestBody === undefined ? {} : WITH_BODY),
     }
-    const prefix = path.startsWith('/_api/') ? 'Api' : ''
     result[method] = {
       ...operation,
       operationId: idOf(method, path),
