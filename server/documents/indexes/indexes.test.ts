@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createJobs, type Jobs } from '../../jobs/jobs.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocumentRules } from '../document-rules.ts'
-import { createDocuments, type Documents } from '../documents.ts'
+import type { Documents } from '../documents.ts'
 import { idsOn } from '../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
-import { createDocumentRepository } from '../repository/repository.ts'
-import { openIndexesOf } from './build/build-indexes.testing.ts'
 import { buildStep } from './build/build-step.ts'
+import { openIndexedDocuments } from './build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
 
 const where = { database: 'db', collection: 'articles' }
@@ -20,8 +18,9 @@ const LARGE = 4_100
 
 forEachEngine((engine) => {
   let store: Store
+  let opened: ReturnType<typeof openIndexedDocuments>
   let documents: Documents
-  let indexes: ReturnType<typeof openIndexesOf>
+  let indexes: typeof opened.indexes
   let jobs: Jobs
   let errors: unknown[]
   /** Called between two steps of a job. */
@@ -30,33 +29,14 @@ forEachEngine((engine) => {
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'db')
-    errors = []
     between = async () => {}
-    jobs = createJobs({
-      store,
-      rules: createDocumentRules(() => 0),
-      now: () => 0,
-      pause: async () => {
-        await new Promise(setImmediate)
-        await between()
-      },
-      onError: (error) => errors.push(error),
-    })
-    documents = createDocuments(createDocumentRepository(store), () => 0, undefined, jobs)
-    indexes = openIndexesOf(store)
+    opened = openIndexedDocuments(store, () => between())
+    ;({ jobs, documents, indexes, errors } = opened)
   })
 
   const ref = (id: string) => ({ ...where, id })
   const create = (document: object) => documents.create(where, JSON.stringify(document))
-  async function createArray(list: readonly object[]): Promise<void> {
-    async function* parts() {
-      for (let at = 0; at < list.length; at += 250) {
-        yield list.slice(at, at + 250).map((each) => JSON.stringify(each))
-      }
-    }
-    const created = await documents.createMany(where, parts(), false)
-    if ('release' in created) created.release()
-  }
+  const createArray = (list: readonly object[]) => opened.createArray(where, list)
   const ifAbsent = (error: unknown) => expect(error).toMatchObject({ code: 'not-found' })
   const some = (count: number) =>
     Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, author: `a${n % 7}` }))

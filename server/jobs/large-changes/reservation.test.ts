@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentRules } from '../../documents/document-rules.ts'
-import { createDocuments, type Documents } from '../../documents/documents.ts'
-import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
+import type { Documents } from '../../documents/documents.ts'
+import { openIndexedDocuments } from '../../documents/indexes/build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from '../../documents/indexes/stored-entries.testing.ts'
-import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
@@ -20,9 +19,10 @@ const rules = createDocumentRules(() => 0)
 
 forEngine('sqlite', (engine) => {
   let store: Store
+  let opened: ReturnType<typeof openIndexedDocuments>
   let jobs: Jobs
   let documents: Documents
-  let indexes: ReturnType<typeof openIndexesOf>
+  let indexes: typeof opened.indexes
   let errors: unknown[]
   /** Called between two steps. */
   let between: () => Promise<unknown>
@@ -30,18 +30,9 @@ forEngine('sqlite', (engine) => {
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'db')
-    errors = []
     between = async () => {}
-    jobs = createJobs({
-      ...{ store, rules, now: () => 0 },
-      pause: async () => {
-        await new Promise(setImmediate)
-        await between()
-      },
-      onError: (error) => errors.push(error),
-    })
-    documents = createDocuments(createDocumentRepository(store), () => 0, undefined, jobs)
-    indexes = openIndexesOf(store)
+    opened = openIndexedDocuments(store, () => between())
+    ;({ jobs, documents, indexes, errors } = opened)
     await indexes.put(where, 'sole', ['n'], true)
     await indexes.build()
   })
@@ -49,15 +40,7 @@ forEngine('sqlite', (engine) => {
   const some = (count: number) =>
     Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n }))
   const create = (document: object) => documents.create(where, JSON.stringify(document))
-  async function createArray(list: readonly object[]): Promise<void> {
-    async function* parts() {
-      for (let at = 0; at < list.length; at += 250) {
-        yield list.slice(at, at + 250).map((each) => JSON.stringify(each))
-      }
-    }
-    const created = await documents.createMany(where, parts(), false)
-    if ('release' in created) created.release()
-  }
+  const createArray = (list: readonly object[]) => opened.createArray(where, list)
   const applied = () =>
     expect.poll(() => store.db.selectFrom('jobs').select('state').execute()).toEqual([])
   const rowsOf = async (table: 'documents' | 'index_entries') =>

@@ -1,0 +1,47 @@
+import { createJobs } from '../../../jobs/jobs.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import type { Store } from '../../../storage/store.ts'
+import { createDocumentRules } from '../../document-rules.ts'
+import { createDocuments } from '../../documents.ts'
+import { createDocumentRepository } from '../../repository/repository.ts'
+import { openIndexesOf } from './build-indexes.testing.ts'
+
+/** Number of documents of a part of an array. */
+const PART = 250
+
+/**
+ * Returns the documents of a store with their indexes and jobs.
+ *
+ * @param between called between two steps of a job.
+ */
+export function openIndexedDocuments(store: Store, between: () => Promise<unknown>) {
+  const errors: unknown[] = []
+  const jobs = createJobs({
+    store,
+    rules: createDocumentRules(() => 0),
+    now: () => 0,
+    pause: async () => {
+      await new Promise(setImmediate)
+      await between()
+    },
+    onError: (error) => errors.push(error),
+  })
+  const documents = createDocuments(createDocumentRepository(store), () => 0, undefined, jobs)
+  return {
+    jobs,
+    documents,
+    indexes: openIndexesOf(store),
+    /** Errors that jobs have reported. */
+    errors,
+    /** Creates documents with one array. */
+    async createArray(where: CollectionRef, list: readonly object[]): Promise<void> {
+      async function* parts() {
+        for (let at = 0; at < list.length; at += PART) {
+          yield list.slice(at, at + PART).map((each) => JSON.stringify(each))
+        }
+      }
+      const created = await documents.createMany(where, parts(), false)
+      if ('release' in created) created.release()
+    },
+  }
+}
