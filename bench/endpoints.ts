@@ -98,6 +98,7 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
   }
   for (const subject of subjects) await subject.stop()
   print(`Disk: 4 KiB written and synced between the rounds, ${msSpread(disk)} ms`)
+  addFigure({ what: '4 KiB written and synced, ms', value: msSpread(disk) })
   print()
 
   const of = (name: Subject['name'], size: number) =>

@@ -32,7 +32,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   postgres: { args: ['--rounds', '6'], limit: 150 },
   nodes: { args: ['--rounds', '60'], limit: 60 },
   jobs: { args: [], limit: 100 },
-  endpoints: { args: ['--rounds', '5'], limit: 150 },
+  endpoints: { args: ['--rounds', '12'], limit: 150 },
   'sign-in': { args: ['--rounds', '8'], limit: 120 },
   console: { args: ['--minutes', '0'], limit: 180 },
   queries: { args: ['--rounds', '5', '--warm-up', '1000'], limit: 360 },
