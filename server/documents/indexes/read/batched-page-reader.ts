@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { PAGE } from '../../../contract/document.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import type { Store } from '../../../storage/store.ts'
-import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
+import { INLINE_BYTES, type IndexPart, type ReversedPart } from './index-reader.ts'
 import { NO_PART, type PageReader, type PageRow, SEPARATOR, toPage } from './page-reader.ts'
 
 /** Maximum size of a document of a page that is read together with other pages, bytes. */
@@ -25,16 +25,22 @@ export function createBatchedPageReader({
   db,
   prepareLookup,
 }: Pick<Store, 'db' | 'prepareLookup'>): PageReader {
-  const readSmall = prepareLookup(pageQuery(PAGE.default).compile(db), {
-    rows: TOGETHER,
-    rowsOf: (...parameters) => Math.max(Number(parameters[LIMIT_AT]), TOGETHER / PAGES),
+  const prepare = (entries: EntryQuery) => ({
+    small: prepareLookup(pageQuery(entries, PAGE.default).compile(db), {
+      rows: TOGETHER,
+      rowsOf: (...parameters) => Math.max(Number(parameters[LIMIT_AT]), TOGETHER / PAGES),
+    }),
+    large: prepareLookup(pageQuery(entries, PAGE.max).compile(db), { rows: 1 }),
   })
-  const readLarge = prepareLookup(pageQuery(PAGE.max).compile(db), { rows: 1 })
+  const forwards = prepare(forwardEntries)
+  const reversed = prepare(reversedEntries)
   return {
     mayReserve: false,
     async page({ database, collection }, { id }, part, other, limit) {
-      const read = async (lookUp: typeof readSmall, maxBytes: number) => {
-        const bounds = [...boundsOf(part), ...boundsOf(other ?? NO_PART)]
+      const { small, large } = 'lower' in part ? reversed : forwards
+      const read = async (lookUp: typeof small, maxBytes: number) => {
+        const lower = 'lower' in part ? part.lower : Buffer.of()
+        const bounds = [...boundsOf(part), hexOf(lower), ...boundsOf(other ?? NO_PART)]
         const { rows } = await lookUp(
           ...[database, collection, String(id), ...bounds, String(limit), String(maxBytes)],
         )
@@ -43,20 +49,21 @@ export function createBatchedPageReader({
         return toPage(inKeyOrder(row), Math.min(row.scanned, limit))
       }
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
-      if (limit > PAGE.default) return read(readLarge, maxBytes)
-      return (await read(readSmall, SMALL_BYTES)) ?? read(readLarge, maxBytes)
+      if (limit > PAGE.default) return read(large, maxBytes)
+      return (await read(small, SMALL_BYTES)) ?? read(large, maxBytes)
     },
   }
 }
 
-const boundsOf = ({ key, id, upper }: IndexPart) => [
-  Buffer.from(key).toString('hex'),
-  id,
-  Buffer.from(upper).toString('hex'),
-]
+function boundsOf(part: IndexPart | ReversedPart): string[] {
+  const { key, id } = 'after' in part ? part.after : part
+  return [hexOf(key), id, hexOf(part.upper)]
+}
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 /** Position of the number of documents in the parameters of {@link pageQuery}. */
-const LIMIT_AT = 9
+const LIMIT_AT = 10
 
 interface UnorderedRow extends PageRow {
   /** The ids of the documents in the order of the entries; null if they are in this order. */
@@ -78,13 +85,53 @@ function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
 }
 
 /**
- * Returns the query of a page of up to `maxDocuments` documents. Its limits are constants, because
- * PostgreSQL plans a sort of the whole range if it does not know the limit.
+ * Returns a query of entries, of which it reads up to `most`. PostgreSQL plans a sort of the whole
+ * range if it does not know the limit.
+ */
+type EntryQuery = (most: number) => RawBuilder<unknown>
+
+const isOfIndex = sql`index_id = requested.index_id`
+
+const forwardEntries: EntryQuery = (most) => sql`
+  select key, id from (
+    select key, id from index_entries where ${isOfIndex}
+    and (key, id) > (decode(requested.key, 'hex'), requested.id)
+    and key < decode(requested.upper, 'hex')
+    order by key, id limit ${sql.lit(most)}
+  ) as first_entries
+  order by key, id limit requested.max_documents + 1`
+
+/** The ids of the last key are read forwards: there may be many more than the page needs. */
+const reversedEntries: EntryQuery = (most) => sql`
+  with last_entries as materialized (
+    select key, id from (
+      select key, id from index_entries where ${isOfIndex}
+      and key >= decode(requested.lower, 'hex') and key < decode(requested.upper, 'hex')
+      order by key desc, id desc limit ${sql.lit(most)}
+    ) as first_entries
+    order by key desc, id desc limit requested.max_documents + 1
+  ), last as materialized (
+    select (array_agg(key))[requested.max_documents + 1] as key from last_entries
+  )
+  select key, id from (
+    (select key, id from index_entries where ${isOfIndex}
+      and key = decode(requested.key, 'hex') and id > requested.id
+      order by id limit ${sql.lit(most)})
+    union all
+    select key, id from last_entries where key > coalesce((select key from last), '')
+    union all
+    (select key, id from index_entries where ${isOfIndex} and key = (select key from last)
+      order by id limit ${sql.lit(most)})
+  ) as entries
+  order by key desc, id limit requested.max_documents + 1`
+
+/**
+ * Returns the query of a page of up to `maxDocuments` documents.
  *
  * The documents are read by the list of their ids, in the order of ids: PostgreSQL then reads adjacent
  * documents without a search for each. The entry after the page only shows whether there are more.
  */
-const pageQuery = (maxDocuments: number) => sql<UnorderedRow>`
+const pageQuery = (entries: EntryQuery, maxDocuments: number) => sql<UnorderedRow>`
   select
     cast(exists (select 1 from document_indexes
       where document_indexes.id = requested.index_id and state = 'ready') as integer) as is_ready,
@@ -101,7 +148,7 @@ const pageQuery = (maxDocuments: number) => sql<UnorderedRow>`
     tags
   from (
     select ${''} as database, ${''} as collection, cast(${''} as bigint) as index_id,
-      ${''} as key, ${''} as id, ${''} as upper,
+      ${''} as key, ${''} as id, ${''} as upper, ${''} as lower,
       ${''} as other_key, ${''} as other_id, ${''} as other_upper,
       cast(${''} as integer) as max_documents, cast(${''} as integer) as max_bytes
   ) as requested, lateral (
@@ -110,13 +157,7 @@ const pageQuery = (maxDocuments: number) => sql<UnorderedRow>`
       (array_agg(id))[:requested.max_documents] as ids,
       max(octet_length(key)) as longest_key
     from (
-      select key, id from (
-        select key, id from index_entries where index_id = requested.index_id
-        and (key, id) > (decode(requested.key, 'hex'), requested.id)
-        and key < decode(requested.upper, 'hex')
-        order by key, id limit ${sql.lit(maxDocuments + 1)}
-      ) as first_entries
-      order by key, id limit requested.max_documents + 1
+      ${entries(maxDocuments + 1)}
     ) as entries
   ) as entry, lateral (
     select

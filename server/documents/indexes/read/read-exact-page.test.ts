@@ -94,6 +94,49 @@ forEachEngine((engine) => {
     expect((await found).json).toBe('[{"id":"4","b":"x\\ny"},{"id":"5","b":"z"}]')
   })
 
+  it.each<[string, string, string, number]>([
+    ['a page', 'a=é&sort=-b', '5,4', 2],
+    ['a part of a range', 'a:gte=1&sort=-a,-b&limit=2', '5,4', 3],
+    ['the first of several pages', 'a=é&sort=-b&limit=1', '5', 2],
+  ])('one statement reads %s backwards', async (_, query, ids, scanned) => {
+    const found = find(query)
+    expect(found instanceof Promise).toBe(engine.name === 'postgres')
+    expect(viewOf(await found)).toEqual({ ids, scanned })
+  })
+
+  it('reads documents with equal values backwards by ascending ids', async () => {
+    const values = {
+      '90': 4,
+      '91': 4,
+      '92': 3,
+      '93': 3,
+      '94': 3,
+      '95': 3,
+      '96': 2,
+      '97': 1,
+      '98': 1,
+    }
+    for (const [id, b] of Object.entries(values)) {
+      await documents.create(where, JSON.stringify({ id, a: 'many', b }))
+    }
+    const entries = () => Promise.reject(new Error('several steps'))
+    const reader = { ...repository.indexes, entries }
+    documents = createDocuments({ ...repository, indexes: reader }, () => 0)
+    for (let limit = 1; limit <= 10; limit++) {
+      const parameters = new URLSearchParams(`a=many&sort=-b&limit=${limit}`)
+      const pages: string[] = []
+      for (let next: Page['next'] | true = true; next !== undefined; ) {
+        const page = await find(parameters.toString())
+        next = page.next
+        if (page.nextParameter !== undefined) parameters.set(...page.nextParameter)
+        pages.push(idsOn(page).join())
+        expect(page.scanned).toBeLessThanOrEqual(limit + 1)
+      }
+      expect(pages.join()).toBe(Object.keys(values).join())
+      expect(pages.length).toBe(Math.ceil(9 / limit))
+    }
+  })
+
   it('merges documents with the number and the string of a text', async () => {
     expect(viewOf(await find('a:in=1&sort=b'))).toEqual({ ids: '2,3,1', scanned: 3 })
   })
