@@ -1,0 +1,191 @@
+// The components of the OpenAPI description: what several operations refer to.
+
+import { ID_LENGTH, PAGE } from '../contract/document.ts'
+import { ON_CONFLICT } from '../contract/import.ts'
+import type { Components, Described } from '../http/openapi.ts'
+import { OPERATORS } from './query/filter.ts'
+import { EXPORT_FORMATS } from './query/query.ts'
+
+export const ref = (path: string) => ({ $ref: `#/components/${path}` })
+export const parameter = (name: string) => ref(`parameters/${name}`)
+export const failure = (name: string) => ref(`responses/${name}`)
+export const header = (description: string) => ({
+  description,
+  schema: { type: 'string' as const },
+})
+export const json = (schema: object) => ({ 'application/json': { schema } })
+
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    schema: { type: 'integer' },
+  },
+}
+
+const error = (description: string, headers: Described = {}): Described => ({
+  description,
+  headers,
+  content: json(ref('schemas/ErrorBody')),
+})
+
+/** Components of the operations of documents, schemas and jobs, in addition to shared schemas. */
+export const documentComponents: Components = {
+  schemas: {
+    Document: {
+      type: 'object',
+      required: ['id'],
+      properties: { id: { type: 'string', minLength: 1, maxLength: ID_LENGTH } },
+      additionalProperties: true,
+    },
+  },
+  responses: {
+    BadRequest: error('The request is malformed, or has a parameter that is not supported.'),
+    Unauthorized: error('The request has no valid credentials.', {
+      'WWW-Authenticate': header('The scheme of the credentials (RFC 9110 §11.6.1).'),
+    }),
+    Forbidden: error('The role or the scope of the credentials does not permit this.'),
+    NotFound: error('There is no such document, collection or database.'),
+    NotAcceptable: error('The version in Accept is unknown.'),
+    Conflict: error(
+      'A document with this id exists, or a unique index contains a document with the same values.',
+    ),
+    IndexConflict: error('The index has another definition, or there are too many.'),
+    PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
+    Misdirected: error('A session cookie was sent to a host name of another server.'),
+    TooLarge: error('The body is larger than allowed.'),
+    UnsupportedMediaType: error('The body has an unsupported type or coding.', {
+      'Accept-Encoding': header('gzip, if the coding is unsupported.'),
+    }),
+    QueryTooExpensive: error('The query reads too many documents.'),
+    Invalid: error('The document is invalid.'),
+    TooManyRequests: error('A rate limit is exceeded.', RETRY_AFTER),
+    Unavailable: error('The database is unavailable, or the node is busy.', RETRY_AFTER),
+    StorageFull: error('The disk is full.'),
+  },
+  parameters: {
+    Collection: {
+      name: 'collection',
+      in: 'path',
+      required: true,
+      schema: { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' },
+    },
+    DocumentId: {
+      name: 'id',
+      in: 'path',
+      required: true,
+      description: 'Percent-encoded.',
+      schema: { type: 'string', minLength: 1, maxLength: ID_LENGTH },
+    },
+    IndexName: {
+      name: 'name',
+      in: 'path',
+      required: true,
+      schema: { type: 'string', pattern: '^[a-z][a-z0-9_-]{0,63}$' },
+    },
+    Filters: {
+      name: 'filters',
+      in: 'query',
+      description:
+        'Each property is a parameter of its own: `?author.name=ada` finds documents whose field ' +
+        'name in author is the string "ada", or whose value has that JSON text. `?year:gte=2000` ' +
+        `compares by an operator: ${OPERATORS.join(', ')}. All filters must match.`,
+      style: 'form',
+      explode: true,
+      schema: { type: 'object', additionalProperties: { type: 'string' } },
+      example: { 'author.name': 'ada', 'year:gte': '2000' },
+    },
+    Limit: {
+      name: 'limit',
+      in: 'query',
+      schema: { type: 'integer', minimum: 1, maximum: PAGE.max, default: PAGE.default },
+    },
+    After: {
+      name: 'after',
+      in: 'query',
+      description: 'The id after which the page starts.',
+      schema: { type: 'string' },
+    },
+    Sort: {
+      name: 'sort',
+      in: 'query',
+      description: 'Fields to order by, such as -year,title. A hyphen reverses the order.',
+      schema: { type: 'string' },
+    },
+    Cursor: {
+      name: 'cursor',
+      in: 'query',
+      description: 'The position after which a sorted page begins, from the Link header.',
+      schema: { type: 'string' },
+    },
+    Fields: {
+      name: 'fields',
+      in: 'query',
+      description: 'Fields to return besides id, such as title,author.name.',
+      schema: { type: 'string' },
+    },
+    OnConflict: {
+      name: 'on-conflict',
+      in: 'query',
+      description: 'What an import does with a document whose id exists.',
+      schema: { type: 'string', enum: [...ON_CONFLICT], default: ON_CONFLICT[0] },
+    },
+    ExportAs: {
+      name: 'export-as',
+      in: 'query',
+      description: 'Exports every document that matches in this format, regardless of Accept.',
+      schema: { type: 'string', enum: [...EXPORT_FORMATS] },
+    },
+    CsvCells: {
+      name: 'csv-cells',
+      in: 'query',
+      description: 'raw leaves cells unchanged that a spreadsheet would evaluate.',
+      schema: { type: 'string', enum: ['raw'] },
+    },
+    AcceptExport: {
+      name: 'Accept',
+      in: 'header',
+      description:
+        'application/json, with version=1 to select a version. application/x-ndjson or text/csv ' +
+        'exports every document that matches, without limit, after and cursor.',
+      schema: { type: 'string' },
+    },
+    ContentEncoding: {
+      name: 'Content-Encoding',
+      in: 'header',
+      description: 'gzip, if the body is compressed.',
+      schema: { type: 'string', enum: ['gzip'] },
+    },
+    Accept: {
+      name: 'Accept',
+      in: 'header',
+      description: 'application/json, with version=1 to select a version.',
+      schema: { type: 'string' },
+    },
+    Prefer: {
+      name: 'Prefer',
+      in: 'header',
+      description:
+        'respond-async runs a job; return=minimal omits the body (RFC 7240); count=exact ' +
+        'counts all documents that match.',
+      schema: { type: 'string' },
+    },
+    IfMatch: {
+      name: 'If-Match',
+      in: 'header',
+      description: 'Entity tags or *, as in RFC 9110 §13.1.1.',
+      schema: { type: 'string' },
+    },
+    IfMatchAny: {
+      name: 'If-Match',
+      in: 'header',
+      description: 'Only *. A tag gets 412, because it does not cover the whole collection.',
+      schema: { type: 'string', enum: ['*'] },
+    },
+    IfNoneMatch: {
+      name: 'If-None-Match',
+      in: 'header',
+      description: 'Entity tags or *, as in RFC 9110 §13.1.2.',
+      schema: { type: 'string' },
+    },
+  },
+}
