@@ -6,7 +6,7 @@ export const INDEX_FIELDS = 8
 export const INDEX_FIELD_LENGTH = 256
 
 /** Body of `PUT /_index/<collection>/<name>`. */
-export const indexInput = z.object({
+export const indexInput = z.strictObject({
   fields: z
     .array(z.string().check(z.maxLength(INDEX_FIELD_LENGTH)))
     .check(

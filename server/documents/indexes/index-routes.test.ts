@@ -135,6 +135,7 @@ forEachEngineNode((start) => {
       [{ fields: ['a', 1] }, '/fields/1'],
       [{ fields: ['a,b'] }, '/fields/0'],
       [{ fields: ['a'], unique: 'yes' }, '/unique'],
+      [{ fields: ['a'], uniq: true }, '/uniq'],
     ])('names the rejected part of %j', async (body, field) => {
       const response = await by('PUT', '/_index/articles/wrong', body)
       expect([response.status, response.json]).toMatchObject([400, { field }])

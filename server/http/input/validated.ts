@@ -25,7 +25,9 @@ export function validated<S extends z.ZodMiniType>(
     const field = z.core.toDotPath(issue.path)
     return field === '' ? `the ${whole}: ${reason}` : `${field}: ${reason}`
   })
-  const path = result.error.issues[0]?.path ?? []
+  const [first] = result.error.issues
+  const unknownKey = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : []
+  const path = [...(first?.path ?? []), ...unknownKey]
   throw new Failure('bad-parameter', `The ${whole} is invalid. ${errors.join('; ')}.`, {
     field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
   })
