@@ -6,7 +6,7 @@
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN = '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2)/'
-const ROUTES = '(^|[/-])routes\\.ts$'
+const ROUTES = '(^|[/-])(routes|describe-components)\\.ts$'
 const MODULE = '/module\\.ts$'
 // The files that assemble the server, and the command line.
 const ASSEMBLY = '^server/(main|start|modules|app|cli)[./]'

@@ -3,7 +3,7 @@
 
 import { importResult } from '../contract/import.ts'
 import { type Described, type Operation, schemaOf } from '../http/openapi.ts'
-import { failure, header, json, parameter, ref } from './openapi-components.ts'
+import { failure, header, json, parameter, ref } from './describe-components.ts'
 
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
 const JOB = header('The path of the job.')

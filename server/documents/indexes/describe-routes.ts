@@ -1,7 +1,7 @@
 import { documentIndex, indexInput, indexList } from '../../contract/document-index.ts'
 import { schemaOf } from '../../http/openapi.ts'
+import { failure, json, parameter } from '../describe-components.ts'
 import { body, NO_CONTENT, operations } from '../describe-routes.ts'
-import { failure, json, parameter } from '../openapi-components.ts'
 
 const INDEX = json(schemaOf(documentIndex))
 

@@ -1,7 +1,7 @@
 import { databaseImportResult } from '../../contract/transfer.ts'
 import { schemaOf } from '../../http/openapi.ts'
+import { failure, json, parameter } from '../describe-components.ts'
 import { body, JOB_STARTED, operations } from '../describe-routes.ts'
-import { failure, json, parameter } from '../openapi-components.ts'
 
 const LINES = {
   'application/x-ndjson': {
