@@ -14,13 +14,13 @@ class Wrong extends Error {}
 /** Creates a batcher that doubles numbers; `run` is called with each batch. */
 function doubling(
   run: (batch: readonly number[]) => unknown = () => {},
-  { inFlight = 1, spacing = 0, items = Infinity } = {},
+  { inFlight = 1, spacing = 0 } = {},
 ) {
   const batches: (readonly number[])[] = []
   const durations: number[] = []
   const batcher = new Batcher<number, number>(
     LIMITS,
-    { inFlight, spacing, items, measured: (duration) => durations.push(duration) },
+    { inFlight, spacing, measured: (duration) => durations.push(duration) },
     async (items) => {
       batches.push(items)
       await run(items)
@@ -79,22 +79,6 @@ describe('Batcher', () => {
     expect(durations).toEqual([6, 1, 1])
   })
 
-  it('begins a full batch without waiting for the end of the turn', () => {
-    const { batches, add } = doubling(() => {}, { inFlight: 2, items: 2 })
-    void Promise.all([add(1), add(2), add(3)])
-    expect(batches).toEqual([[1, 2]])
-  })
-
-  it('divides waiting items among the batches that may begin', async () => {
-    const gate = Promise.withResolvers<void>()
-    const { batches, add } = doubling(() => gate.promise, { inFlight: 2, items: 1 })
-    const all = [1, 2, 3, 4, 5].map((item) => add(item))
-    expect(batches).toEqual([[1], [2]])
-    gate.resolve()
-    await Promise.all(all)
-    expect(batches).toEqual([[1], [2], [3, 4, 5]])
-  })
-
   it('limits the items of a batch, and their size', async () => {
     const { batches, add } = doubling()
     const sizes = [1, 1, 1, 60, 60, 200]
@@ -143,14 +127,10 @@ describe('Batcher', () => {
   })
 
   it('limits the size of the items that wait', async () => {
-    const gate = Promise.withResolvers<void>()
-    const { batches, add } = doubling(() => gate.promise)
-    const first = add(1)
-    await expect.poll(() => batches).toHaveLength(1)
-    const second = add(2, LIMITS.waitingBytes)
-    await expect(add(3)).rejects.toMatchObject({ code: 'unavailable' })
-    gate.resolve()
-    expect(await Promise.all([first, second])).toEqual([2, 4])
+    const { add } = doubling()
+    const first = add(1, LIMITS.waitingBytes)
+    await expect(add(2)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await first).toBe(2)
     expect(await add(3)).toBe(6)
   })
 

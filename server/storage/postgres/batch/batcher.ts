@@ -27,9 +27,8 @@ interface Entry<Item, Result> {
 }
 
 /**
- * Collects the items of a turn of the event loop and runs them together; a batch that is full
- * begins at once. While the maximum number of batches is in flight, further items wait for the next
- * batch.
+ * Collects the items of a turn of the event loop and runs them together. While the maximum number
+ * of batches is in flight, further items wait for the next batch.
  */
 export class Batcher<Item, Result> {
   readonly #run: RunBatch<Item, Result>
@@ -91,9 +90,8 @@ export class Batcher<Item, Result> {
       this.#waitingRows += rows
       this.#waitingBytes += bytes
       this.#waiting.push({ item, rows, bytes, since: performance.now(), resolve, reject })
-      if (this.#inFlight >= this.#pace.inFlight) return
-      if (this.#isFull()) return this.#begin()
       if (this.#isScheduled || this.#timer !== undefined) return
+      if (this.#inFlight >= this.#pace.inFlight) return
       this.#isScheduled = true
       this.#schedule(() => {
         this.#isScheduled = false
@@ -133,15 +131,12 @@ export class Batcher<Item, Result> {
 
   #isFull(): boolean {
     const { rows, bytes } = this.#limits
-    const isLarge = this.#waitingRows >= rows || this.#waitingBytes >= bytes
-    return isLarge || this.#waiting.length >= this.#pace.items
+    return this.#waitingRows >= rows || this.#waitingBytes >= bytes
   }
 
   /** Takes the items of the next batch, and rejects those that have waited too long. */
   #next(): Entry<Item, Result>[] {
     const { rows, bytes, wait } = this.#limits
-    const share = Math.ceil(this.#waiting.length / (this.#pace.inFlight - this.#inFlight))
-    const items = Math.max(this.#pace.items, share)
     const oldest = performance.now() - wait
     const batch: Entry<Item, Result>[] = []
     let taken = 0
@@ -150,7 +145,7 @@ export class Batcher<Item, Result> {
     for (const entry of this.#waiting) {
       const isLate = entry.since < oldest
       const fits = filled + entry.rows <= rows && size + entry.bytes <= bytes
-      if (!isLate && batch.length > 0 && (!fits || batch.length >= items)) break
+      if (!isLate && batch.length > 0 && !fits) break
       taken++
       this.#waitingRows -= entry.rows
       this.#waitingBytes -= entry.bytes

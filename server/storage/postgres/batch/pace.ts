@@ -1,4 +1,4 @@
-/** How many batches are in flight together, and how large they are. */
+/** How many batches are in flight together. */
 export interface Pace {
   /** Maximum number of batches in flight. */
   readonly inFlight: number
@@ -7,28 +7,18 @@ export interface Pace {
    * sooner, one batch at a time is in flight, and batches become larger.
    */
   readonly spacing: number
-  /**
-   * Number of items with which a batch is full. It takes more only if its share of all waiting items
-   * is larger: as many batches share them as may begin.
-   */
-  readonly items: number
   /** Takes the duration of a batch into account, ms. */
   measured(duration: number): void
 }
 
 /** With PostgreSQL nearby: more batches in flight would be smaller and cost more. */
-const NEARBY = { inFlight: 4, spacing: 2, items: Infinity } as const
+const NEARBY = { inFlight: 4, spacing: 2 } as const
 
 /** Round trip from which PostgreSQL is distant, ms. */
 const DISTANT = 4
 
-/**
- * With a distant PostgreSQL: the batches begin at equal intervals of a round trip. The clients whose
- * responses come from one batch send their next requests together. Small batches keep the node from
- * handling all requests one after the other and then being idle for a round trip.
- */
+/** With a distant PostgreSQL: the batches begin at equal intervals of a round trip. */
 const DISTANT_IN_FLIGHT = 8
-const DISTANT_ITEMS = 32
 const MIN_SPACING = 1
 
 /** Number of durations from which the round trip is estimated. */
@@ -44,15 +34,11 @@ export class RoundTripPace implements Pace {
   #roundTrip = 0
 
   get inFlight(): number {
-    return this.#isDistant ? DISTANT_IN_FLIGHT : NEARBY.inFlight
-  }
-
-  get items(): number {
-    return this.#isDistant ? DISTANT_ITEMS : NEARBY.items
+    return this.#roundTrip < DISTANT ? NEARBY.inFlight : DISTANT_IN_FLIGHT
   }
 
   get spacing(): number {
-    if (!this.#isDistant) return NEARBY.spacing
+    if (this.#roundTrip < DISTANT) return NEARBY.spacing
     return Math.max(MIN_SPACING, this.#roundTrip / DISTANT_IN_FLIGHT)
   }
 
@@ -60,9 +46,5 @@ export class RoundTripPace implements Pace {
     this.#recent[this.#at] = duration
     this.#at = (this.#at + 1) % RECENT
     this.#roundTrip = Math.min(...this.#recent)
-  }
-
-  get #isDistant(): boolean {
-    return this.#roundTrip >= DISTANT
   }
 }
