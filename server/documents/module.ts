@@ -71,7 +71,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     onError: logError('cannot measure the size of a database'),
   })
   const exports = {
-    exporter: createExporter(store, deps.scans),
+    exporter: createExporter(store),
     onExportError: logError('an export was aborted'),
   }
   const { beginImport } = jobs

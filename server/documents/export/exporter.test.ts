@@ -6,7 +6,6 @@ import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { planQuery } from '../indexes/plan.ts'
 import type { ExportFormat } from '../query/query.ts'
 import { parseExportQuery } from '../query/query.ts'
-import type { ScanStep } from '../query/scan/scan-limit.ts'
 import { reserveEntries } from '../repository/reserved-entries.ts'
 import { createStoredDocuments } from '../repository/stored-documents.ts'
 import { EXPORTS, ExportLimit } from './export-limit.ts'
@@ -16,7 +15,6 @@ import { openSnapshotReader } from './snapshot-reader.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const forever = new AbortController().signal
-const unpaced: ScanStep = async (step) => step()
 
 async function storeArticles(store: Store, count: number, extra: object = {}): Promise<void> {
   await storeDatabases(store, 'db')
@@ -76,29 +74,6 @@ forEachEngine((engine) => {
     expect(exporter.running).toBe(0)
   })
 
-  test.each(['', 'n=3', 'n=3&sort=-n', 'id:gte=0&sort=-n'])(
-    'reads documents at the pace of scans: %s',
-    async (query) => {
-      const { store, counted } = countQueries(await engine.open())
-      await storeArticles(store, 1_500)
-      const indexes = openIndexesOf(store)
-      await indexes.put(where, 'by-n', ['n'])
-      await indexes.build()
-      let paced = 0
-      const step: ScanStep = async (run) => {
-        const before = counted.queries
-        const result = await run()
-        paced += counted.queries - before
-        return result
-      }
-      const { chunks } = await beginWith(createExporter(store, { paced: step }), query)
-      const before = counted.queries
-      for await (const _ of chunks);
-      expect(paced).toBe(counted.queries - before)
-      expect(paced).toBeGreaterThan(1)
-    },
-  )
-
   test.each(['ndjson', 'csv'] as const)(
     'a client that disconnects stops an export as %s',
     async (format) => {
@@ -144,7 +119,7 @@ forEachEngine((engine) => {
     const opened = new AsyncDisposableStack()
     const read = async (query: string, documents: number) => {
       const reader = opened.use(await openSnapshotReader(store, where, () => {}))
-      const deps = { reader, nextTurn: () => Promise.resolve(), step: unpaced }
+      const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
       const parsed = parseExportQuery(new URLSearchParams(query))
       const plan = planQuery(await reader.indexes.ready(where), { ...parsed, count: false })
       const ids: string[] = []

@@ -4,7 +4,6 @@ import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { type Json, printJson } from '../json/strict-json.ts'
 import type { ExportFormat, ExportQuery } from '../query/query.ts'
-import { ScanLimit, type ScanStep } from '../query/scan/scan-limit.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
@@ -45,16 +44,8 @@ export interface Exporter {
   readonly running: number
 }
 
-/**
- * Returns the exporter of a store.
- *
- * @param scans paces the exports with the other scans of the node.
- */
-export function createExporter(
-  store: Store,
-  { paced }: Pick<ScanLimit, 'paced'> = new ScanLimit(),
-  limit: ExportLimit = new ExportLimit(),
-): Exporter {
+/** Returns the exporter of a store. */
+export function createExporter(store: Store, limit = new ExportLimit()): Exporter {
   const nextTurn = createTurns()
   return {
     get running() {
@@ -90,12 +81,7 @@ export function createExporter(
     try {
       const { check, deadline } = opened.use(await limit.enter(client))
       const reader = opened.use(await openSnapshotReader(store, scope, check))
-      const step: ScanStep = (work) =>
-        paced(() => {
-          check()
-          return work()
-        })
-      const { texts, index } = await open({ reader, nextTurn, step })
+      const { texts, index } = await open({ reader, nextTurn, check })
       return { chunks: disposing(texts, opened), deadline, index }
     } catch (error) {
       await opened.disposeAsync()

@@ -1,6 +1,5 @@
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { Json } from '../json/strict-json.ts'
-import type { ScanStep } from '../query/scan/scan-limit.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 
 /** A document to export. `parsed` is its body, if it was needed to find the document. */
@@ -13,8 +12,8 @@ export interface MatchingDocument {
 export interface ReadMatchingDeps {
   readonly reader: SnapshotReader
   readonly nextTurn: NextTurn
-  /** Runs each part of the work. */
-  readonly step: ScanStep
+  /** Throws if the export must end. */
+  readonly check: () => void
 }
 
 /** Matching documents, some at a time. */

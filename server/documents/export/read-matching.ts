@@ -3,7 +3,6 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { adviseFields } from '../indexes/advise.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { EntryStream, mergeStreams } from '../indexes/read/entry-stream.ts'
-import type { IndexEntry } from '../indexes/read/index-reader.ts'
 import {
   isEntryOf,
   isOrderUnknown,
@@ -53,16 +52,21 @@ export async function* readMatching(
 
 /** Reads the whole collection in id order. */
 async function* scan(
-  { reader, nextTurn, step }: ReadMatchingDeps,
+  { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
   { matches }: ExportQuery,
 ): Batches {
   const slice = createSlices(nextTurn)
-  let after: string | undefined
-  async function readNext(): Promise<readonly MatchingDocument[]> {
+  for (let after: string | undefined; ; ) {
+    check()
     const documents = await reader.list(where, after)
     after = documents.at(-1)?.id
-    if (matches === undefined) return documents
+    if (after === undefined) return
+    if (matches === undefined) {
+      yield documents
+      await nextTurn()
+      continue
+    }
     const found: MatchingDocument[] = []
     for (const { id, body } of documents) {
       const turn = slice()
@@ -71,12 +75,7 @@ async function* scan(
       const matched = matches(parsed)
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
-    return found
-  }
-  for (;;) {
-    const found = await step(readNext)
     if (found.length > 0) yield found
-    if (after === undefined) return
     await nextTurn()
   }
 }
@@ -129,36 +128,34 @@ async function* readOrdered(
 
 /** Reads the documents of streams of entries that match, in the order of the streams. */
 async function* readStreams(
-  { reader, nextTurn, step }: ReadMatchingDeps,
+  { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
   { matches }: ExportQuery,
   { index }: IndexPlan,
   streams: readonly EntryStream[],
 ): Batches {
   const slice = createSlices(nextTurn)
-  async function readDocuments(entries: readonly IndexEntry[]): Promise<MatchingDocument[]> {
-    const large = entries.filter(({ document }) => document === undefined)
-    const ids = large.map(({ id }) => id)
-    const documents = ids.length === 0 ? undefined : await reader.indexes.documents(where, ids)
-    const found: MatchingDocument[] = []
-    for (const entry of entries) {
-      const { id, document } = entry
-      const turn = slice()
-      if (turn !== undefined) await turn
-      const { body } = document ?? documents?.get(id) ?? {}
-      if (body === undefined) continue
-      const parsed = JSON.parse(body) as Json
-      if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
-      const matched = matches?.(parsed) ?? true
-      if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
-    }
-    return found
-  }
   for (;;) {
-    const entries = await step(() => mergeStreams(streams, ENTRIES))
+    check()
+    const entries = await mergeStreams(streams, ENTRIES)
     if (entries.length === 0) return
     for (const portion of portionsOf(entries)) {
-      const found = await step(() => readDocuments(portion.entries))
+      check()
+      const large = portion.entries.filter(({ document }) => document === undefined)
+      const ids = large.map(({ id }) => id)
+      const documents = ids.length === 0 ? undefined : await reader.indexes.documents(where, ids)
+      const found: MatchingDocument[] = []
+      for (const entry of portion.entries) {
+        const { id, document } = entry
+        const turn = slice()
+        if (turn !== undefined) await turn
+        const { body } = document ?? documents?.get(id) ?? {}
+        if (body === undefined) continue
+        const parsed = JSON.parse(body) as Json
+        if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
+        const matched = matches?.(parsed) ?? true
+        if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
+      }
       if (found.length > 0) yield found
       await nextTurn()
     }

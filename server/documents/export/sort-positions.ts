@@ -66,7 +66,7 @@ export async function collectPositions(
 
 /** Reads the documents at positions, in their order. */
 export async function* readPositions(
-  { reader, nextTurn, step }: ReadMatchingDeps,
+  { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
   positions: Iterable<SizedPosition>,
 ): Batches {
@@ -80,8 +80,9 @@ export async function* readPositions(
 
   async function* read(some: readonly SizedPosition[]): Batches {
     for (const { entries } of portionsOf(some)) {
+      check()
       const ids = entries.map(({ id }) => id)
-      const documents = await step(() => reader.indexes.documents(where, ids))
+      const documents = await reader.indexes.documents(where, ids)
       yield ids.flatMap((id) => documents.get(id) ?? [])
       await nextTurn()
     }

@@ -6,15 +6,14 @@ import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { parseJsonColumn } from '../../storage/parse-column.ts'
 import type { SnapshotReader } from '../export/snapshot-reader.ts'
-import type { ScanStep } from '../query/scan/scan-limit.ts'
 
 export interface DatabaseTextDeps {
   /** Compiles queries. */
   readonly db: Queries
   readonly reader: SnapshotReader
   readonly nextTurn: NextTurn
-  /** Reads each batch of documents. */
-  readonly step: ScanStep
+  /** Throws if the export must end. */
+  readonly check: () => void
 }
 
 /**
@@ -24,7 +23,7 @@ export interface DatabaseTextDeps {
  * @param database its id and its name.
  */
 export async function* databaseText(
-  { db, reader, nextTurn, step }: DatabaseTextDeps,
+  { db, reader, nextTurn, check }: DatabaseTextDeps,
   database: { readonly id: string; readonly name: string },
 ): AsyncGenerator<string, void> {
   const describe = describeCollections(db, reader)
@@ -36,8 +35,8 @@ export async function* databaseText(
     collections++
     yield await describe.line(where)
     for (let after: string | undefined; ; ) {
-      const begin: string | undefined = after
-      const some = await step(() => reader.list(where, begin))
+      check()
+      const some = await reader.list(where, after)
       after = some.at(-1)?.id
       if (after === undefined) break
       documents += some.length

@@ -61,7 +61,7 @@ export class ScanLimit {
     return this.#slots.waiting
   }
 
-  /** Runs a step of work that has limits of its own, such as a job or an export. */
+  /** Runs a step of work that has limits of its own, such as a job. */
   readonly paced: ScanStep = (step) => this.#pace.run(step)
 
   /**

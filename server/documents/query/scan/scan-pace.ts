@@ -22,7 +22,7 @@ const SYSTEM: ScanPaceDeps = {
   idle: () => performance.eventLoopUtilization().idle,
 }
 
-/** Paces the scans of a node ({@link PACE}): queries, counts, exports and jobs. */
+/** Paces the scans of a node ({@link PACE}): queries, counts and jobs. */
 export class ScanPace {
   readonly #deps: ScanPaceDeps
   /** Number of steps in progress. */
