@@ -11,7 +11,7 @@ import { type BeginImport, createBeginImport, failImport, importNext } from './i
 import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
 import { rangeAfter } from './range.ts'
-import { LeaseLost } from './repository/lease.ts'
+import { LEASE, LeaseLost } from './repository/lease.ts'
 import { SchemaChanged } from './repository/progress.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
@@ -146,12 +146,27 @@ export function createJobs(deps: JobsDeps): Jobs {
   const discard = (job: Job): Promise<void> =>
     large === undefined ? repository.discard([job.id]) : large.discard(job)
 
+  const clock = leaseClock ?? now
+  /** Returns a step that also renews the lease of a job, for work of many steps. */
+  function renewing(job: Job, scan: ScanStep): ScanStep {
+    let renewed = clock()
+    return async (step) => {
+      const result = await scan(step)
+      if (clock() - renewed >= LEASE / 3) {
+        await repository.renewLease(job)
+        renewed = clock()
+      }
+      return result
+    }
+  }
+
   /** Returns the ids that an index finds for a job; undefined if it must scan the collection. */
   async function selectionOf(job: Job, scan: ScanStep): Promise<readonly string[] | undefined> {
     if (job.kind === 'create') return undefined
     // A job that has begun to scan may have passed documents that an index finds now.
     if (!selected.has(job.id) && job.cursor === null) {
-      selected.set(job.id, await search.select(job, job.request.filter, scan))
+      const { filter } = job.request
+      selected.set(job.id, await search.select(job, filter, renewing(job, scan)))
     }
     return selected.get(job.id)
   }
