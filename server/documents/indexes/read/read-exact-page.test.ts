@@ -137,6 +137,25 @@ forEachEngine((engine) => {
     }
   })
 
+  it('continues backwards with the number and the string of a text', async () => {
+    for (const document of [
+      { id: '6', a: 7, b: 'm' },
+      { id: '7', a: '7', b: 'x' },
+      { id: '8', a: '7', b: 'x' },
+    ]) {
+      await documents.create(where, JSON.stringify(document))
+    }
+    const parameters = new URLSearchParams('a=7&sort=-b&limit=1')
+    const ids: string[] = []
+    for (let next: Page['next'] | true = true; next !== undefined; ) {
+      const page = await find(parameters.toString())
+      next = page.next
+      if (page.nextParameter !== undefined) parameters.set(...page.nextParameter)
+      ids.push(idsOn(page).join())
+    }
+    expect(ids).toEqual(['7', '8', '6'])
+  })
+
   it('merges documents with the number and the string of a text', async () => {
     expect(viewOf(await find('a:in=1&sort=b'))).toEqual({ ids: '2,3,1', scanned: 3 })
   })

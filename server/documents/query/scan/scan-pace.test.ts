@@ -83,6 +83,15 @@ it('counts the work of concurrent scans once, and pauses all of them together', 
   expect(pauses).toEqual([PACE.probe, PACE.factor * PACE.work - PACE.probe])
 })
 
+it('probes in another turn of the event loop than the work', async () => {
+  await work(PACE.work, 1)
+  const next = work(1, 1)
+  for (let step = 0; step < 20; step++) await Promise.resolve()
+  expect(pauses).toEqual([])
+  await next
+  expect(pauses).toEqual([PACE.probe])
+})
+
 it('continues after a step that fails', async () => {
   const failing = pace.run(() => {
     time += PACE.work
