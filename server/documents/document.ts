@@ -1,7 +1,7 @@
 import { DOCUMENT_BYTES, ID_LENGTH } from '../contract/document.ts'
+import { type Json, printJson } from '../contract/strict-json.ts'
 import { Failure } from '../failure.ts'
 import { createDocumentId } from './document-id.ts'
-import { type Json, printJson } from './json/strict-json.ts'
 
 /** A document to store. The body is its JSON object, with the id. */
 export interface NewDocument {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseHeader, parseRecord } from '../import/csv-record.ts'
+import { parseHeader, parseRecord } from '../../contract/records/csv-record.ts'
 import { COLUMNS, CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 
 const rowOf = (value: string, isRaw = false) =>

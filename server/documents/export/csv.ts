@@ -1,6 +1,6 @@
+import { type FieldPath, printFieldPath, valueAt } from '../../contract/field-path.ts'
+import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
-import type { Json } from '../json/strict-json.ts'
-import { type FieldPath, printFieldPath, valueAt } from '../query/field-path.ts'
 
 /** Maximum number of columns that are taken from the documents, and of characters in their names. */
 export const COLUMNS = { names: 1_000, characters: 64 * 1024 } as const

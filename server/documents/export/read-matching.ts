@@ -1,3 +1,4 @@
+import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { adviseFields } from '../indexes/advise.ts'
@@ -9,7 +10,6 @@ import {
   mayBeReserved,
   portionsOf,
 } from '../indexes/read/read-by-index.ts'
-import type { Json } from '../json/strict-json.ts'
 import { type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { createSlices } from '../query/scan/read-page.ts'

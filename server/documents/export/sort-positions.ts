@@ -1,6 +1,6 @@
+import type { Json } from '../../contract/strict-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { portionsOf } from '../indexes/read/read-by-index.ts'
-import type { Json } from '../json/strict-json.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { createSlices } from '../query/scan/read-page.ts'

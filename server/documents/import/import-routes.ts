@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { ON_CONFLICT, type OnConflict } from '../../contract/import.ts'
+import { type ImportFormat, readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
@@ -9,7 +10,6 @@ import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { Importer } from './importer.ts'
-import { type ImportFormat, readRecords } from './read-records.ts'
 import { storedParts } from './stored-part.ts'
 
 export interface ImportHandlerDeps {

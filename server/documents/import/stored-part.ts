@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { OnConflict } from '../../contract/import.ts'
 import type { JobResult } from '../../contract/job.ts'
+import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { Failure, type FailureCode, type FailureDetails } from '../../failure.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { ImportRecord } from './read-records.ts'
 
 /** Records of an import as text, for a job. */
 export interface StoredPart {

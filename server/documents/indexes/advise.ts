@@ -1,5 +1,5 @@
+import { printFieldPath } from '../../contract/field-path.ts'
 import { Failure } from '../../failure.ts'
-import { printFieldPath } from '../query/field-path.ts'
 import { groupConditions, type PlannedQuery } from './plan.ts'
 
 /** Returns the fields of an index that would serve a query; undefined if none would. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
+import { type ListedField, parseFieldList } from '../../contract/field-path.ts'
 import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
-import { type ListedField, parseFieldList } from '../query/field-path.ts'
 
 const INDEX_STATES = ['building', 'ready', 'failed', 'dropped'] as const
 

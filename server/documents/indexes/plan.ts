@@ -1,4 +1,4 @@
-import { parseFilterName, printFieldPath, splitValues } from '../query/field-path.ts'
+import { parseFilterName, printFieldPath, splitValues } from '../../contract/field-path.ts'
 import { type Filter, parseExactly, toNumber } from '../query/filter.ts'
 import type { Sort } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { printFieldPath } from '../../contract/field-path.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { printFieldPath } from './field-path.ts'
 import type { Filter } from './filter.ts'
 import type { Position, Sort, SortValue } from './order.ts'
 

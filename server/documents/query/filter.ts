@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
+import { type FieldPath, parseFilterName, splitValues, valueAt } from '../../contract/field-path.ts'
+import { type Json, printJson } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
-import { type Json, printJson } from '../json/strict-json.ts'
-import { type FieldPath, parseFilterName, splitValues, valueAt } from './field-path.ts'
 import { compareCodePoints } from './order.ts'
 
 /** Query parameters that a document must match, such as `['year:gte', '2000']`. */

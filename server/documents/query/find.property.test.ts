@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CONTAINS_LENGTH } from '../../contract/document.ts'
+import { printFieldPath } from '../../contract/field-path.ts'
+import type { Json } from '../../contract/strict-json.ts'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
@@ -9,9 +11,7 @@ import { createDocuments, type Documents } from '../documents.ts'
 import { createExporter, type Exporter } from '../export/exporter.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { KEY_BYTES } from '../indexes/index-key.ts'
-import type { Json } from '../json/strict-json.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
-import { printFieldPath } from './field-path.ts'
 import { parseDocumentQuery, parseExportQuery } from './query.ts'
 
 // Generated documents, indexes and queries. The pages of a query, joined, must be what a plain

@@ -1,5 +1,10 @@
+import {
+  type FieldPath,
+  type ListedField,
+  parseFieldList,
+  parseFilterName,
+} from '../../contract/field-path.ts'
 import { parsePageLimit } from '../../contract/page-limit.ts'
-import { type FieldPath, type ListedField, parseFieldList, parseFilterName } from './field-path.ts'
 import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
 
 /** A query of a collection, as its URL states it. */

@@ -1,5 +1,5 @@
-import { type Json, printJson } from '../json/strict-json.ts'
-import type { FieldPath } from './field-path.ts'
+import type { FieldPath } from '../../contract/field-path.ts'
+import { type Json, printJson } from '../../contract/strict-json.ts'
 
 type JsonObject = { [key: string]: Json }
 

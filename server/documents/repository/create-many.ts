@@ -1,12 +1,12 @@
 import { invariant } from '../../contract/invariant.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
+import { parseStrictly } from '../../contract/strict-json.ts'
 import { Failure, failureAt } from '../../failure.ts'
 import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type NewDocument, quoteId, toDocument } from '../document.ts'
 import { NotUnique } from '../indexes/entries.ts'
-import { parseStrictly } from '../json/strict-json.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 

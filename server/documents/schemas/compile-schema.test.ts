@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
+import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
-import type { Json } from '../json/strict-json.ts'
 import { compileSchema } from './compile-schema.ts'
 import { violationFailure } from './violations.ts'
 

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
+import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
-import type { Json } from '../json/strict-json.ts'
 import { type Check, compileSchema } from './compile-schema.ts'
 import type { Outcome, Reply, Request, Task } from './schema-thread.ts'
 import type { Findings } from './violations.ts'

@@ -1,5 +1,5 @@
+import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
-import type { ImportRecord } from '../import/read-records.ts'
 
 /** Matches the beginning of a line with a document, whose JSON text follows. */
 const DOCUMENT = /^\s*\{\s*"document"\s*:/

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { isCollectionName } from '../../contract/document.ts'
+import type { ImportRecord } from '../../contract/records/read-records.ts'
 import {
   EXPORT_VERSION,
   exportEnd,
@@ -7,7 +8,6 @@ import {
   exportHead,
 } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
-import type { ImportRecord } from '../import/read-records.ts'
 import { DatabaseLines } from './database-lines.ts'
 
 /** What an export contains of a collection apart from its documents. */

@@ -1,6 +1,6 @@
 import { invariant } from '../../../contract/invariant.ts'
+import type { Json } from '../../../contract/strict-json.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import type { Json } from '../../json/strict-json.ts'
 import { type Position, positionOf, type Sort } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
+import type { ApiOperation, Parameter } from '../../../test-support/api-description.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
-import type { ApiOperation, Parameter } from './api-description.testing.ts'
 import type { Caller } from './callers.testing.ts'
 import {
   anyText,

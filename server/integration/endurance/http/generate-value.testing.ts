@@ -1,5 +1,5 @@
+import type { Schema } from '../../../test-support/api-description.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
-import type { Schema } from './api-description.testing.ts'
 
 /** Returns values of the test for a property or parameter of this name, if there are any. */
 export type ExampleValues = (name: string) => readonly unknown[] | undefined

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { freePorts } from '../../../endpoints/listeners/free-ports.testing.ts'
+import { parseDescription } from '../../../test-support/api-description.testing.ts'
 import {
   type EngineNode,
   forEachEngineNode,
 } from '../../../test-support/each-engine-node.testing.ts'
 import { endpointPath, type TestResponse } from '../../../test-support/start.testing.ts'
 import { pick, REQUESTS, randomNumbers, SEED } from '../settings.testing.ts'
-import { parseDescription } from './api-description.testing.ts'
 import { type Caller, type Callers, createCallers } from './callers.testing.ts'
 import { checkResponse } from './check-response.testing.ts'
 import { FORGERIES, type GeneratedRequest, generateRequest } from './generate-request.testing.ts'

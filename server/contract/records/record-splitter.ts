@@ -1,4 +1,4 @@
-import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { DOCUMENT_BYTES } from '../document.ts'
 
 /** The bytes of a record, or undefined if it is too large. */
 export interface RawRecord {

@@ -1,8 +1,8 @@
-import { DEPTH } from '../../contract/json-depth.ts'
-import { jsonPointer } from '../../contract/json-pointer.ts'
 import { Failure } from '../../failure.ts'
-import { type Json, parseStrictly, printJson } from '../json/strict-json.ts'
-import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
+import { type FieldPath, parseFilterName, printFieldPath } from '../field-path.ts'
+import { DEPTH } from '../json-depth.ts'
+import { jsonPointer } from '../json-pointer.ts'
+import { type Json, parseStrictly, printJson } from '../strict-json.ts'
 
 /** Maximum number of columns. */
 const COLUMNS = 1_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NUMBER_LENGTH } from '../../contract/document.ts'
-import { DEPTH } from '../../contract/json-depth.ts'
+import { NUMBER_LENGTH } from './document.ts'
+import { DEPTH } from './json-depth.ts'
 import { parseStrictly, printJson } from './strict-json.ts'
 
 describe('parseStrictly', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { DOCUMENT_BYTES } from '../document.ts'
 import { type ImportFormat, readRecords } from './read-records.ts'
 
 /** Reads a body that arrives in chunks; errors become their messages. */

@@ -1,8 +1,8 @@
-import { NUMBER_LENGTH } from '../../contract/document.ts'
-import { invariant } from '../../contract/invariant.ts'
-import { requireDepth } from '../../contract/json-depth.ts'
-import { jsonPointer } from '../../contract/json-pointer.ts'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
+import { NUMBER_LENGTH } from './document.ts'
+import { invariant } from './invariant.ts'
+import { requireDepth } from './json-depth.ts'
+import { jsonPointer } from './json-pointer.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
