@@ -117,6 +117,11 @@ export interface IndexEntriesTable {
   id: string
   /** Identifies the values in a unique index; null if the document is exempt. */
   sole: Uint8Array | null
+  /**
+   * The physical location of the document when the entry was written; null if it is unknown, and on
+   * SQLite. Another document may be there by now, so readers check the id.
+   */
+  document_ctid: Generated<string | null>
 }
 
 /** Counters that only increase. `next-revision.ts` increments them. */

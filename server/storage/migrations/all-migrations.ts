@@ -16,6 +16,7 @@ import { endpointChanges } from './0013-endpoint-changes.ts'
 import { accessTokenOnly } from './0014-access-token-only.ts'
 import { documentIndexes } from './0015-document-indexes.ts'
 import { jobResults } from './0016-job-results.ts'
+import { documentCtids } from './0017-document-ctids.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -39,5 +40,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0014-access-token-only': accessTokenOnly(),
     '0015-document-indexes': documentIndexes(engine),
     '0016-job-results': jobResults(),
+    '0017-document-ctids': documentCtids(engine),
   }
 }
