@@ -43,6 +43,13 @@ forEngine('postgres', (engine) => {
     store = await engine.open()
   })
 
+  test('disables sequential scans and the compilation of plans', async () => {
+    const { rows } = await sql`
+      select current_setting('enable_seqscan') as scans, current_setting('jit') as jit
+    `.execute(store.db)
+    expect(rows).toEqual([{ scans: 'off', jit: 'off' }])
+  })
+
   test('fails with unavailable when the connection breaks, and connects again', async () => {
     const cut = store.change(async (trx) => {
       await nextRevision(trx)

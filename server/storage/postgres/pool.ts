@@ -69,7 +69,7 @@ export function createPool(connectionString: string): Pool {
     // Their `lock_timeout` is longer, so they succeed afterwards.
     idle_in_transaction_session_timeout: 5_000,
     lock_timeout: 10_000,
-    onConnect: readConnectionInfo,
+    onConnect: prepareConnection,
     types: postgresTypes,
   })
   // The pool discards broken connections, and their next query fails. Without a listener, the error
@@ -89,10 +89,18 @@ export function createPool(connectionString: string): Pool {
   }
 }
 
-async function readConnectionInfo(client: pg.ClientBase): Promise<void> {
-  const query = client.query<{ pid: number; run_start: string | null }>(
-    'select pg_backend_pid() as pid, stats_reset::text as run_start from pg_stat_bgwriter',
-  )
+/**
+ * Sets how statements of a connection are planned, and reads its {@link ConnectionInfo}. PostgreSQL
+ * keeps the plan of a prepared statement until it analyzes the table again. A plan from when the
+ * table was small would scan the whole table long after it has grown. An index serves every frequent
+ * statement, so scans are disabled: PostgreSQL then uses one only if no index serves. It estimates
+ * such a plan as extremely expensive, and would compile it.
+ */
+async function prepareConnection(client: pg.ClientBase): Promise<void> {
+  const query = client.query<{ pid: number; run_start: string | null }>(`
+    select pg_backend_pid() as pid, stats_reset::text as run_start,
+      set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)
+    from pg_stat_bgwriter`)
   const response = await withTimeout(CONNECT_TIMEOUT, query, undefined)
   // The pool closes rejected connections gracefully, which would wait for the server.
   if (response === undefined) destroyConnection(client)
