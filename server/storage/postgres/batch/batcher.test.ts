@@ -48,6 +48,20 @@ describe('Batcher', () => {
     ])
   })
 
+  it('runs the items together that arrive during a batch and in the turn in which it ends', async () => {
+    const first = Promise.withResolvers<void>()
+    const { batches, add } = doubling(() => first.promise)
+    const early = add(1)
+    await expect.poll(() => batches).toEqual([[1]])
+    const during = add(2)
+    first.resolve()
+    await early
+    for (let microtask = 0; microtask < 10; microtask++) await undefined
+    const after = add(3)
+    expect(await Promise.all([during, after])).toEqual([4, 6])
+    expect(batches).toEqual([[1], [2, 3]])
+  })
+
   it('runs as many batches at once as allowed', async () => {
     const gate = Promise.withResolvers<void>()
     const { batches, add } = doubling(() => gate.promise, { inFlight: 2 })

@@ -90,13 +90,7 @@ export class Batcher<Item, Result> {
       this.#waitingRows += rows
       this.#waitingBytes += bytes
       this.#waiting.push({ item, rows, bytes, since: performance.now(), resolve, reject })
-      if (this.#isScheduled || this.#timer !== undefined) return
-      if (this.#inFlight >= this.#pace.inFlight) return
-      this.#isScheduled = true
-      this.#schedule(() => {
-        this.#isScheduled = false
-        this.#begin()
-      })
+      if (this.#timer === undefined) this.#scheduleBegin()
     })
   }
 
@@ -105,6 +99,16 @@ export class Batcher<Item, Result> {
     this.#closed ??= Promise.withResolvers()
     if (this.#waiting.length === 0 && this.#inFlight === 0) this.#closed.resolve()
     return this.#closed.promise
+  }
+
+  /** Begins batches at the end of the turn, so that they contain all its items. */
+  #scheduleBegin(): void {
+    if (this.#isScheduled || this.#inFlight >= this.#pace.inFlight) return
+    this.#isScheduled = true
+    this.#schedule(() => {
+      this.#isScheduled = false
+      this.#begin()
+    })
   }
 
   #begin(): void {
@@ -123,7 +127,7 @@ export class Batcher<Item, Result> {
       this.#inFlight++
       void this.#settle(batch).then(() => {
         this.#inFlight--
-        this.#begin()
+        this.#scheduleBegin()
       })
     }
     if (this.#closed !== undefined) void this.close()

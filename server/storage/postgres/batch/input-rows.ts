@@ -5,8 +5,8 @@ import { encodeTextArray } from './text-array.ts'
  * its parameters are arrays; see {@link inputValues}.
  *
  * PostgreSQL estimates ten elements per array, and that a limit of unknown value returns a tenth of
- * them. It therefore plans for one row and uses indexes. Without the limit, its cached plan could
- * scan a table that was small when the statement was prepared.
+ * them. It therefore plans for one row and searches indexes. Without the limit, its cached plan
+ * could join a whole index that was small when the statement was prepared.
  *
  * @param position adds the number of the row, from 1, as `at`.
  * @param setting set for the transaction.

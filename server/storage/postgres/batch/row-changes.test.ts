@@ -91,6 +91,19 @@ test('a change that PostgreSQL rejects does not fail the others', async () => {
   expect(await stored()).toEqual(['a', 'c'])
 })
 
+test('a row that a unique index excludes is not changed, and does not fail the others', async () => {
+  const sql = (input: string) => insertion.sql(input).replace('on conflict do nothing', '')
+  const insert = insertInto(changes.prepare({ ...insertion, sql }))
+  expect(await insert('b', 'first')).toBe(true)
+  const made = await Promise.all([
+    insert('a', 'second'),
+    insert('b', 'third'),
+    insert('c', 'fourth'),
+  ])
+  expect(made).toEqual([true, false, true])
+  expect(await stored()).toEqual(['a', 'b', 'c'])
+})
+
 test('a row that a long transaction has locked does not delay the others, and is not changed', async () => {
   const insert = insertInto(changes.prepare(insertion))
   const other = new pg.Client({ connectionString: database.databaseUrl })

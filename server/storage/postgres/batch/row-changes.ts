@@ -1,11 +1,10 @@
-import { systemCode } from '../../../failure.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import type { ChangeRow, RowStatement } from '../../engine.ts'
 import type { Execute } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
 import { type Pace, RoundTripPace } from './pace.ts'
-import { mayBeRowError } from './row-error.ts'
+import { mayBeRowError, sqlStateOf } from './row-error.ts'
 
 /** Limits of the changes of one prepared statement. */
 const LIMITS: BatchLimits = {
@@ -62,7 +61,7 @@ export class RowChanges {
           // Of several equal changes, the first counts as made.
           return items.map((item) => changed.delete(item[keyAt]))
         } catch (error) {
-          if (items.length === 1 && NOT_MADE.has(stateOf(error) ?? '')) return [false]
+          if (items.length === 1 && NOT_MADE.has(sqlStateOf(error) ?? '')) return [false]
           throw error
         }
       },
@@ -81,8 +80,6 @@ export class RowChanges {
     await Promise.all(this.#batchers.map((batcher) => batcher.close()))
   }
 }
-
-const stateOf = (error: unknown): string | undefined => systemCode((error as Error).cause)
 
 /** Compares rows by their columns in order. */
 function compareRows(one: readonly string[], other: readonly string[]): number {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { Failure } from '../../../failure.ts'
+import { Failure, systemCode } from '../../../failure.ts'
 import { isRejectedByServer } from '../postgres-error.ts'
 
 /** SQLSTATEs that concern the server: no resources, an administrator's action, or read-only. */
@@ -10,10 +10,15 @@ const ofServer = /^(53|57|25)/
  * it cannot store, a damaged row, a unique index, or a lock that another transaction holds.
  */
 export function mayBeRowError(error: unknown): boolean {
-  const cause = error instanceof Failure ? error.cause : error
+  const cause = causeOf(error)
   return (
     cause instanceof pg.DatabaseError &&
     isRejectedByServer(cause) &&
     !ofServer.test(cause.code ?? '')
   )
 }
+
+/** Returns the SQLSTATE of an error, also if it is the cause of a failure. */
+export const sqlStateOf = (error: unknown): string | undefined => systemCode(causeOf(error))
+
+const causeOf = (error: unknown) => (error instanceof Failure ? error.cause : error)
