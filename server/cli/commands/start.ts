@@ -45,7 +45,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
     return []
   }
   letYoungGenerationGrow()
-  releaseMemoryWhenIdle()
+  releaseMemoryWhenIdle(() => log.debug('released unused memory'))
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // Only on a terminal: log files must not contain the key.
   return process.stdout.isTTY ? startMessage(node, config) : []
