@@ -90,6 +90,7 @@ export interface Documents {
     where: CollectionRef,
     parts: AsyncIterable<readonly string[]>,
     later: boolean,
+    signal?: AbortSignal,
   ): Promise<CreatedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
   replace(
@@ -175,7 +176,7 @@ export function createDocuments(
       if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag))
         throw preconditionFailed()
       const { body } = document
-      const tag = await repository.update(ref, found.tag, body)
+      const tag = await repository.update(ref, found, body)
       if (tag !== undefined) return { id: ref.id, tag, body }
     }
   }
@@ -238,8 +239,8 @@ export function createDocuments(
       if (created === undefined) throw preconditionFailed()
       return created
     },
-    createMany: (where, parts, later) =>
-      createMany({ repository, now, check, large, nextTurn }, where, parts, later),
+    createMany: (...parameters) =>
+      createMany({ repository, now, check, large, nextTurn }, ...parameters),
     replace(ref, text, conditions, ahead) {
       const document = toDocument(parseStrictly(text), ref.id, now)
       return change(ref, conditions, () => document, ahead)
@@ -259,7 +260,7 @@ export function createDocuments(
         const stored = await (begun?.stored ?? repository.read(ref))
         const found = required(stored, ref, conditions)
         if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
-        if (await repository.delete(ref, found.tag)) return found
+        if (await repository.delete(ref, found)) return found
       }
     },
   }

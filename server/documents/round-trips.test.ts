@@ -31,23 +31,36 @@ test('an insert takes two round trips, of which the first reads the schema', asy
   expect(await insert({ n: 1 })).toBe(201)
 })
 
-test('a replacement, a merge and a deletion take two round trips', async () => {
-  await insert({ id: 'changed' })
+test.each([
+  ['plain', false],
+  ['indexed', true],
+])('a replacement, a merge and a deletion take two round trips: %s', async (name, hasIndexes) => {
+  const path = `/${name}`
+  const ids = Array.from({ length: 1_000 }, (_, at) => `deleted-${at}`)
+  await node.request(
+    'POST',
+    path,
+    ids.map((id) => ({ id })),
+  )
+  if (hasIndexes) {
+    const indexes = `/_index/${name}`
+    await node.request('PUT', `${indexes}/by-title`, { fields: ['title'] })
+    await node.request('PUT', `${indexes}/by-n`, { fields: ['n'], unique: true })
+    const states = async () =>
+      (await node.request('GET', indexes)).json.map(({ state }: { state: string }) => state)
+    await expect.poll(states).toEqual(['ready', 'ready'])
+  }
+  await node.request('POST', path, { id: 'changed' })
+  let n = 0
   for (const method of ['PUT', 'PATCH']) {
     const change = async () => {
-      const { status } = await node.request(method, '/articles/changed', { title: 'Two' })
+      const { status } = await node.request(method, `${path}/changed`, { title: 'Two', n: ++n })
       expect(status).toBe(200)
     }
     await expectRoundTrips(proxy, 2, change)
   }
-  const ids = Array.from({ length: 1_000 }, (_, at) => `deleted-${at}`)
-  await node.request(
-    'POST',
-    '/articles',
-    ids.map((id) => ({ id })),
-  )
   const remove = async () =>
-    expect((await node.request('DELETE', `/articles/${ids.pop()}`)).status).toBe(200)
+    expect((await node.request('DELETE', `${path}/${ids.pop()}`)).status).toBe(200)
   await expectRoundTrips(proxy, 2, remove)
 })
 

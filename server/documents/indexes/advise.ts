@@ -17,12 +17,22 @@ export function adviseFields({ filter, sort }: Omit<PlannedQuery, 'count'>): str
   return fields.length === 0 ? undefined : [...new Set(fields)]
 }
 
-/** Names the fields of an index that would serve a query that was stopped. */
-export function withAdvice(failure: Failure, query: Omit<PlannedQuery, 'count'>): Failure {
-  const { code, message, details, headers } = failure
-  if (code !== 'query-too-expensive') return failure
+/**
+ * Adds to the error of a query that was stopped: the fields of an index that would serve it, and
+ * what else helps. Other errors are returned unchanged.
+ */
+export function withAdvice(
+  error: unknown,
+  query: Omit<PlannedQuery, 'count'>,
+  alternative?: string,
+): unknown {
+  if (!(error instanceof Failure) || error.code !== 'query-too-expensive') return error
+  const { code, message, details, headers } = error
   const fields = adviseFields(query)
-  if (fields === undefined) return failure
-  const advice = `An index on ${fields.join(', ')} would serve it.`
-  return new Failure(code, `${message} ${advice}`, { ...details, headers, fields })
+  const parts = [
+    message,
+    fields && `An index on ${fields.join(', ')} would serve it.`,
+    alternative,
+  ].filter((part) => part !== undefined)
+  return new Failure(code, parts.join(' '), { ...details, headers, ...(fields && { fields }) })
 }

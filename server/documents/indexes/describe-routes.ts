@@ -28,7 +28,6 @@ export const documentIndexOperations = operations(
         '200': { description: 'The index exists with this definition.', content: INDEX },
         '201': { description: 'The index was created.', content: INDEX },
         '409': failure('IndexConflict'),
-        '413': failure('TooLarge'),
       },
     },
     delete: {

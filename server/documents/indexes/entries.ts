@@ -86,13 +86,13 @@ export const isMaintained = sql<boolean>`state in ('building', 'ready') and stat
 export async function openIndexes(
   trx: Transaction<Tables>,
   engine: EngineName,
-  { database, collection }: CollectionRef,
+  where: CollectionRef,
 ): Promise<CollectionIndexes | undefined> {
   const rows = await trx
     .selectFrom('document_indexes')
     .select(['id', 'name', 'fields', 'is_unique', 'state'])
-    .where('database', '=', database)
-    .where('collection', '=', collection)
+    .where('database', '=', where.database)
+    .where('collection', '=', where.collection)
     .where(isMaintained)
     .orderBy('id')
     .execute()
@@ -104,11 +104,11 @@ export async function openIndexes(
     definitions: indexes,
     hasUnique: indexes.some(({ isUnique }) => isUnique),
     async add(documents) {
-      const [duplicate] = await addEntries(trx, engine, allEntriesOf(documents))
+      const [duplicate] = await addEntries(trx, engine, where, allEntriesOf(documents))
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async addCommitted(documents) {
-      await failDuplicates(trx, await addEntries(trx, engine, allEntriesOf(documents)))
+      await failDuplicates(trx, await addEntries(trx, engine, where, allEntriesOf(documents)))
     },
     remove: (documents) => removeEntries(trx, engine, allEntriesOf(documents)),
   }
@@ -118,12 +118,14 @@ export async function openIndexes(
 export const addToIndex = (
   trx: Transaction<Tables>,
   engine: EngineName,
+  where: CollectionRef,
   index: IndexDefinition,
   documents: readonly Indexed[],
 ): Promise<Duplicate[]> =>
   addEntries(
     trx,
     engine,
+    where,
     documents.flatMap((document) => entriesOf([index], document)),
   )
 
@@ -164,20 +166,30 @@ export function entriesOf(indexes: readonly IndexDefinition[], { id, body }: Ind
 
 /**
  * Adds entries that do not exist yet, except for duplicates in unique indexes, which it returns.
- * Entries are sorted, so that concurrent transactions wait for each other in the same order.
+ * Entries are sorted, so that concurrent transactions wait for each other in the same order. The
+ * documents are stored before, because entries contain their locations.
  */
 async function addEntries(
   trx: Transaction<Tables>,
   engine: EngineName,
+  { database, collection }: CollectionRef,
   entries: readonly Entry[],
 ): Promise<Duplicate[]> {
   const duplicates: Duplicate[] = []
+  const [ctid, location] =
+    engine === 'sqlite'
+      ? [sql``, sql``]
+      : [
+          sql`, document_ctid`,
+          sql`, (select ctid from documents where documents.database = ${database}
+            and documents.collection = ${collection} and documents.id = entry.id)`,
+        ]
   let missing = entries.toSorted(compareEntries)
   while (missing.length > 0) {
     const rows = rowsOf(engine, missing)
     const { numAffectedRows = 0n } = await sql`
-      insert into index_entries (index_id, key, id, sole)
-      select entry.index_id, entry.key, entry.id, entry.sole from ${rows}
+      insert into index_entries (index_id, key, id, sole${ctid})
+      select entry.index_id, entry.key, entry.id, entry.sole${location} from ${rows}
       where true order by entry.at on conflict do nothing`.execute(trx)
     if (Number(numAffectedRows) === missing.length) break
     const { rows: skipped } = await sql<{ at: number; conflicting: string | null }>`

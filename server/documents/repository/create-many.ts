@@ -40,12 +40,16 @@ export interface LargeArrays {
    * @param parts read as they are stored.
    * @param later whether the caller requests a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS`
    * documents always becomes a job.
-   * @throws Failure `conflict`, `too-many-requests`; any error that `parts` throws
+   * @param signal aborted when the client disconnects. Nothing is created then, unless the change is
+   * committed or the job has begun.
+   * @throws Failure `conflict`, `too-many-requests`; `busy` if the client has disconnected; any error
+   * that `parts` throws
    */
   create(
     where: CollectionRef,
     parts: AsyncIterable<readonly NewDocument[]>,
     later: boolean,
+    signal?: AbortSignal,
   ): Promise<CreatedMany | { readonly job: string }>
 }
 
@@ -61,6 +65,7 @@ export interface CreateManyDeps {
  * Creates the documents of an array, all or none.
  *
  * @param parts the elements as JSON (`create-body.ts`).
+ * @param signal see {@link LargeArrays.create}; it does not affect small arrays.
  * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`, `too-many-requests`
  */
 export async function createMany(
@@ -68,6 +73,7 @@ export async function createMany(
   where: CollectionRef,
   parts: AsyncIterable<readonly string[]>,
   later: boolean,
+  signal?: AbortSignal,
 ): Promise<CreatedMany | { readonly job: string }> {
   const rest = parts[Symbol.asyncIterator]()
   const documents: NewDocument[] = []
@@ -84,7 +90,7 @@ export async function createMany(
     await rest.return?.()
     throw error
   }
-  return deps.large.create(where, checked(deps, where, documents, rest), later)
+  return deps.large.create(where, checked(deps, where, documents, rest), later, signal)
 }
 
 /** Returns the length of documents as text, in UTF-16 code units. */

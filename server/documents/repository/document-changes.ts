@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
@@ -9,8 +10,9 @@ import type { Tables } from '../../storage/tables.ts'
 import type { NewDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
 import { openIndexes } from '../indexes/entries.ts'
-import type { IndexedDocument } from '../indexes/read/index-reader.ts'
-import { createIndexedWrites, IndexedCollections } from './indexed-writes.ts'
+import { createAtomicWrites } from './atomic-writes.ts'
+import { createBatchedWrites } from './batched-writes.ts'
+import { type DocumentState, IndexedCollections, type IndexedWrites } from './indexed-writes.ts'
 import { createSingleChanges } from './single-changes.ts'
 
 /** Changes of single documents, and new documents that are stored together. */
@@ -26,18 +28,18 @@ export interface DocumentChanges {
     documents: readonly NewDocument[],
   ): Promise<{ readonly tags: readonly string[] } | { readonly exists: string }>
   /**
-   * Replaces the body of the state with that tag. Returns the new tag, or undefined if the state
-   * has changed.
+   * Replaces the body of a state. Returns the new tag, or undefined if the state has changed.
    *
+   * @throws NotUnique
    * @throws Failure `database-not-found` if the database was dropped.
    */
-  update(ref: DocumentRef, tag: string, body: string): Promise<string | undefined>
+  update(ref: DocumentRef, old: DocumentState, body: string): Promise<string | undefined>
   /**
-   * Deletes the state with that tag; returns false if it has changed.
+   * Deletes a state; returns false if it has changed.
    *
    * @throws Failure `database-not-found` if the database was dropped.
    */
-  delete(ref: DocumentRef, tag: string): Promise<boolean>
+  delete(ref: DocumentRef, old: DocumentState): Promise<boolean>
 }
 
 /** Documents of an array stored before other requests may read, a few milliseconds of work. */
@@ -59,19 +61,18 @@ export function createDocumentChanges(
   const indexed = new IndexedCollections()
   const writes = createIndexedWrites(store)
   /**
-   * Replaces or deletes the state with that tag, with its entries in indexes; returns false if it
+   * Replaces or deletes a state in a transaction, with its entries in indexes; returns false if it
    * has changed.
    */
-  async function change(
+  async function changeAlone(
     ref: DocumentRef,
-    tag: string,
-    next: Pick<IndexedDocument, 'tag' | 'body'> | undefined,
+    old: DocumentState,
+    next: DocumentState | undefined,
   ): Promise<boolean> {
     const { database, id } = ref
     const isChanged = await transaction(async (trx) => {
-      const old = await selectionOf(trx, ref, tag).executeTakeFirst()
-      if (old === undefined) return false
-      const query = next === undefined ? deletionOf(trx, ref, tag) : updateOf(trx, ref, tag, next)
+      const query =
+        next === undefined ? deletionOf(trx, ref, old.tag) : updateOf(trx, ref, old.tag, next)
       const { numAffectedRows } = await trx.executeQuery(query.compile())
       if (numAffectedRows === 0n) return false
       // After the change of the document: builds of indexes wait for transactions that made one.
@@ -83,6 +84,44 @@ export function createDocumentChanges(
     })
     if (!isChanged) await requireDatabase(db, database)
     return isChanged
+  }
+
+  /**
+   * Replaces or deletes a state in one statement; returns false if it was not made, and undefined
+   * if it cannot be made.
+   */
+  function changeTogether(
+    ref: DocumentRef,
+    old: DocumentState,
+    next: DocumentState | undefined,
+  ): Promise<boolean> | undefined {
+    const indexes = indexed.get(ref)
+    if (indexes === undefined) {
+      return next === undefined ? single.delete(ref, old.tag) : single.update(ref, old.tag, next)
+    }
+    // A build may add entries that the statement does not see.
+    if (indexes.some(({ state }) => state !== 'ready')) return undefined
+    return next === undefined
+      ? writes.delete?.(ref, old, indexes)
+      : writes.update?.(ref, old, next, indexes)
+  }
+
+  /** Replaces or deletes a state; returns false if it has changed. */
+  async function change(
+    ref: DocumentRef,
+    old: DocumentState,
+    next: DocumentState | undefined,
+  ): Promise<boolean> {
+    const changing = changeTogether(ref, old, next)
+    if (changing !== undefined) {
+      const isMade = await resolveOutcome(
+        changing,
+        async () => (await tagOf(ref)) === next?.tag || undefined,
+      )
+      if (isMade) return true
+      if (await isReplaced(ref, old.tag)) return false
+    }
+    return changeAlone(ref, old, next)
   }
 
   /** Returns whether a document exists in another state than that with a tag. */
@@ -142,41 +181,21 @@ export function createDocumentChanges(
       }
       return { tags: rows.map(({ tag }) => tag) }
     },
-    async update(ref, tag, body) {
-      const next = createEntityTag()
-      if (indexed.get(ref) === undefined) {
-        const isMade = await resolveOutcome(
-          single.update(ref, tag, { tag: next, body }),
-          async () => (await tagOf(ref)) === next || undefined,
-        )
-        if (isMade) return next
-        if (await isReplaced(ref, tag)) return undefined
-      }
-      return (await change(ref, tag, { tag: next, body })) ? next : undefined
+    async update(ref, old, body) {
+      const next = { tag: createEntityTag(), body }
+      return (await change(ref, old, next)) ? next.tag : undefined
     },
-    async delete(ref, tag) {
-      if (indexed.get(ref) === undefined) {
-        const isMade = await resolveOutcome(
-          single.delete(ref, tag),
-          async () => (await tagOf(ref)) === undefined || undefined,
-        )
-        if (isMade) return true
-        if (await isReplaced(ref, tag)) return false
-      }
-      return change(ref, tag, undefined)
-    },
+    delete: (ref, old) => change(ref, old, undefined),
   }
 }
 
-/** Selects the body of a state of a document. */
-const selectionOf = (db: Kysely<Tables>, { database, collection, id }: DocumentRef, tag: string) =>
-  db
-    .selectFrom('documents')
-    .select('body')
-    .where('database', '=', database)
-    .where('collection', '=', collection)
-    .where('id', '=', id)
-    .where('tag', '=', tag)
+/** Returns the writes of a store. */
+function createIndexedWrites(store: Store): IndexedWrites {
+  const { prepareChange, atomically } = store
+  if (prepareChange !== undefined) return createBatchedWrites(store, prepareChange)
+  invariant(atomically, 'a store without batches runs statements synchronously')
+  return createAtomicWrites(store, atomically)
+}
 
 const deletionOf = (db: Kysely<Tables>, { database, collection, id }: DocumentRef, tag: string) =>
   db
@@ -191,7 +210,7 @@ const updateOf = (
   db: Kysely<Tables>,
   { database, collection, id }: DocumentRef,
   tag: string,
-  next: Pick<IndexedDocument, 'tag' | 'body'>,
+  next: DocumentState,
 ) =>
   db
     .updateTable('documents')

@@ -1,15 +1,6 @@
-import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStore } from '../../storage/open.ts'
-import { RowChanges } from '../../storage/postgres/batch/row-changes.ts'
-import type { Statement } from '../../storage/postgres/guarded-client.ts'
-import { postgresError } from '../../storage/postgres/postgres-error.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../../storage/store.ts'
-import {
-  forEachEngine,
-  forEngine,
-  makeDatabase,
-} from '../../storage/test-support/each-engine.testing.ts'
+import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createEntityTag } from '../entity-tag.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../indexes/stored-entries.testing.ts'
@@ -129,62 +120,5 @@ forEngine('postgres', (engine) => {
       }
     }
     await expectEntriesOfDocuments(store)
-  })
-})
-
-describe('the statement', () => {
-  let database: Awaited<ReturnType<typeof makeDatabase>>
-  let store: Store
-  let client: pg.Client
-  let statements: Statement[]
-  let repository: DocumentRepository
-
-  beforeEach(async () => {
-    database = await makeDatabase()
-    client = new pg.Client(database.databaseUrl)
-    await client.connect()
-    store = await openStore(database.location, 'tool')
-    await putIndexes(store)
-    statements = []
-    const changes = new RowChanges((statement) => {
-      statements.push(statement)
-      const query = { ...statement, values: [...statement.values], rowMode: 'array' as const }
-      return client.query(query).catch((cause: unknown) => {
-        throw postgresError(cause)
-      })
-    })
-    repository = createDocumentRepository({ ...store, prepareChange: changes.prepare })
-    await insertAll(repository, [{ id: 'first' }])
-    statements = []
-  })
-  afterEach(async () => {
-    await store.close()
-    await client.end()
-    await database.remove()
-  })
-
-  it('inserts the other documents of a turn if one conflicts with a stored document', async () => {
-    await insertAll(repository, some(20))
-    expect(statements).toHaveLength(1)
-    const documents = some(20, 20)
-    await insertAll(repository, [...documents, { id: 'twin', n: 7 } as never])
-    expect(statements).toHaveLength(2)
-  })
-
-  it('has a plan that reads indexes, however small the tables were', async () => {
-    // PostgreSQL keeps the plan from the sixth run on.
-    for (let run = 0; run < 7; run++) await insertAll(repository, some(2, 2 * run))
-    const { name = '' } = statements[0] ?? {}
-    const kept = await client.query(
-      'select generic_plans::integer from pg_prepared_statements where name = $1',
-      [name],
-    )
-    expect(kept.rows[0]?.generic_plans).toBeGreaterThan(0)
-    const arrays = Array(8).fill("'{a}'").join()
-    const { rows } = await client.query(`explain execute "${name}"(${arrays}, 1)`)
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    expect(plan).toContain('using index_entries_sole')
-    expect(plan).toContain('hashed SubPlan')
-    expect(plan).not.toMatch(/Seq Scan on index_entries|Join/)
   })
 })

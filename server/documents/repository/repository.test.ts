@@ -7,6 +7,7 @@ import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts
 import { createDocumentId } from '../document-id.ts'
 import { PURGE_BATCH } from './document-counts.ts'
 import { createPurge, purgeDropped } from './purge.ts'
+import { readStored } from './read-stored.testing.ts'
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
@@ -56,13 +57,14 @@ forEachEngine((engine) => {
     it('are updated and deleted only in the expected state', async () => {
       const ref = { database: 'x', collection: 'c', id: 'a' }
       const made = await repository.insert(ref, [{ id: 'a', body: '1' }])
-      const tag = 'tags' in made ? (made.tags[0] ?? '') : ''
-      const next = await repository.update(ref, tag, '2')
-      expect(next).toBeDefined()
-      expect(await repository.update(ref, tag, '3')).toBeUndefined()
-      expect(await repository.delete(ref, tag)).toBe(false)
-      expect(await repository.read(ref)).toEqual({ id: 'a', tag: next, body: '2' })
-      expect(await repository.delete(ref, next ?? '')).toBe(true)
+      const old = { tag: 'tags' in made ? (made.tags[0] ?? '') : '', body: '1' }
+      const tag = await repository.update(ref, old, '2')
+      expect(tag).toBeDefined()
+      expect(await repository.update(ref, old, '3')).toBeUndefined()
+      expect(await repository.delete(ref, old)).toBe(false)
+      const next = await readStored(repository, ref)
+      expect(next).toEqual({ id: 'a', tag, body: '2' })
+      expect(await repository.delete(ref, next)).toBe(true)
       expect(await repository.read(ref)).toBeUndefined()
     })
 
@@ -78,9 +80,9 @@ forEachEngine((engine) => {
       }
       const makeSame = () => store.db.updateTable('documents').set({ tag: 'same' }).execute()
       await makeSame()
-      expect(await repository.update(ref, 'same', '2')).toBeDefined()
+      expect(await repository.update(ref, { tag: 'same', body: '1' }, '2')).toBeDefined()
       await makeSame()
-      expect(await repository.delete(ref, 'same')).toBe(true)
+      expect(await repository.delete(ref, { tag: 'same', body: '2' })).toBe(true)
       for (const each of others) {
         expect(await repository.read(each)).toEqual({ id: each.id, tag: 'same', body: '1' })
       }
@@ -89,19 +91,19 @@ forEachEngine((engine) => {
     it('are not written into a dropped database, even if this process does not know of the drop', async () => {
       const ref = { database: 'x', collection: 'c', id: 'a' }
       await repository.insert(ref, [{ id: 'a', body: '1' }])
-      const { tag = '' } = (await repository.read(ref)) ?? {}
+      const old = await readStored(repository, ref)
       await store.db.deleteFrom('databases').where('name', '=', 'x').execute()
       const many = ['b', 'c'].map((id) => ({ id, body: '2' }))
       const notFound = { code: 'database-not-found', message: 'database not found' }
       for (const change of [
         () => repository.insert(ref, [{ id: 'b', body: '2' }]),
         () => repository.insert(ref, many),
-        () => repository.update(ref, tag, '2'),
-        () => repository.delete(ref, tag),
+        () => repository.update(ref, old, '2'),
+        () => repository.delete(ref, old),
       ]) {
         await expect(change()).rejects.toMatchObject(notFound)
       }
-      expect(await repository.list(ref, undefined, 9)).toEqual([{ id: 'a', tag, body: '1' }])
+      expect(await repository.list(ref, undefined, 9)).toEqual([old])
     })
 
     it('are listed in code point order after an id', async () => {

@@ -19,7 +19,7 @@ export async function reserveEntries(
   const indexes = await openIndexes(trx, 'sqlite', where)
   for (const index of indexes?.definitions ?? []) {
     if (!index.isUnique) continue
-    const [duplicate] = await addToIndex(trx, 'sqlite', index, documents)
+    const [duplicate] = await addToIndex(trx, 'sqlite', where, index, documents)
     if (duplicate !== undefined) throw new NotUnique(duplicate)
   }
 }

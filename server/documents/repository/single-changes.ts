@@ -3,7 +3,7 @@ import { databaseExists } from '../../storage/database-exists.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { isMaintained } from '../indexes/entries.ts'
-import type { IndexedDocument } from '../indexes/read/index-reader.ts'
+import type { DocumentState } from './indexed-writes.ts'
 
 /**
  * Changes of single documents, one statement each. A change returns false, and is not made, if the
@@ -13,11 +13,7 @@ export interface SingleChanges {
   /** Stores a document, unless one with its id exists. */
   insert(ref: DocumentRef, tag: string, body: string): Promise<boolean>
   /** Replaces the state with a tag. */
-  update(
-    ref: DocumentRef,
-    tag: string,
-    next: Pick<IndexedDocument, 'tag' | 'body'>,
-  ): Promise<boolean>
+  update(ref: DocumentRef, tag: string, next: DocumentState): Promise<boolean>
   /** Deletes the state with a tag. */
   delete(ref: DocumentRef, tag: string): Promise<boolean>
 }

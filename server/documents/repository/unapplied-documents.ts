@@ -80,9 +80,9 @@ export function withUnapplied(
       const ids = documents.map(({ id }) => id)
       return writes.write(where, ids, () => stored.write(where, documents, ...options))
     },
-    update: (ref, tag, body) =>
-      retried(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, tag, body))),
-    delete: (ref, tag) => writes.write(ref, [ref.id], () => stored.delete(ref, tag)),
+    update: (ref, old, body) =>
+      retried(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, old, body))),
+    delete: (ref, old) => writes.write(ref, [ref.id], () => stored.delete(ref, old)),
     async collections(database) {
       const created = writes.createdIn(database)
       const names = await stored.collections(database)

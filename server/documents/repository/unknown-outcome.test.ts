@@ -4,6 +4,8 @@ import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
 import type { RowStatement } from '../../storage/engine.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
+import { readStored } from './read-stored.testing.ts'
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
@@ -66,18 +68,34 @@ forEachEngine((engine) => {
 
   it('an unconfirmed change is found by its tag', async () => {
     const first = await forgetful(true).insert(ref, [{ id: 'a', body: '{"n":1}' }])
-    const tag = (await repository.read(ref))?.tag ?? ''
-    expect(first).toEqual({ tags: [tag] })
-    const next = await forgetful(true).update(ref, tag, '{"n":2}')
+    const stored = await readStored(repository, ref)
+    expect(first).toEqual({ tags: [stored.tag] })
+    const next = await forgetful(true).update(ref, stored, '{"n":2}')
     expect(await repository.read(ref)).toEqual({ id: 'a', tag: next, body: '{"n":2}' })
+  })
+
+  it('an unconfirmed change in a collection with an index is found by its tag', async () => {
+    const indexes = openIndexesOf(store)
+    await indexes.put(ref, 'by-n', ['n'])
+    await indexes.build()
+    const confused = forgetful(true)
+    // A transaction, from which the repository knows the index.
+    const many = ['a', 'b'].map((id) => ({ id, body: '{"n":1}' }))
+    await confused.insert(ref, many)
+    const stored = await readStored(repository, ref)
+    const tag = await confused.update(ref, stored, '{"n":2}')
+    const next = await readStored(repository, ref)
+    expect(next).toEqual({ id: 'a', tag, body: '{"n":2}' })
+    expect(await confused.delete(ref, next)).toBe(true)
+    expect(await repository.read(ref)).toBeUndefined()
   })
 
   it('a document of another client is not taken for the one that was sent', async () => {
     await repository.insert(ref, [{ id: 'a', body: '{"n":1}' }])
-    const { tag = '' } = (await repository.read(ref)) ?? {}
+    const stored = await readStored(repository, ref)
     const silent = forgetful(false)
     await expect(silent.insert(ref, [{ id: 'a', body: '{}' }])).rejects.toThrow(OutcomeUnknown)
-    await expect(silent.update(ref, tag, '{}')).rejects.toThrow(OutcomeUnknown)
+    await expect(silent.update(ref, stored, '{}')).rejects.toThrow(OutcomeUnknown)
     expect((await repository.read(ref))?.body).toBe('{"n":1}')
   })
 })

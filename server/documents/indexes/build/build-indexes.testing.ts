@@ -3,10 +3,17 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Store } from '../../../storage/store.ts'
 import { createIndexRepository } from '../index-repository.ts'
 import { createIndexes } from '../indexes.ts'
-import { createBuilder } from './builder.ts'
+import { type BuilderDeps, createBuilder } from './builder.ts'
 
-/** Returns the indexes of a store, with a loop that builds them on this node. */
-export function openIndexesOf(store: Store) {
+/**
+ * Returns the indexes of a store, with a loop that builds them on this node.
+ *
+ * @param pace how the loop builds them; by default without delay.
+ */
+export function openIndexesOf(
+  store: Store,
+  pace: Partial<Pick<BuilderDeps, 'pause' | 'stepLimits'>> = {},
+) {
   const repository = createIndexRepository(store, Date.now)
   const errors: unknown[] = []
   const builder = createBuilder({
@@ -14,6 +21,7 @@ export function openIndexesOf(store: Store) {
     pause: () => new Promise(setImmediate),
     onEnded() {},
     onError: (error) => errors.push(error),
+    ...pace,
   })
   const indexes = createIndexes(repository, () => {})
   const on = {

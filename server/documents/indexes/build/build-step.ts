@@ -10,6 +10,8 @@ import type { IndexRow } from '../index-repository.ts'
 /** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
 const STEP_LIMITS = { documents: 250, bytes: 256 * 1024 } as const
 
+export type StepLimits = Readonly<Record<keyof typeof STEP_LIMITS, number>>
+
 /** Number of documents that one statement counts, about a millisecond of work. */
 const COUNT_BATCH = 5_000
 
@@ -28,6 +30,7 @@ export async function buildStep(
   { db, engine, transaction }: Store,
   row: IndexRow,
   upTo: string,
+  limits: StepLimits = STEP_LIMITS,
 ): Promise<IndexRow | undefined> {
   const after = row.cursor ?? ''
   // One upper bound: of two, SQLite uses only one to search, and tests every document for the other.
@@ -41,9 +44,9 @@ export async function buildStep(
       .orderBy('id')
   const sizes = await until(db, upTo)
     .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-    .limit(STEP_LIMITS.documents)
+    .limit(limits.documents)
     .execute()
-  const count = limitBytes(sizes, STEP_LIMITS.bytes)
+  const count = limitBytes(sizes, limits.bytes)
   const last = sizes[count - 1]
   if (last === undefined) return undefined
   return transaction(async (trx) => {
@@ -56,7 +59,7 @@ export async function buildStep(
       .execute()
     const locked = new Set(documents.map(({ id }) => id))
     if (ids.some(({ id }) => !locked.has(id))) throw new Contended()
-    const found = await addToIndex(trx, engine, toDefinition(row), documents)
+    const found = await addToIndex(trx, engine, row, toDefinition(row), documents)
     const duplicates = addDuplicates(row, found)
     const next = { ...row, cursor: last.id, done: row.done + count, duplicates }
     const { numUpdatedRows } = await trx

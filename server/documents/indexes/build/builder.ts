@@ -7,6 +7,7 @@ import {
   completeBuild,
   countDocuments,
   lastId,
+  type StepLimits,
   writersEnded,
 } from './build-step.ts'
 
@@ -26,11 +27,12 @@ export interface BuilderDeps {
   /** Called when an index is ready or failed. */
   readonly onEnded: () => void
   readonly onError: (error: unknown) => void
+  readonly stepLimits?: StepLimits
 }
 
 /** Creates a loop that builds indexes and deletes the entries of dropped ones, until none is left. */
 export function createBuilder(deps: BuilderDeps) {
-  const { store, repository, isOurs, pause, onEnded, onError } = deps
+  const { store, repository, isOurs, pause, onEnded, onError, stepLimits } = deps
   const later = () => new Promise((resolve) => setTimeout(resolve, RETRY))
 
   async function build(row: IndexRow, isStopped: () => boolean): Promise<void> {
@@ -39,7 +41,7 @@ export function createBuilder(deps: BuilderDeps) {
     const total = row.total ?? (await countDocuments(store, row, pause, isStopped))
     for (let current: IndexRow = { ...row, total }; !isStopped(); await pause()) {
       try {
-        const next = await buildStep(store, current, upTo)
+        const next = await buildStep(store, current, upTo, stepLimits)
         if (next === undefined) {
           await completeBuild(store, current)
           return onEnded()

@@ -18,6 +18,12 @@ const TOGETHER = 10 * PAGE.default
 const PAGES = 20
 
 /**
+ * Maximum number of documents of a page that are read by their locations. Documents with adjacent
+ * ids, which longer pages often contain, are found faster by a search for all of them.
+ */
+const LOCATED = 20
+
+/**
  * Returns the reader of PostgreSQL. One statement reads all pages that are requested in one turn of
  * the event loop. Longer pages, and pages with larger documents, take one statement each.
  */
@@ -25,19 +31,22 @@ export function createBatchedPageReader({
   db,
   prepareLookup,
 }: Pick<Store, 'db' | 'prepareLookup'>): PageReader {
+  const together = {
+    rows: TOGETHER,
+    rowsOf: (...parameters: readonly string[]) =>
+      Math.max(Number(parameters[LIMIT_AT]), TOGETHER / PAGES),
+  }
   const prepare = (entries: EntryQuery) => ({
-    small: prepareLookup(pageQuery(entries, PAGE.default).compile(db), {
-      rows: TOGETHER,
-      rowsOf: (...parameters) => Math.max(Number(parameters[LIMIT_AT]), TOGETHER / PAGES),
-    }),
-    large: prepareLookup(pageQuery(entries, PAGE.max).compile(db), { rows: 1 }),
+    located: prepareLookup(pageQuery(entries, LOCATED, byLocation).compile(db), together),
+    small: prepareLookup(pageQuery(entries, PAGE.default, byId).compile(db), together),
+    large: prepareLookup(pageQuery(entries, PAGE.max, byId).compile(db), { rows: 1 }),
   })
   const forwards = prepare(forwardEntries)
   const reversed = prepare(reversedEntries)
   return {
     mayReserve: false,
     async page({ database, collection }, { id }, part, other, limit) {
-      const { small, large } = 'lower' in part ? reversed : forwards
+      const { located, small, large } = 'lower' in part ? reversed : forwards
       const read = async (lookUp: typeof small, maxBytes: number) => {
         const lower = 'lower' in part ? part.lower : Buffer.of()
         const bounds = [...boundsOf(part), hexOf(lower), ...boundsOf(other ?? NO_PART)]
@@ -50,7 +59,8 @@ export function createBatchedPageReader({
       }
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
       if (limit > PAGE.default) return read(large, maxBytes)
-      return (await read(small, SMALL_BYTES)) ?? read(large, maxBytes)
+      const first = limit > LOCATED ? small : located
+      return (await read(first, SMALL_BYTES)) ?? read(large, maxBytes)
     },
   }
 }
@@ -85,16 +95,16 @@ function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
 }
 
 /**
- * Returns a query of entries, of which it reads up to `most`. PostgreSQL plans a sort of the whole
- * range if it does not know the limit.
+ * Returns a query of columns of entries, of which it reads up to `most`. PostgreSQL plans a sort of
+ * the whole range if it does not know the limit.
  */
-type EntryQuery = (most: number) => RawBuilder<unknown>
+type EntryQuery = (most: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
 
 const isOfIndex = sql`index_id = requested.index_id`
 
-const forwardEntries: EntryQuery = (most) => sql`
-  select key, id from (
-    select key, id from index_entries where ${isOfIndex}
+const forwardEntries: EntryQuery = (most, columns) => sql`
+  select ${columns} from (
+    select ${columns} from index_entries where ${isOfIndex}
     and (key, id) > (decode(requested.key, 'hex'), requested.id)
     and key < decode(requested.upper, 'hex')
     order by key, id limit ${sql.lit(most)}
@@ -102,10 +112,10 @@ const forwardEntries: EntryQuery = (most) => sql`
   order by key, id limit requested.max_documents + 1`
 
 /** The ids of the last key are read forwards: there may be many more than the page needs. */
-const reversedEntries: EntryQuery = (most) => sql`
+const reversedEntries: EntryQuery = (most, columns) => sql`
   with last_entries as materialized (
-    select key, id from (
-      select key, id from index_entries where ${isOfIndex}
+    select ${columns} from (
+      select ${columns} from index_entries where ${isOfIndex}
       and key >= decode(requested.lower, 'hex') and key < decode(requested.upper, 'hex')
       order by key desc, id desc limit ${sql.lit(most)}
     ) as first_entries
@@ -113,25 +123,77 @@ const reversedEntries: EntryQuery = (most) => sql`
   ), last as materialized (
     select (array_agg(key))[requested.max_documents + 1] as key from last_entries
   )
-  select key, id from (
-    (select key, id from index_entries where ${isOfIndex}
+  select ${columns} from (
+    (select ${columns} from index_entries where ${isOfIndex}
       and key = decode(requested.key, 'hex') and id > requested.id
       order by id limit ${sql.lit(most)})
     union all
-    select key, id from last_entries where key > coalesce((select key from last), '')
+    select ${columns} from last_entries where key > coalesce((select key from last), '')
     union all
-    (select key, id from index_entries where ${isOfIndex} and key = (select key from last)
+    (select ${columns} from index_entries where ${isOfIndex} and key = (select key from last)
       order by id limit ${sql.lit(most)})
   ) as entries
   order by key desc, id limit requested.max_documents + 1`
 
+/** How a page reads the documents of its entries. */
+interface DocumentQuery {
+  /** The columns of the entries. PostgreSQL reads `key` and `id` from the primary key alone. */
+  readonly columns: RawBuilder<unknown>
+  /** An aggregate of these columns for {@link documents}. */
+  readonly locations: RawBuilder<unknown>
+  /** Selects `id`, `tag` and `body` of the documents. */
+  readonly documents: RawBuilder<unknown>
+}
+
+const isInCollection = sql`documents.database = requested.database
+  and documents.collection = requested.collection`
+
 /**
- * Returns the query of a page of up to `maxDocuments` documents.
- *
- * The documents are read by the list of their ids, in the order of ids: PostgreSQL then reads adjacent
- * documents without a search for each. The entry after the page only shows whether there are more.
+ * Searches documents by the list of their ids, in the order of ids: PostgreSQL then reads adjacent
+ * documents without a search for each.
  */
-const pageQuery = (entries: EntryQuery, maxDocuments: number) => sql<UnorderedRow>`
+const byId: DocumentQuery = {
+  columns: sql`key, id`,
+  locations: sql`null`,
+  documents: sql`
+    select id, tag, body from documents
+    where ${isInCollection} and documents.id = any(entry.ids) order by id`,
+}
+
+/**
+ * Reads documents at the locations in their entries, and searches those that are not there. A
+ * location may contain another document by now
+ * (docs/decisions/0033-locations-of-documents-in-indexes.md). Without `offset 0`, PostgreSQL could
+ * search the ids instead and only compare the locations.
+ */
+const byLocation: DocumentQuery = {
+  columns: sql`key, id, document_ctid`,
+  locations: sql`(array_agg(document_ctid))[:requested.max_documents]`,
+  documents: sql`
+    with located as materialized (
+      select id, tag, body from (
+        select * from documents where ctid = any(entry.locations) offset 0
+      ) as documents
+      where ${isInCollection} and documents.id = any(entry.ids)
+    )
+    select id, tag, body from located
+    union all (
+      select id, tag, body from documents
+      where ${isInCollection} and documents.id = any(
+        case when (select count(*) from located) < cardinality(entry.ids) then entry.ids end)
+      and documents.id <> all(array(select id from located)) order by id
+    )`,
+}
+
+/**
+ * Returns the query of a page of up to `maxDocuments` documents. The entry after the page only shows
+ * whether there are more.
+ */
+const pageQuery = (
+  entries: EntryQuery,
+  maxDocuments: number,
+  { columns, locations, documents }: DocumentQuery,
+) => sql<UnorderedRow>`
   select
     cast(exists (select 1 from document_indexes
       where document_indexes.id = requested.index_id and state = 'ready') as integer) as is_ready,
@@ -155,9 +217,10 @@ const pageQuery = (entries: EntryQuery, maxDocuments: number) => sql<UnorderedRo
     select
       cast(count(*) as integer) as scanned,
       (array_agg(id))[:requested.max_documents] as ids,
+      ${locations} as locations,
       max(octet_length(key)) as longest_key
     from (
-      ${entries(maxDocuments + 1)}
+      ${entries(maxDocuments + 1, columns)}
     ) as entries
   ) as entry, lateral (
     select
@@ -166,8 +229,6 @@ const pageQuery = (entries: EntryQuery, maxDocuments: number) => sql<UnorderedRo
         ${sql.lit(SEPARATOR)}) as bodies,
       string_agg(tag, '\n') as tags
     from (
-      select id, tag, body from documents
-      where documents.database = requested.database and documents.collection = requested.collection
-      and documents.id = any(entry.ids) order by id
+      ${documents}
     ) as found
   ) as document`

@@ -1,0 +1,161 @@
+import { sql } from 'kysely'
+import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
+import { databaseExists } from '../../storage/database-exists.ts'
+import type { Store } from '../../storage/store.ts'
+import { entriesOf } from '../indexes/entries.ts'
+import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
+
+/**
+ * Returns writes that are statements together with others. A statement first writes the documents,
+ * each if its conditions are met, and then their entries.
+ *
+ * The search for duplicates in unique indexes avoids errors, which divide the batch. Duplicates of
+ * other transactions, and in the batch, are errors. The statements find entries by subqueries and
+ * locations, because joins would be planned from statistics.
+ */
+export function createBatchedWrites(
+  { db }: Store,
+  prepareChange: NonNullable<Store['prepareChange']>,
+): Required<IndexedWrites> {
+  const database = sql.raw<string>('document.database')
+  const exists = databaseExists(database).compile(db).sql
+  const maintained = maintainedIds(database, sql.raw('document.collection')).compile(db).sql
+  const isWritable = `${exists} and ${maintained} = document.indexes`
+  const isState = `documents.database = document.database
+    and documents.collection = document.collection
+    and documents.id = document.id and documents.tag = document.tag`
+  const state = ['database', 'collection', 'id', 'tag']
+  const insert = prepareChange({
+    name: 'insert-indexed-document',
+    columns: [...state, 'body', 'indexes', 'keys', 'soles'],
+    key: 'tag',
+    sql: (input) => `
+      with document as (
+        select database, collection, id, tag, body, indexes,
+          string_to_array(indexes, ',')::bigint[] as index_ids, keys::bytea[] as keys, soles::bytea[] as soles
+        from ${input}
+      ), stored as (
+        insert into documents (database, collection, id, tag, body)
+        select database, collection, id, tag, body from document
+        where ${isWritable} and not exists (
+          select 1 from unnest(document.index_ids, document.soles) as entry (index_id, sole)
+          where (
+            select true from index_entries as other
+            where other.index_id = entry.index_id and other.sole = entry.sole))
+        on conflict do nothing returning tag, ctid
+      ), location as materialized (
+        select array_agg(tag) as tags, array_agg(ctid) as ctids from stored
+      ), added as (
+        insert into index_entries (index_id, key, id, sole, document_ctid)
+        select entry.index_id, entry.key, document.id, entry.sole, location.ctids[position]
+        from location, document, lateral array_position(location.tags, document.tag) as position,
+          unnest(document.index_ids, document.keys, document.soles) as entry (index_id, key, sole)
+        where position is not null
+        order by entry.index_id, coalesce(entry.sole, entry.key)
+      )
+      select tag from stored`,
+  })
+  const update = prepareChange({
+    name: 'update-indexed-document',
+    columns: [...state, 'next', 'body', 'indexes', 'old_keys', 'keys', 'soles'],
+    key: 'next',
+    // An entry whose key remains is changed without a change of the indexes of its table.
+    sql: (input) => `
+      with document as (
+        select database, collection, id, tag, next, body, indexes,
+          string_to_array(indexes, ',')::bigint[] as index_ids, old_keys::bytea[] as old_keys,
+          keys::bytea[] as keys, soles::bytea[] as soles
+        from ${input}
+      ), stored as (
+        update documents set tag = document.next, body = document.body
+        from document where ${isState} and ${isWritable} and not exists (
+          select 1 from unnest(document.index_ids, document.soles) as entry (index_id, sole)
+          where (
+            select other.id <> document.id from index_entries as other
+            where other.index_id = entry.index_id and other.sole = entry.sole))
+        returning documents.tag, documents.ctid
+      ), location as materialized (
+        select array_agg(tag) as tags, array_agg(ctid) as ctids from stored
+      ), moved as (
+        update index_entries
+        set key = entry.key, sole = entry.sole, document_ctid = entry.document_ctid
+        from (
+          select entry.key, entry.sole, location.ctids[position] as document_ctid, (
+            select own.ctid from index_entries as own
+            where own.index_id = entry.index_id and own.key = entry.old_key and own.id = document.id
+          ) as own_ctid
+          from location, document, lateral array_position(location.tags, document.next) as position,
+            unnest(document.index_ids, document.old_keys, document.keys, document.soles)
+              as entry (index_id, old_key, key, sole)
+          where position is not null
+          order by entry.index_id, coalesce(entry.sole, entry.key)
+        ) as entry
+        where index_entries.ctid = entry.own_ctid
+      )
+      select tag from stored`,
+  })
+  const remove = prepareChange({
+    name: 'delete-indexed-document',
+    columns: [...state, 'indexes', 'keys'],
+    key: 'tag',
+    sql: (input) => `
+      with document as (
+        select database, collection, id, tag, indexes,
+          string_to_array(indexes, ',')::bigint[] as index_ids, keys::bytea[] as keys
+        from ${input}
+      ), removed as (
+        delete from documents using document where ${isState} and ${isWritable}
+        returning documents.tag
+      ), gone as materialized (
+        select array_agg(tag) as tags from removed
+      ), entries as (
+        delete from index_entries where ctid = any(array(
+          select (
+            select own.ctid from index_entries as own
+            where own.index_id = entry.index_id and own.key = entry.key and own.id = document.id)
+          from gone, document, unnest(document.index_ids, document.keys) as entry (index_id, key)
+          where array_position(gone.tags, document.tag) is not null))
+      )
+      select tag from removed`,
+  })
+  return {
+    insert({ database, collection }, document, indexes, isStored) {
+      const { id, tag, body } = document
+      const entries = entriesOf(indexes, document)
+      return resolveOutcome(
+        insert(
+          ...[database, collection, id, tag, body],
+          ...[idsOf(indexes), keysOf(entries), solesOf(entries)],
+        ),
+        async () => (await isStored()) || undefined,
+      )
+    },
+    update({ database, collection, id }, old, next, indexes) {
+      const entries = entriesOf(indexes, { id, body: next.body })
+      const oldKeys = keysOf(entriesOf(indexes, { id, body: old.body }))
+      return update(
+        ...[database, collection, id, old.tag, next.tag, next.body],
+        ...[idsOf(indexes), oldKeys, keysOf(entries), solesOf(entries)],
+      )
+    },
+    delete({ database, collection, id }, { tag, body }, indexes) {
+      const keys = keysOf(entriesOf(indexes, { id, body }))
+      return remove(database, collection, id, tag, idsOf(indexes), keys)
+    },
+  }
+}
+
+/** Returns the keys of entries as an array of PostgreSQL. */
+const keysOf = (entries: readonly { readonly key: Buffer }[]) =>
+  toArray(entries.map(({ key }) => toBytea(key)))
+
+/** Returns the hashes of entries in unique indexes as an array of PostgreSQL. */
+const solesOf = (entries: readonly { readonly uniqueKey: Buffer | null }[]) =>
+  toArray(entries.map(({ uniqueKey }) => (uniqueKey === null ? null : toBytea(uniqueKey))))
+
+/** Returns an array of PostgreSQL as text. No value needs quotes. */
+const toArray = (values: readonly (string | null)[]) =>
+  `{${values.map((value) => value ?? 'NULL').join()}}`
+
+/** Returns bytes as text in an array, where the backslash of `\x` is escaped. */
+const toBytea = (bytes: Buffer) => `\\\\x${bytes.toString('hex')}`
