@@ -91,6 +91,16 @@ export function failureAt(pointer: string, failure: Failure): Failure {
   return new Failure(code, message, { ...details, cause, headers, field })
 }
 
+/**
+ * Throws if the client of a request has disconnected.
+ *
+ * @param signal aborted when the client disconnects; undefined for work without a client.
+ * @throws Failure `busy`
+ */
+export function requireConnected(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Failure('busy', 'The client has disconnected.')
+}
+
 /** Returns the error body for a failure (docs/http-api.md, "Errors"). */
 export const toErrorBody = ({ kind, message, details }: Failure): ErrorBody => ({
   id: kind.id,

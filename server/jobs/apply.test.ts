@@ -74,7 +74,7 @@ forEngine('postgres', (engine) => {
         repository,
         await repository.create(where, kind, 'attached', request),
       )
-      const apply = await prepareApply('postgres', rules, job, pause, Date.now)
+      const apply = await prepareApply('postgres', rules, job, pause, () => performance.now())
       let read = 0
       const ended = await repository.finish(job, async (trx) => {
         const before = await rowsRead(trx)

@@ -38,7 +38,7 @@ interface Target {
  * writes wait until it ends.
  *
  * @param pause awaited between two statements; must not wait for external events.
- * @param now returns ms since 1970.
+ * @param steady returns the time of a monotonic clock, ms.
  * @throws Failure `conflict` if an id was taken since the scan; `database-not-found`; `busy` if
  * merging changed documents takes longer than {@link MERGE_TIME}; the errors of
  * {@link DocumentRules.merger} for a changed document that the patch makes invalid.
@@ -48,11 +48,12 @@ export async function prepareApply(
   rules: DocumentRules,
   job: Job,
   pause: () => Promise<unknown>,
-  now: () => number,
+  steady: () => number,
 ): Promise<Apply> {
   const { filter, patch } = job.request
   const matches = rules.matcher(filter)
-  const merge = patch === undefined ? undefined : withTimeLimit(await rules.merger(job, patch), now)
+  const merge =
+    patch === undefined ? undefined : withTimeLimit(await rules.merger(job, patch), steady)
   const change = async (target: Target, range: Range): Promise<number> => {
     if (job.kind === 'create') return create(target, range)
     const changeUnchanged = job.kind === 'delete' ? deleteUnchanged : patchUnchanged
@@ -78,13 +79,15 @@ export async function prepareApply(
 /**
  * Returns a merge that fails with `busy` once its calls have staged {@link MERGE_TIME} in total. A
  * schema can make each of them slow.
+ *
+ * @param steady returns the time of a monotonic clock, ms.
  */
-export function withTimeLimit(merge: Merge, now: () => number): Merge {
+export function withTimeLimit(merge: Merge, steady: () => number): Merge {
   let spent = 0
   return async (id, body) => {
-    const begun = now()
+    const begun = steady()
     const merged = await merge(id, body)
-    spent += now() - begun
+    spent += steady() - begun
     if (spent <= MERGE_TIME) return merged
     throw new Failure(
       'busy',
@@ -114,24 +117,19 @@ async function create(target: Target, range: Range): Promise<number> {
 }
 
 /**
- * Updates the indexes for the documents of a range that have not changed since the scan, and keeps
+ * Removes the documents of a range that have not changed since the scan from the indexes, and keeps
  * other transactions from changing them.
  */
-async function reindexUnchanged(target: Target, range: Range): Promise<void> {
-  const { engine, job, indexes } = target
+async function removeUnchanged(target: Target, range: Range): Promise<void> {
+  const { engine, indexes } = target
   if (indexes === undefined) return
   const isStaged = isIn(target, range)
   const isUnchanged = sql<boolean>`${isStaged} and tag = ${stagedOf(target).select('staged.seen')}`
   await removeStored(target, indexes, isUnchanged, engine === 'postgres')
-  if (job.kind === 'delete') return
-  const isStored = sql<boolean>`${isWithin(range)} and staged.seen = (
-    select tag from documents where database = ${job.database}
-    and collection = ${job.collection} and documents.id = staged.id)`
-  await addStaged(target, indexes.add, isStored)
 }
 
 async function deleteUnchanged(target: Target, range: Range): Promise<number> {
-  await reindexUnchanged(target, range)
+  await removeUnchanged(target, range)
   const { numDeletedRows } = await target.trx
     .deleteFrom('documents')
     .where(isIn(target, range))
@@ -141,12 +139,17 @@ async function deleteUnchanged(target: Target, range: Range): Promise<number> {
 }
 
 async function patchUnchanged(target: Target, range: Range): Promise<number> {
-  await reindexUnchanged(target, range)
+  const { job, indexes, trx } = target
+  await removeUnchanged(target, range)
   const { numAffectedRows = 0n } = await sql`
     update documents
     set (tag, body) = ${stagedOf(target).select(['staged.tag', 'staged.body'])}
     where ${isIn(target, range)}
-    and tag = ${stagedOf(target).select('staged.seen')}`.execute(target.trx)
+    and tag = ${stagedOf(target).select('staged.seen')}`.execute(trx)
+  const isPatched = sql<boolean>`${isWithin(range)} and staged.tag = (
+    select tag from documents where database = ${job.database}
+    and collection = ${job.collection} and documents.id = staged.id)`
+  if (indexes !== undefined) await addStaged(target, indexes.add, isPatched)
   return Number(numAffectedRows)
 }
 

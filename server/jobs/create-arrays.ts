@@ -5,8 +5,9 @@ import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
+import { type Commit, connectedPause } from './commit.ts'
 import type { DocumentRules, Job } from './job.ts'
-import { LEASE, LeaseLost } from './repository/lease.ts'
+import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of documents whose bodies are read together, and of their bytes. */
@@ -17,11 +18,8 @@ export interface CreateArraysDeps {
   readonly rules: Pick<DocumentRules, 'createTag' | 'schema'>
   /** Throws if too many jobs are in progress. */
   readonly allow: (where: CollectionRef) => Promise<void>
-  /**
-   * Creates the staged documents, all or none. With `keep`, the staged rows stay until the job is
-   * discarded.
-   */
-  readonly commit: (job: Job, keep: boolean) => Promise<Job>
+  /** Creates the staged documents, all or none. */
+  readonly commit: Commit
   readonly discard: (job: Job) => Promise<void>
   readonly pause: () => Promise<unknown>
   readonly wake: () => void
@@ -39,28 +37,26 @@ interface Sent {
  * length takes little memory.
  */
 export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
-  const { repository, rules, allow, commit, pause, wake } = deps
+  const { repository, rules, allow, commit, wake } = deps
 
   async function discard(job: Job): Promise<void> {
     await deps.discard(job)
     wake()
   }
 
-  return async (where, parts, respondAsync) => {
+  return async (where, parts, respondAsync, signal) => {
+    const pause = connectedPause(deps.pause, signal)
     let inBackground = respondAsync
     // Read before `parts` validates the first part: a later schema is then detected.
     const { tag: schema } = await rules.schema(where)
     let job: Job | undefined
-    let renewal: NodeJS.Timeout | undefined
+    let stopRenewing = () => {}
     const sent: Sent[] = []
     const begin = async () => {
       if (inBackground) await allow(where)
       const begun = await repository.create(where, 'create', 'preparing', { filter: [], schema })
       // Parts may arrive slowly, so the lease is renewed independently of them.
-      renewal = setInterval(
-        () => void repository.renewPreparing(begun).catch(() => {}),
-        LEASE / 3,
-      ).unref()
+      stopRenewing = repository.keepLease(begun)
       return begun
     }
     try {
@@ -87,7 +83,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         return { job: job.id }
       }
       const staged = job
-      await resolveOutcome(commit(staged, true), async () => {
+      await resolveOutcome(commit(staged, { keep: true, signal }), async () => {
         const now = await repository.read(staged.id)
         return now?.state === 'done' || now?.state === 'applying' ? now : undefined
       })
@@ -108,7 +104,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
       const ids = sent.map(({ id }) => id)
       throw new OutcomeUnknown({ cause: error.cause, ids })
     } finally {
-      clearInterval(renewal)
+      stopRenewing()
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '../http/openapi.ts'
+import type { Operation } from '../http/openapi-objects.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
 

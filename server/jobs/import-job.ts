@@ -2,7 +2,6 @@ import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { DocumentRules, Job, JobRequest } from './job.ts'
-import { LEASE } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of records or parts that are staged in one transaction, and of their characters. */
@@ -33,10 +32,7 @@ export const createBeginImport =
     await allow(where)
     let job = await repository.create(where, 'import', 'preparing', { filter: [], ...request })
     // Records may arrive slowly, so the lease is renewed independently of them.
-    const renewal = setInterval(
-      () => void repository.renewPreparing(job).catch(() => {}),
-      LEASE / 3,
-    ).unref()
+    const stopRenewing = repository.keepLease(job)
     try {
       let latest: StoredPart[] = []
       let staged = 0
@@ -61,7 +57,7 @@ export const createBeginImport =
       await repository.discard([job.id])
       throw error
     } finally {
-      clearInterval(renewal)
+      stopRenewing()
       wake()
     }
   }

@@ -6,13 +6,12 @@ import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
 import { prepareApply } from './apply.ts'
+import { type Commit, connectedPause, createCommit } from './commit.ts'
 import { createArrays } from './create-arrays.ts'
 import { type BeginImport, createBeginImport, failImport, importNext } from './import-job.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
-import { rangeAfter } from './range.ts'
-import { LEASE, LeaseLost } from './repository/lease.ts'
-import { SchemaChanged } from './repository/progress.ts'
+import { LeaseLost, type RenewalTimer } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
 import { scanNext } from './scan.ts'
@@ -65,36 +64,44 @@ export interface JobsDeps {
    * by more than a lease lasts, or be set during a preparation, so it must depend on neither.
    */
   readonly leaseClock?: () => number
+  /** Returns the time of a monotonic clock, ms; by default that of this process. */
+  readonly steady?: () => number
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
   readonly search?: CollectionSearch
+  /** Replaces the timer that renews leases in tests. */
+  readonly renewalTimer?: RenewalTimer
 }
 
 /** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, now, leaseClock, pause, onError, search = unlimitedSearch } = deps
-  const repository = createJobRepository(store, now, leaseClock)
+  const { steady = () => performance.now() } = deps
+  const repository = createJobRepository(store, now, leaseClock, deps.renewalTimer)
   /**
    * The document ids that an index has found for the jobs of this node, by job id; undefined for
    * jobs that scan the collection.
    */
   const selected = new Map<string, readonly string[] | undefined>()
 
-  const applyInTransaction = async (job: Job, keep?: boolean): Promise<Job> =>
-    repository.finish(job, await prepareApply(store.engine, rules, job, pause, now), keep)
+  const applyInTransaction: Commit = async (job, { keep, signal } = {}) => {
+    const connected = connectedPause(pause, signal)
+    const apply = await prepareApply(store.engine, rules, job, connected, steady)
+    return repository.finish(job, apply, keep)
+  }
   const writes = store.collectionWrites
   const large =
     writes &&
     createLargeChanges({
-      ...{ store, writes, repository, rules, now, pause, onError, applyInTransaction },
+      ...{ store, writes, repository, rules, steady, pause, onError, applyInTransaction },
       wake: () => runner.wake(),
     })
 
-  const commitChecked = (job: Job, keep?: boolean): Promise<Job> =>
+  const commitChecked: Commit = (job, options) =>
     large === undefined || job.kind === 'list'
-      ? applyInTransaction(job, keep)
-      : large.commit(job, keep)
+      ? applyInTransaction(job, options)
+      : large.commit(job, options)
 
   /** Stores a job with the tag of the current schema, which validates its documents from now on. */
   async function create(where: CollectionRef, kind: JobKind, state: JobState, request: JobRequest) {
@@ -103,70 +110,20 @@ export function createJobs(deps: JobsDeps): Jobs {
     return repository.create(where, kind, state, { ...request, schema: tag })
   }
 
-  /**
-   * Commits a job. If the schema of the collection has changed, validates its documents again
-   * first.
-   */
-  async function commit(job: Job, keep?: boolean): Promise<Job> {
-    let current = job
-    for (let round = 0; round < SCHEMA_CHANGES; round++) {
-      current = await checkBySchema(current).catch(async (error) => {
-        // An earlier process may have reserved values for it.
-        if (job.state === 'running') await large?.release(job)
-        throw error
-      })
-      try {
-        return await commitChecked(current, keep)
-      } catch (error) {
-        if (!(error instanceof SchemaChanged)) throw error
-      }
-    }
-    throw new Failure('busy', 'The schema of the collection keeps changing. Nothing was changed.')
-  }
-
-  /**
-   * Validates the staged documents of a job, unless the schema that validated them is still
-   * current.
-   */
-  async function checkBySchema(job: Job): Promise<Job> {
-    if (job.kind !== 'create' && job.kind !== 'patch') return job
-    const { tag, check } = await rules.schema(job)
-    if (tag === job.request.schema) return job
-    let range = await rangeAfter(store.db, job, '', CHECK_LIMITS)
-    while (range !== undefined) {
-      await check(await repository.staged(job, range))
-      await repository.renewLease(job)
-      await pause()
-      range = await rangeAfter(store.db, job, range.last, CHECK_LIMITS)
-    }
-    const stored = (await repository.read(job.id)) ?? job
-    return { ...stored, request: { ...stored.request, schema: tag } }
-  }
+  const commit = createCommit({
+    ...{ store, repository, rules, commitChecked, pause },
+    release: async (job) => large?.release(job),
+  })
 
   const discard = (job: Job): Promise<void> =>
     large === undefined ? repository.discard([job.id]) : large.discard(job)
-
-  const clock = leaseClock ?? now
-  /** Returns a step that also renews the lease of a job, for work of many steps. */
-  function renewing(job: Job, scan: ScanStep): ScanStep {
-    let renewed = clock()
-    return async (step) => {
-      const result = await scan(step)
-      if (clock() - renewed >= LEASE / 3) {
-        await repository.renewLease(job)
-        renewed = clock()
-      }
-      return result
-    }
-  }
 
   /** Returns the ids that an index finds for a job; undefined if it must scan the collection. */
   async function selectionOf(job: Job, scan: ScanStep): Promise<readonly string[] | undefined> {
     if (job.kind === 'create') return undefined
     // A job that has begun to scan may have passed documents that an index finds now.
     if (!selected.has(job.id) && job.cursor === null) {
-      const { filter } = job.request
-      selected.set(job.id, await search.select(job, filter, renewing(job, scan)))
+      selected.set(job.id, await search.select(job, job.request.filter, scan))
     }
     return selected.get(job.id)
   }
@@ -180,8 +137,9 @@ export function createJobs(deps: JobsDeps): Jobs {
    * Makes one step of a job; returns its new state.
    *
    * @param scan runs the part that reads documents.
+   * @param signal aborted when the client of the job disconnects; undefined for a job without one.
    */
-  async function step(job: Job, scan: ScanStep): Promise<Job> {
+  async function step(job: Job, scan: ScanStep, signal?: AbortSignal): Promise<Job> {
     try {
       if (job.kind === 'import') return await importNext(repository, rules, job)
       // The job starts after earlier committed changes are applied.
@@ -190,7 +148,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       const next = await scan(() => scanNext(store, rules, job, ids))
       if (next !== undefined) return await repository.advance(job, next)
       selected.delete(job.id)
-      return await commit(job)
+      return await commit(job, { signal })
     } catch (error) {
       selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
@@ -237,13 +195,14 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async run(where, kind, request, signal = new AbortController().signal) {
       let job = await create(where, kind, 'attached', request)
+      const stopRenewing = repository.keepLease(job)
       try {
         const { filter } = request
         const ids = await selectionOf(job, search.connected(signal))
         const isScan = filter.length > 0 && ids === undefined
         await search.run(signal, isScan ? filter : undefined, async (scan) => {
           while (job.state === 'attached') {
-            job = await step(job, scan)
+            job = await step(job, scan, signal)
             await pause()
           }
         })
@@ -254,6 +213,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         if (!(error instanceof LeaseLost)) throw error
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       } finally {
+        stopRenewing()
         selected.delete(job.id)
         await discard(job)
         runner.wake()
@@ -274,12 +234,6 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
   }
 }
-
-/** Maximum number of documents validated again between two pauses, and of their bytes. */
-const CHECK_LIMITS = { documents: 250, bytes: 256 * 1024 } as const
-
-/** How often a job validates its documents again after schema changes before it fails. */
-const SCHEMA_CHANGES = 5
 
 /** States that clients can see. Only its own request sees a `preparing` or `attached` job. */
 const VISIBLE_STATES: readonly JobState[] = ['running', 'applying', 'done', 'failed']

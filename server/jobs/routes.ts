@@ -9,6 +9,7 @@ import { described } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { type Body, partsBody } from '../http/input/parts-body.ts'
+import { searchParameters } from '../http/input/search-parameters.ts'
 import { nextLink } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
 import { job as operations } from './describe-routes.ts'
@@ -36,16 +37,17 @@ export interface JobRoutesDeps {
 export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRoutesDeps) =>
   new Hono<AppEnv>().get('/:id', described(operations.get, requireRole('viewer')), async (c) => {
     const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
-    const limit = parsePageLimit(c.req.query('limit'))
+    const parameters = searchParameters(c)
+    const limit = parsePageLimit(parameters.get('limit') ?? undefined)
     const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
     const view = toView(job)
     const status = view.state === 'running' ? 206 : 200
     if (job.kind !== 'list') return c.json(view, status, headers)
-    const page = await results(documents, job, c.req.query('after'), limit, {
+    const page = await results(documents, job, parameters.get('after') ?? undefined, limit, {
       reserve: (bytes) => reserve(c, bytes),
       signal: c.req.raw.signal,
     })
-    if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
+    if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id], parameters)
     headers['Content-Type'] = 'application/json'
     // Inserted as stored text: parsing would require printing it again.
     const before = `${JSON.stringify(view).slice(0, -1)},"documents":`

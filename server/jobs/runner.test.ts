@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { LEASE } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
 
@@ -57,5 +58,48 @@ forEachEngine((engine) => {
     await expect.poll(() => errors).toHaveLength(1)
     expect(await createJobRepository(store, now).claim()).toMatchObject({ id })
     await runner.stop()
+  })
+
+  it('renews the leases of its jobs while a step of one of them takes long', async () => {
+    const store = await engine.open()
+    let time = now()
+    const renewals = new Set<() => void>()
+    const repository = createJobRepository(
+      store,
+      () => time,
+      undefined,
+      (renew) => {
+        renewals.add(renew)
+        return () => renewals.delete(renew)
+      },
+    )
+    for (let n = 0; n < 2; n++) await repository.create(where, 'delete', 'running', everything)
+    let steps = 0
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const runner = createRunner({
+      repository,
+      async step(job) {
+        // The node claims the second job after the first step.
+        if (++steps === 1) return job
+        begin()
+        await released
+        return { ...job, state: 'done' }
+      },
+      pause: async () => {},
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    runner.wake()
+    await begun
+    time += LEASE - 1
+    const leases = () => {
+      for (const renew of renewals) renew()
+      return store.db.selectFrom('jobs').select('claimed_until').execute()
+    }
+    const renewed = { claimed_until: time + LEASE }
+    await expect.poll(leases).toEqual([renewed, renewed])
+    release()
+    await runner.stop()
+    expect(renewals.size).toBe(0)
   })
 })

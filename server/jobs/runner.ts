@@ -12,7 +12,7 @@ const STEPS_PER_CLEANUP = 16
 export interface RunnerDeps {
   readonly repository: Pick<
     JobRepository,
-    'claim' | 'release' | 'releaseDeadNodes' | 'stale' | 'discard' | 'deleteEnded'
+    'claim' | 'keepLeases' | 'release' | 'releaseDeadNodes' | 'discardStale' | 'deleteEnded'
   >
   readonly step: (job: Job) => Promise<Job>
   readonly pause: () => Promise<unknown>
@@ -31,9 +31,9 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
     // The database was unavailable when the last run ended.
     if (holdsJobs) await repository.release()
     holdsJobs = true
-    const stale = await repository.stale()
-    if (stale.length > 0) await repository.discard(stale)
+    await repository.discardStale()
     const active: Job[] = []
+    const stopRenewing = repository.keepLeases()
     try {
       for (let steps = 1; !isStopped(); steps++) {
         if (active.length < CONCURRENCY) {
@@ -54,6 +54,7 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
         await pause()
       }
     } finally {
+      stopRenewing()
       if (holdsJobs) await repository.release()
       holdsJobs = false
     }

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure, requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { withAdvice } from '../indexes/advise.ts'
@@ -7,7 +7,7 @@ import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import type { Filter } from '../query/filter.ts'
 import { compareCodePoints } from '../query/order.ts'
-import { requireConnected, type ScanLimit, type ScanStep } from '../query/scan/scan-limit.ts'
+import type { ScanLimit, ScanStep } from '../query/scan/scan-limit.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
 const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
@@ -88,18 +88,16 @@ export function createCollectionSearch(
       try {
         await scans.run(signal, steps)
       } catch (error) {
-        throw error instanceof Failure
-          ? withAdvice(stopped(error), { filter: unserved, sort: [] })
-          : error
+        throw withAdvice(stopped(error), { filter: unserved, sort: [] })
       }
     },
   }
 }
 
 /** Adds to the error of a change that exceeded its time limit: nothing was changed. */
-function stopped(error: Failure): Failure {
+function stopped(error: unknown): unknown {
+  if (!(error instanceof Failure) || error.code !== 'query-too-expensive') return error
   const { code, details, headers } = error
-  if (code !== 'query-too-expensive') return error
   return new Failure(
     code,
     'The change was stopped, because it takes too long to find its documents. Nothing was changed. ' +

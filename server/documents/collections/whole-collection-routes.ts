@@ -6,6 +6,7 @@ import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
+import { searchParameters } from '../../http/input/search-parameters.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
@@ -61,7 +62,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const patch = await textBody(c, DOCUMENT_BYTES)
       requirePatch(patch)
       requireNoConditions(c)
-      const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams), patch }
+      const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'patch', request))
       const changed = await collections.run(where, 'patch', request, c.req.raw.signal)
@@ -70,7 +71,7 @@ export const wholeCollectionRoutes = <Path extends string>(
     .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
-      const request = { filter: parseFilterQuery(new URL(c.req.url).searchParams) }
+      const request = { filter: parseFilterQuery(searchParameters(c)) }
       requireNoConditions(c)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request))

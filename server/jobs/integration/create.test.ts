@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { LEASE } from '../repository/lease.ts'
 import { createJobsFixture, documents, text, where } from './jobs-fixture.testing.ts'
 
 forEachEngine((engine) => {
@@ -51,44 +50,29 @@ forEachEngine((engine) => {
     })
 
     it('stores parts as they arrive, and keeps them while the next one is late', async () => {
-      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-      try {
-        let later = fixture.now
-        const [jobs, other] = [node(), node(undefined, undefined, () => later)]
-        // On SQLite, a starting node releases the jobs of others.
+      let later = fixture.now
+      const [jobs, other] = [node(), node(undefined, undefined, () => later)]
+      // On SQLite, a starting node releases the jobs of others.
+      other.wake()
+      let halfway: number[] = []
+      async function* parts() {
+        yield [{ id: 'a', body: '{"id":"a"}' }]
+        for (let n = 0; n < 3; n++) await fixture.passLease()
+        later = fixture.now
         other.wake()
-        let halfway: number[] = []
-        async function* parts() {
-          yield [{ id: 'a', body: '{"id":"a"}' }]
-          for (let n = 0; n < 3; n++) {
-            fixture.now += LEASE - 1
-            const renewed = fixture.now + LEASE
-            // A renewal may fail on a busy machine; the next one succeeds.
-            await expect
-              .poll(() => {
-                vi.advanceTimersByTime(LEASE / 3)
-                return fixture.store.db.selectFrom('jobs').select('claimed_until').execute()
-              })
-              .toEqual([{ claimed_until: renewed }])
-          }
-          later = fixture.now
-          other.wake()
-          await other.stop()
-          halfway = await countRows()
-          yield [{ id: 'b', body: '{"id":"b"}' }]
-        }
-        const created = await jobs.create(where, parts(), false)
-        expect(created).toMatchObject({ documents: [{ id: 'a' }, { id: 'b' }], bytes: 20 })
-        expect([halfway, await stored()]).toEqual([
-          [1, 1],
-          [{ id: 'a' }, { id: 'b' }],
-        ])
-        if ('documents' in created) created.release()
-        await expect.poll(() => countRows()).toEqual([0, 0])
-        await jobs.stop()
-      } finally {
-        vi.useRealTimers()
+        await other.stop()
+        halfway = await countRows()
+        yield [{ id: 'b', body: '{"id":"b"}' }]
       }
+      const created = await jobs.create(where, parts(), false)
+      expect(created).toMatchObject({ documents: [{ id: 'a' }, { id: 'b' }], bytes: 20 })
+      expect([halfway, await stored()]).toEqual([
+        [1, 1],
+        [{ id: 'a' }, { id: 'b' }],
+      ])
+      if ('documents' in created) created.release()
+      await expect.poll(() => countRows()).toEqual([0, 0])
+      await jobs.stop()
     })
 
     it('deletes the stored parts of a rejected array', async () => {

@@ -7,11 +7,13 @@ import { ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import type { TestEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Job } from '../job.ts'
 import { createJobs, type Jobs } from '../jobs.ts'
+import { LEASE } from '../repository/lease.ts'
 
 export const where = { database: '_system', collection: 'articles' }
 export const everything = { filter: [] }
@@ -27,14 +29,18 @@ export function createJobsFixture(engine: TestEngine) {
   let store: Store
   let repository: DocumentRepository
   let now: number
+  let steady: number
   let errors: unknown[]
+  const renewals = new Set<() => void>()
 
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'x')
     repository = createDocumentRepository(store)
     now = 1_700_000_000_000
+    steady = 0
     errors = []
+    renewals.clear()
   })
   /** Returns jobs that behave like another process on the same store. */
   const node = (
@@ -48,18 +54,31 @@ export function createJobsFixture(engine: TestEngine) {
       store,
       rules: createDocumentRules(clock, schemaOf),
       now: clock,
+      steady: () => steady,
       pause,
       onError: (error) => errors.push(error),
+      renewalTimer(renew) {
+        renewals.add(renew)
+        return () => renewals.delete(renew)
+      },
     })
   const ended = async (jobs: Jobs, { id }: { id: string }): Promise<Job> => {
     await expect.poll(async () => (await jobs.read('_system', id)).state).toMatch(/^(done|failed)$/)
     return jobs.read('_system', id)
   }
-  const create = (jobs: Jobs, text: string, { later = true, target = where } = {}) => {
+  const create = (
+    jobs: Jobs,
+    text: string,
+    {
+      later = true,
+      target = where,
+      signal,
+    }: { later?: boolean; target?: CollectionRef; signal?: AbortSignal } = {},
+  ) => {
     const body = createBodyOf(Buffer.from(text))
     if (!('parts' in body)) throw new Error('no array')
     const documents = createDocuments(repository, () => now, undefined, jobs)
-    return documents.createMany(target, body.parts, later)
+    return documents.createMany(target, body.parts, later, signal)
   }
   /** Stores `count` documents without a job. */
   const insert = (count: number) => {
@@ -89,6 +108,23 @@ export function createJobsFixture(engine: TestEngine) {
     }
     return [await count('jobs'), await count('job_documents')]
   }
+  /**
+   * Lets almost the time of a lease pass. Resolves once the lease of the only job of the collection
+   * is renewed.
+   */
+  const passLease = async (collection = where.collection) => {
+    now += LEASE - 1
+    const leases = () => {
+      // A renewal may fail on a busy machine; the next one succeeds.
+      for (const renew of renewals) renew()
+      return store.db
+        .selectFrom('jobs')
+        .select('claimed_until')
+        .where('collection', '=', collection)
+        .execute()
+    }
+    await expect.poll(leases).toEqual([{ claimed_until: now + LEASE }])
+  }
   /** Returns a pause that calls `act` the given time. */
   const after = (times: number, act: () => unknown) => async () => {
     if (--times === 0) await act()
@@ -108,11 +144,23 @@ export function createJobsFixture(engine: TestEngine) {
     set now(time) {
       now = time
     },
+    /** The time of the monotonic clock of all nodes, ms. */
+    get steady() {
+      return steady
+    },
+    set steady(time) {
+      steady = time
+    },
     /** Errors that jobs have reported. */
     get errors() {
       return errors
     },
+    /** Number of timers that renew leases. */
+    get timers() {
+      return renewals.size
+    },
     node,
+    passLease,
     ended,
     create,
     insert,

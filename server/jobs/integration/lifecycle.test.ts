@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest'
 import { JOB_RETENTION, MAX_UNFINISHED_JOBS } from '../../contract/job.ts'
-import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { Failure } from '../../failure.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { LEASE } from '../repository/lease.ts'
-import { createJobRepository } from '../repository/repository.ts'
 import { createJobsFixture, documents, everything, where } from './jobs-fixture.testing.ts'
 
 forEachEngine((engine) => {
@@ -32,26 +30,6 @@ forEachEngine((engine) => {
     expect(await ended(second, job)).toMatchObject({ state: 'done', done: 750, found: 750 })
     expect((await stored()).filter(({ on }) => on)).toHaveLength(750)
     await second.stop()
-  })
-
-  it('keeps its lease while an index selects its documents', async () => {
-    await insert(1_200)
-    const indexes = openIndexesOf(fixture.store)
-    await indexes.put(where, 'by-n', ['n'])
-    await indexes.build()
-    const other = createJobRepository(fixture.store, () => fixture.now)
-    const claims: unknown[] = []
-    const jobs = node(async () => {
-      // The first five pauses are between reads of the index.
-      if (claims.length === 5) return
-      fixture.now += LEASE / 2
-      claims.push(await other.claim())
-    })
-    const job = await jobs.begin(where, 'delete', { filter: [['n:gte', '0']] })
-    const { state, failure, found } = await ended(jobs, job)
-    expect([state, failure, found]).toEqual(['done', null, 1_200])
-    expect(claims).toEqual(Array.from({ length: 5 }))
-    await jobs.stop()
   })
 
   it('does not claim a job before its lease expires', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentRules } from '../../documents/document-rules.ts'
+import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
 import type { Store } from '../../storage/store.ts'
@@ -149,8 +150,8 @@ forEngine('sqlite', (engine) => {
     await expect(create(jobs)).rejects.toMatchObject({ code: 'conflict' })
     expect(await idsOf()).toEqual([idOf(COUNT - 1)])
     const late = { id: idOf(7), body: '{"late":true}' }
-    const { tag = '' } = (await repository.read({ ...where, id: idOf(COUNT - 1) })) ?? {}
-    await repository.delete({ ...where, id: idOf(COUNT - 1) }, tag)
+    const ref = { ...where, id: idOf(COUNT - 1) }
+    await repository.delete(ref, await readStored(repository, ref))
     // The runner no longer pauses, so all pauses belong to the array and then to its check.
     await expect.poll(states).toEqual([])
     let pauses = 0
@@ -240,10 +241,10 @@ forEngine('sqlite', (engine) => {
                 expect('exists' in result).toBe(model.has(requested.id))
                 if ('tags' in result) model.set(requested.id, body)
               } else if (requested.verb === 'update' && found !== undefined) {
-                expect(await repository.update(ref, found.tag, body)).toBeDefined()
+                expect(await repository.update(ref, found, body)).toBeDefined()
                 model.set(requested.id, body)
               } else if (requested.verb === 'delete' && found !== undefined) {
-                expect(await repository.delete(ref, found.tag)).toBe(true)
+                expect(await repository.delete(ref, found)).toBe(true)
                 model.delete(requested.id)
               } else if (requested.verb === 'list') {
                 const listed = await repository.list(where, requested.id, 50)

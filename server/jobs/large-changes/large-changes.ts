@@ -1,8 +1,9 @@
 import { invariant } from '../../contract/invariant.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, requireConnected } from '../../failure.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
 import { withTimeLimit } from '../apply.ts'
+import { type Commit, type CommitOptions, connectedPause } from '../commit.ts'
 import type { DocumentRules, Job, Merge } from '../job.ts'
 import { rangeAfter } from '../range.ts'
 import type { JobRepository } from '../repository/repository.ts'
@@ -29,13 +30,23 @@ export interface LargeChangesDeps {
   readonly writes: CollectionWrites
   readonly repository: JobRepository
   readonly rules: DocumentRules
-  readonly now: () => number
+  /** Returns the time of a monotonic clock, ms. */
+  readonly steady: () => number
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
   /** Triggers the deletion of the rows of ended jobs. */
   readonly wake: () => void
   /** Applies a job in the transaction that ends it. */
-  readonly applyInTransaction: (job: Job, keep: boolean) => Promise<Job>
+  readonly applyInTransaction: Commit
+}
+
+/** A check of the staged documents of a job, before it is committed. */
+interface Check {
+  /** Merges the patch of the job; undefined if it has none. */
+  readonly merge: Merge | undefined
+  /** Whether the values of the documents are reserved in unique indexes. */
+  readonly isReserved: boolean
+  readonly pause: () => Promise<unknown>
 }
 
 /**
@@ -50,7 +61,8 @@ export interface LargeChangesDeps {
  * later writes wait for the commit, and changed documents have reserved their unique values.
  */
 export function createLargeChanges(deps: LargeChangesDeps) {
-  const { store, writes, repository, rules, now, pause, onError, wake, applyInTransaction } = deps
+  const { store, writes, repository, rules, steady, pause, onError, wake, applyInTransaction } =
+    deps
   const { db, transaction } = store
   const reservation = createReservation(deps)
   const applying = new Map<string, Promise<void>>()
@@ -59,33 +71,23 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   const stopping = Promise.withResolvers<void>()
   let stopped = false
 
-  /**
-   * Checks the staged documents of a job against the stored ones; returns the updated job.
-   *
-   * @param isReserved whether their values are reserved in unique indexes.
-   */
-  async function recheck(
-    job: Job,
-    merge: Merge | undefined,
-    isReserved: boolean,
-    ids?: readonly string[],
-  ): Promise<Job> {
+  /** Checks the staged documents of a job against the stored ones; returns the updated job. */
+  async function recheck(job: Job, check: Check, ids?: readonly string[]): Promise<Job> {
     let checked = job
     for (let after = ''; ; ) {
       const range = ids === undefined ? await rangeAfter(db, job, after, COMMIT_LIMIT) : undefined
       if (ids === undefined && range === undefined) return checked
       const changed = await repository.changed(checked, ids ?? range ?? [])
-      if (changed.length > 0) checked = await restage(checked, merge, isReserved, changed)
+      if (changed.length > 0) checked = await restage(checked, check, changed)
       if (range === undefined) return checked
       after = range.last
-      await pause()
+      await check.pause()
     }
   }
 
   async function restage(
     job: Job,
-    merge: Merge | undefined,
-    isReserved: boolean,
+    { merge, isReserved }: Check,
     changed: Awaited<ReturnType<JobRepository['changed']>>,
   ): Promise<Job> {
     if (job.kind === 'create') {
@@ -109,12 +111,12 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   }
 
   /** Commits a job. Releases the values that it has reserved in unique indexes if it fails. */
-  async function commitIn(turn: Turn, job: Job, keep: boolean): Promise<Job> {
-    if (await isSmallChange(job)) return commitChecked(turn, job, keep, 'transaction')
-    if (!(await reservation.isNeeded(job))) return commitChecked(turn, job, keep, 'log')
+  async function commitIn(turn: Turn, job: Job, options: CommitOptions): Promise<Job> {
+    if (await isSmallChange(job)) return commitChecked(turn, job, options, 'transaction')
+    if (!(await reservation.isNeeded(job))) return commitChecked(turn, job, options, 'log')
     try {
-      await reservation.reserve(job)
-      return await commitChecked(turn, job, keep, 'reserved')
+      await reservation.reserve(job, connectedPause(pause, options.signal))
+      return await commitChecked(turn, job, options, 'reserved')
     } catch (error) {
       await reservation.release(job).catch(onError)
       throw error
@@ -128,28 +130,34 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   async function commitChecked(
     turn: Turn,
     job: Job,
-    keep: boolean,
+    options: CommitOptions,
     by: 'transaction' | 'log' | 'reserved',
   ): Promise<Job> {
-    const isReserved = by === 'reserved'
+    const { keep = false, signal } = options
     const { patch } = job.request
     const merge = patch === undefined ? undefined : await rules.merger(job, patch)
+    const check = {
+      merge,
+      isReserved: by === 'reserved',
+      pause: connectedPause(pause, signal),
+    }
     turn.watch()
-    let checked = await recheck(job, merge, isReserved)
+    let checked = await recheck(job, check)
     const checkWritten = async (merger: Merge | undefined) => {
       const ids = [...turn.written].slice(0, CHECK_BATCH)
       for (const id of ids) turn.written.delete(id)
-      checked = await recheck(checked, merger, isReserved, ids)
+      checked = await recheck(checked, { ...check, merge: merger }, ids)
     }
     for (let round = 0; turn.written.size > CHECK_BATCH / 10 && round < MAX_ROUNDS; round++) {
       await checkWritten(merge)
-      await pause()
+      await check.pause()
     }
     await turn.close()
     // Writes wait from here on, so slow schema validation must be limited.
-    const timedMerge = merge && withTimeLimit(merge, now)
+    const timedMerge = merge && withTimeLimit(merge, steady)
     while (turn.written.size > 0) await checkWritten(timedMerge)
-    if (by === 'transaction') return applyInTransaction(checked, keep)
+    if (by === 'transaction') return applyInTransaction(checked, options)
+    requireConnected(signal)
     const committed = await repository.commit(checked, keep)
     turn.commit(createUnapplied(store, rules, committed))
     applying.set(committed.id, apply(committed))
@@ -208,9 +216,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   }
 
   return {
-    /** Commits a job; returns its new state. With `keep`, its staged rows are kept. */
-    commit: (job: Job, keep = false): Promise<Job> =>
-      writes.turn(job, (turn) => commitIn(turn, job, keep)),
+    commit: ((job, options = {}) =>
+      writes.turn(job, (turn) => commitIn(turn, job, options))) satisfies Commit,
 
     /** Releases the values that a job has reserved in unique indexes. */
     release: (job: Job) => writes.turn(job, () => reservation.release(job).catch(onError)),

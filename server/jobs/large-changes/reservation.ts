@@ -31,12 +31,17 @@ export function createReservation({ store, repository, rules, pause }: Reservati
   const { db, transaction } = store
   type Change = typeof rules.reserveEntries | typeof rules.releaseEntries
 
-  async function forStaged(job: Job, change: Change, isStopped = () => false): Promise<void> {
+  async function forStaged(
+    job: Job,
+    change: Change,
+    afterStep: () => Promise<unknown>,
+    isStopped = () => false,
+  ): Promise<void> {
     let range = await rangeAfter(db, job, '', BATCH_LIMITS)
     while (range !== undefined && !isStopped()) {
       const documents = await repository.staged(job, range)
       await transaction((trx) => change(trx, job, documents))
-      await pause()
+      await afterStep()
       range = await rangeAfter(db, job, range.last, BATCH_LIMITS)
     }
   }
@@ -67,12 +72,18 @@ export function createReservation({ store, repository, rules, pause }: Reservati
   return {
     isNeeded,
 
-    /** Reserves the values of all staged documents. @throws NotUnique */
-    reserve: (job: Job): Promise<void> => forStaged(job, rules.reserveEntries),
+    /**
+     * Reserves the values of all staged documents.
+     *
+     * @param afterStep awaited between two transactions.
+     * @throws NotUnique; any error that `afterStep` throws
+     */
+    reserve: (job: Job, afterStep: () => Promise<unknown>): Promise<void> =>
+      forStaged(job, rules.reserveEntries, afterStep),
 
     /** Releases the values of all staged documents that stored ones do not have. */
     async release(job: Job, isStopped?: () => boolean): Promise<void> {
-      if (await isNeeded(job)) await forStaged(job, rules.releaseEntries, isStopped)
+      if (await isNeeded(job)) await forStaged(job, rules.releaseEntries, pause, isStopped)
     },
 
     /** Reserves the values of some documents. @throws NotUnique */

@@ -1,13 +1,29 @@
 import type { Store } from '../../storage/store.ts'
 import { type Job, toJob } from '../job.ts'
-import type { Lease } from './lease.ts'
+import type { Lease, RenewalTimer } from './lease.ts'
 
 /** Returns the queries that acquire, renew and release the leases of jobs. */
 export function createClaims(
   { db, engine, transaction }: Store,
   { nodeId, renewal, updateHeld }: Lease,
   leaseClock: () => number,
+  timer: RenewalTimer,
 ) {
+  const held = () => db.selectFrom('jobs').select('id').where('claimed_by', '=', nodeId)
+
+  /**
+   * Renews the leases of jobs until the returned function is called. Skips jobs that a transaction
+   * is changing, as other nodes do.
+   */
+  function keep(jobs: ReturnType<typeof held>): () => void {
+    const unlocked = jobs.$if(engine === 'postgres', (query) => query.forUpdate().skipLocked())
+    return timer(() => {
+      const renewed = db.updateTable('jobs').set(renewal()).where('id', 'in', unlocked).execute()
+      // The timer repeats a renewal that fails.
+      renewed.catch(() => {})
+    })
+  }
+
   return {
     /** Ends the preparation. The job is `running` from now on, and any node may claim it. */
     begin: (job: Job): Promise<Job> =>
@@ -15,36 +31,36 @@ export function createClaims(
         updateHeld(trx, job, { state: 'running', total: job.total ?? job.done, claimed_until: 0 }),
       ),
 
-    /** Renews the lease of a job in preparation while no documents arrive. */
-    async renewPreparing({ id }: Job): Promise<void> {
-      await db
-        .updateTable('jobs')
-        .set(renewal())
-        .where('id', '=', id)
-        .where('claimed_by', '=', nodeId)
-        .where('state', '=', 'preparing')
-        .execute()
-    },
+    /** Renews the lease of a job of a request until the returned function is called. */
+    keepLease: ({ id }: Job): (() => void) =>
+      keep(held().where('id', '=', id).where('state', 'in', ['preparing', 'attached'])),
 
-    /** Renews the lease of a job. @throws LeaseLost */
-    renewLease: (job: Job): Promise<Job> => transaction((trx) => updateHeld(trx, job, {})),
+    /** Renews the leases of this node's running jobs until the returned function is called. */
+    keepLeases: (): (() => void) =>
+      keep(held().where('state', '=', 'running').where('claimed_until', '>', 0)),
 
-    /** Claims a running job whose lease has expired. */
+    /**
+     * Claims a running job whose lease has expired. Ignores jobs that a transaction is changing:
+     * their node ends them, however long it takes.
+     */
     async claim(): Promise<Job | undefined> {
-      const due = await db
+      const due = db
         .selectFrom('jobs')
-        .select(['id', 'claimed_until'])
+        .select('id')
         .where('state', '=', 'running')
         .where('claimed_until', '<', leaseClock())
         .orderBy('created_at')
         .limit(1)
-        .executeTakeFirst()
-      if (due === undefined) return undefined
+      // A read-only PostgreSQL rejects the update even if no job is due.
+      if ((await due.executeTakeFirst()) === undefined) return undefined
       const row = await db
         .updateTable('jobs')
         .set(renewal())
-        .where('id', '=', due.id)
-        .where('claimed_until', '=', due.claimed_until)
+        .where(
+          'id',
+          '=',
+          due.$if(engine === 'postgres', (query) => query.forUpdate().skipLocked()),
+        )
         .returningAll()
         .executeTakeFirst()
       return row && toJob(row)

@@ -9,7 +9,7 @@ const CLEANUP_ROWS = 500
 const CLEANUP_BYTES = 4 * 1024 * 1024
 
 /** Returns the queries that discard and delete jobs. */
-export function createCleanup({ db }: Store, now: () => number, leaseClock: () => number) {
+export function createCleanup({ db, engine }: Store, now: () => number, leaseClock: () => number) {
   return {
     /**
      * Discards the patches that requests of an earlier process waited for. Returns them and those
@@ -56,11 +56,11 @@ export function createCleanup({ db }: Store, now: () => number, leaseClock: () =
     },
 
     /**
-     * Returns the ids of obsolete jobs: expired ones, those of dropped databases, and unfinished
-     * ones of a dead node.
+     * Discards obsolete jobs: expired ones, those of dropped databases, and unfinished ones of a
+     * dead node. Skips jobs that a transaction is changing: their node is alive.
      */
-    async stale(): Promise<string[]> {
-      const rows = await db
+    async discardStale(): Promise<void> {
+      const stale = db
         .selectFrom('jobs')
         .select('id')
         .where('state', '!=', 'discarded')
@@ -81,8 +81,17 @@ export function createCleanup({ db }: Store, now: () => number, leaseClock: () =
           ]),
         )
         .limit(CLEANUP_ROWS)
+      // A read-only PostgreSQL rejects the update even if no job is stale.
+      if ((await stale.executeTakeFirst()) === undefined) return
+      await db
+        .updateTable('jobs')
+        .set({ state: 'discarded', clean: 0 })
+        .where(
+          'id',
+          'in',
+          stale.$if(engine === 'postgres', (query) => query.forUpdate().skipLocked()),
+        )
         .execute()
-      return rows.map(({ id }) => id)
     },
 
     /** Deletes some rows of an ended job; returns false if there are none. */

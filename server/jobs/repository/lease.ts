@@ -3,8 +3,19 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '../../storage/tables.ts'
 import { type Job, toJob } from '../job.ts'
 
-/** How long a node holds a job after each step, ms. */
+/** How long a node holds a job after each step or renewal, ms. */
 export const LEASE = 15_000
+
+/**
+ * Calls a function regularly, several times within a {@link LEASE}. Returns a function that stops
+ * it.
+ */
+export type RenewalTimer = (renew: () => void) => () => void
+
+export const renewalTimer: RenewalTimer = (renew) => {
+  const timer = setInterval(renew, LEASE / 3).unref()
+  return () => clearInterval(timer)
+}
 
 /**
  * Thrown if this node no longer holds a job: it was deleted or discarded, or another node took it

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
@@ -102,6 +103,16 @@ forEachEngine((engine) => {
   })
 
   if (engine.name === 'postgres') {
+    it('finds neither due nor obsolete jobs in an idle, read-only database', async () => {
+      const found = await store.transaction(async (trx) => {
+        await sql`set transaction read only`.execute(trx)
+        const db = trx as unknown as Store['db']
+        const idle = createJobRepository({ ...store, db }, () => now)
+        return [await idle.claim(), await idle.discardStale(), await idle.deleteEnded()]
+      })
+      expect(found).toEqual([undefined, undefined, false])
+    })
+
     it('stores nothing if the database is dropped during the last change', async () => {
       const there = { database: 'x', collection: 'articles' }
       await storeDatabases(store, 'x')
@@ -123,10 +134,13 @@ forEachEngine((engine) => {
     'is stale, and not claimed, once its node has died with its request: %s',
     async (state) => {
       const job = await jobs.create(where, 'patch', state, everything)
-      now += LEASE
-      expect([await other.claim(), await other.stale()]).toEqual([undefined, []])
-      now += 1
-      expect([await other.claim(), await other.stale()]).toEqual([undefined, [job.id]])
+      const stateAfter = async (time: number) => {
+        now += time
+        await other.discardStale()
+        return [await other.claim(), (await jobs.read(job.id))?.state]
+      }
+      expect(await stateAfter(LEASE)).toEqual([undefined, state])
+      expect(await stateAfter(1)).toEqual([undefined, 'discarded'])
     },
   )
 })

@@ -8,7 +8,7 @@ import { type Job, type JobRequest, type JobState, toJob } from '../job.ts'
 import { createApplying } from './applying.ts'
 import { createClaims } from './claims.ts'
 import { createCleanup } from './cleanup.ts'
-import { createLease, LEASE } from './lease.ts'
+import { createLease, LEASE, renewalTimer } from './lease.ts'
 import { createProgress } from './progress.ts'
 import { createStaging } from './staging.ts'
 
@@ -16,7 +16,12 @@ import { createStaging } from './staging.ts'
 export type JobRepository = ReturnType<typeof createJobRepository>
 
 /** Returns the repository of jobs. For the clocks, see `JobsDeps`. */
-export function createJobRepository(store: Store, now: () => number, leaseClock = now) {
+export function createJobRepository(
+  store: Store,
+  now: () => number,
+  leaseClock = now,
+  timer = renewalTimer,
+) {
   const { db } = store
   const lease = createLease(now, leaseClock)
 
@@ -80,7 +85,7 @@ export function createJobRepository(store: Store, now: () => number, leaseClock 
       return rows.map(toJob)
     },
 
-    ...createClaims(store, lease, leaseClock),
+    ...createClaims(store, lease, leaseClock, timer),
     ...createStaging(store, lease),
     ...createProgress(store, lease),
     ...createApplying(store, now),

@@ -99,6 +99,20 @@ forEachEngine((engine) => {
     ).rejects.toMatchObject({ code: 'busy' })
   })
 
+  test('the error of a scan that takes too long names the fields of an index', async () => {
+    const scans = new ScanLimit({ ...SCANS, work: -1 })
+    const stopped = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })
+    const filter: Filter = [
+      ['n:ne', '7'],
+      ['year', '1843'],
+    ]
+    await expect(stopped(where, filter, undefined, 9)).rejects.toMatchObject({
+      code: 'query-too-expensive',
+      details: { fields: ['year'] },
+      message: expect.stringContaining('An index on year would serve it.'),
+    })
+  })
+
   test('a range of too many entries is scanned', async () => {
     const more = Array.from({ length: INDEXED_READ.entries }, (_, at) => ({
       id: `e${at}`,

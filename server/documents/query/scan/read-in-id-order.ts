@@ -1,10 +1,12 @@
+import { requireConnected } from '../../../failure.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { withAdvice } from '../../indexes/advise.ts'
 import { planQuery } from '../../indexes/plan.ts'
 import { readByIndex } from '../../indexes/read/read-by-index.ts'
 import { createMatcher, type Filter } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import { type Page, type ReadPageDeps, readPage, type ScanBounds } from './read-page.ts'
-import { INDEXED_READ, type IndexStep, requireConnected, type ScanLimit } from './scan-limit.ts'
+import { INDEXED_READ, type IndexStep, type ScanLimit } from './scan-limit.ts'
 
 /** Bounds of one read in id order. */
 export interface ReadBounds extends Omit<ScanBounds, 'step'> {
@@ -15,7 +17,7 @@ export interface ReadBounds extends Omit<ScanBounds, 'step'> {
 /**
  * Returns documents that match, in id order after an id.
  *
- * @throws Failure `busy`, `query-too-expensive` if no index serves the filter.
+ * @throws Failure `busy`, `query-too-expensive` if no index serves the filter; it advises one.
  */
 export type ReadInIdOrder = (
   where: CollectionRef,
@@ -63,7 +65,11 @@ export function createReadInIdOrder(
     const found = await readFewEntries(where, filter, query, bounds)
     if (found !== undefined) return found
     const { signal = NEVER } = bounds
-    return scans.run(signal, (step) => readPage(deps, where, query, { ...bounds, step }))
+    try {
+      return await scans.run(signal, (step) => readPage(deps, where, query, { ...bounds, step }))
+    } catch (error) {
+      throw withAdvice(error, { filter, sort: [] })
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { PAGE_BYTES } from '../../../contract/document.ts'
-import { Failure } from '../../../failure.ts'
+import { Failure, requireConnected } from '../../../failure.ts'
 import { Semaphore } from '../../../storage/changes/semaphore.ts'
 import { ScanPace } from './scan-pace.ts'
 
@@ -135,11 +135,6 @@ export class ScanLimit {
   }
 }
 
-/** @throws Failure `busy` */
-export function requireConnected(signal: AbortSignal): void {
-  if (signal.aborted) throw new Failure('busy', 'The client has disconnected.')
-}
-
 const busy = () =>
   new Failure('busy', 'Too many queries are running. Try again.', {
     headers: { 'Retry-After': '1' },
@@ -148,6 +143,5 @@ const busy = () =>
 const tooExpensive = (time: number) =>
   new Failure(
     'query-too-expensive',
-    `The query was stopped after ${time / 1_000} s, because it reads too many documents. ` +
-      'Begin after an id with after, or ask for a listing with Prefer: respond-async.',
+    `The query was stopped after ${time / 1_000} s, because it reads too many documents.`,
   )
