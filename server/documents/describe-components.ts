@@ -2,7 +2,7 @@
 
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
 import { ON_CONFLICT } from '../contract/import.ts'
-import type { Components, Described } from '../http/openapi.ts'
+import type { Components, Described } from '../http/openapi-objects.ts'
 import { OPERATORS } from './query/filter.ts'
 import { EXPORT_FORMATS } from './query/query.ts'
 
@@ -45,6 +45,7 @@ export const documentComponents: Components = {
     }),
     Forbidden: error('The role or the scope of the credentials does not permit this.'),
     NotFound: error('There is no such document, collection or database.'),
+    RequestTimeout: error('The body arrived too slowly.'),
     NotAcceptable: error('The version in Accept is unknown.'),
     Conflict: error(
       'A document with this id exists, or a unique index contains a document with the same values.',
@@ -88,10 +89,16 @@ export const documentComponents: Components = {
       description:
         'Each property is a parameter of its own: `?author.name=ada` finds documents whose field ' +
         'name in author is the string "ada", or whose value has that JSON text. `?year:gte=2000` ' +
-        `compares by an operator: ${OPERATORS.join(', ')}. All filters must match.`,
+        `compares by an operator: ${OPERATORS.join(', ')}. All filters must match; an array is several ` +
+        'filters with the same name.',
       style: 'form',
       explode: true,
-      schema: { type: 'object', additionalProperties: { type: 'string' } },
+      schema: {
+        type: 'object',
+        additionalProperties: {
+          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+        },
+      },
       example: { 'author.name': 'ada', 'year:gte': '2000' },
     },
     Limit: {
@@ -148,12 +155,6 @@ export const documentComponents: Components = {
         'application/json, with version=1 to select a version. application/x-ndjson or text/csv ' +
         'exports every document that matches, without limit, after and cursor.',
       schema: { type: 'string' },
-    },
-    ContentEncoding: {
-      name: 'Content-Encoding',
-      in: 'header',
-      description: 'gzip, if the body is compressed.',
-      schema: { type: 'string', enum: ['gzip'] },
     },
     Accept: {
       name: 'Accept',

@@ -2,7 +2,8 @@
 // headers and responses.
 
 import { importResult } from '../contract/import.ts'
-import { type Described, type Operation, schemaOf } from '../http/openapi.ts'
+import { schemaOf } from '../http/openapi.ts'
+import type { Described, Operation } from '../http/openapi-objects.ts'
 import { failure, header, json, parameter, ref } from './describe-components.ts'
 
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
@@ -10,6 +11,10 @@ const JOB = header('The path of the job.')
 
 const DOCUMENT = json(ref('schemas/Document'))
 const DOCUMENTS = json({ type: 'array', items: ref('schemas/Document') })
+const MERGE_PATCH = {
+  ...json({ type: 'object' }),
+  'application/merge-patch+json': { schema: { type: 'object' } },
+}
 const JSON_SCHEMA = json({ type: 'object', description: 'A JSON Schema, draft 2020-12.' })
 
 const one = { description: 'The document', headers: { ETag: TAG }, content: DOCUMENT }
@@ -31,7 +36,7 @@ const page = {
   headers: {
     ...PAGE_HEADERS,
     'Content-Disposition': header('The file name of an export.'),
-    Vary: header('Accept, for an export.'),
+    Vary: header('Accept, for an export, and Accept-Encoding, if the body could be compressed.'),
   },
   content: {
     ...DOCUMENTS,
@@ -65,16 +70,6 @@ export const JOB_STARTED = started(
     properties: { id: { type: 'string' }, state: { const: 'running' } },
   }),
 )
-
-const CHANGED_STATES = {
-  '412': failure('PreconditionFailed'),
-  '422': failure('Invalid'),
-}
-const WRITE_RESPONSES = {
-  ...CHANGED_STATES,
-  '413': failure('TooLarge'),
-  '507': failure('StorageFull'),
-}
 
 export const body = (content: object, description: string) => ({
   required: true,
@@ -128,18 +123,14 @@ export const collection = operations([parameter('Collection')], {
       '304': notModified(PAGE_HEADERS),
       '406': failure('NotAcceptable'),
       '422': failure('QueryTooExpensive'),
+      '507': failure('StorageFull'),
     },
   },
   post: {
     summary: 'Create a document or all documents of an array, or import documents',
     description:
       'NDJSON and CSV are imports: documents are stored one after the other while they arrive.',
-    parameters: [
-      parameter('OnConflict'),
-      parameter('ContentEncoding'),
-      parameter('Accept'),
-      parameter('Prefer'),
-    ],
+    parameters: [parameter('OnConflict'), parameter('Accept'), parameter('Prefer')],
     requestBody: body(
       {
         ...json({
@@ -165,7 +156,6 @@ export const collection = operations([parameter('Collection')], {
       '202': JOB_STARTED,
       '406': failure('NotAcceptable'),
       '409': failure('Conflict'),
-      ...WRITE_RESPONSES,
     },
   },
   patch: {
@@ -173,19 +163,18 @@ export const collection = operations([parameter('Collection')], {
     description: 'All or nothing. Parameters of pages are rejected.',
     parameters: [
       parameter('Filters'),
-      parameter('ContentEncoding'),
       parameter('Accept'),
       parameter('Prefer'),
       parameter('IfMatchAny'),
     ],
-    requestBody: body(json({ type: 'object' }), 'A JSON merge patch (RFC 7396).'),
+    requestBody: body(MERGE_PATCH, 'A JSON merge patch (RFC 7396).'),
     responses: {
       '200': counted('changed'),
       '202': JOB_STARTED,
       '204': NO_CONTENT,
       '406': failure('NotAcceptable'),
       '409': failure('Conflict'),
-      ...WRITE_RESPONSES,
+      '412': failure('PreconditionFailed'),
     },
   },
   delete: {
@@ -208,20 +197,24 @@ export const collection = operations([parameter('Collection')], {
   },
 })
 
-const changed = (summary: string, description: string): Operation => ({
+const changed = (summary: string, content: object, description: string): Operation => ({
   summary,
-  parameters: [parameter('ContentEncoding'), parameter('Accept'), ...CONDITIONS],
-  requestBody: body(json({ type: 'object' }), description),
+  parameters: [parameter('Accept'), ...CONDITIONS],
+  requestBody: body(content, description),
   responses: {
     '200': one,
     '404': failure('NotFound'),
     '406': failure('NotAcceptable'),
     '409': failure('Conflict'),
-    ...WRITE_RESPONSES,
+    '412': failure('PreconditionFailed'),
   },
 })
 
-const replacement = changed('Replace a document', 'The whole document; the id can be omitted.')
+const replacement = changed(
+  'Replace a document',
+  json({ type: 'object' }),
+  'The whole document; the id can be omitted.',
+)
 
 /** The operations of `/<collection>/<id>`. */
 export const document = operations([parameter('Collection'), parameter('DocumentId')], {
@@ -244,7 +237,7 @@ export const document = operations([parameter('Collection'), parameter('Document
       '201': { ...one, headers: { ETag: TAG, Location: header('The path of the document.') } },
     },
   },
-  patch: changed('Merge a patch into a document', 'A JSON merge patch (RFC 7396).'),
+  patch: changed('Merge a patch into a document', MERGE_PATCH, 'A JSON merge patch (RFC 7396).'),
   delete: {
     summary: 'Delete a document',
     parameters: [parameter('Accept'), parameter('Prefer'), ...CONDITIONS],
@@ -274,12 +267,12 @@ export const schema = operations([parameter('Collection')], {
   put: {
     summary: 'Set the JSON Schema of a collection',
     description: 'Later changes of documents must be valid. Stored documents are not checked.',
-    parameters: [parameter('ContentEncoding'), parameter('Accept'), ...CONDITIONS],
+    parameters: [parameter('Accept'), ...CONDITIONS],
     requestBody: body(JSON_SCHEMA, 'A JSON Schema, draft 2020-12.'),
     responses: {
       '200': { description: 'The schema', headers: { ETag: TAG }, content: JSON_SCHEMA },
       '406': failure('NotAcceptable'),
-      ...WRITE_RESPONSES,
+      '412': failure('PreconditionFailed'),
     },
   },
   delete: {

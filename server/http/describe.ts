@@ -4,7 +4,7 @@ import { uniqueSymbol } from 'hono-openapi'
 import * as z from 'zod/mini'
 import { errorObject } from '../contract/acknowledgement.ts'
 import type { AppEnv } from './env.ts'
-import type { Operation } from './openapi.ts'
+import type { Operation } from './openapi-objects.ts'
 
 type Schema = z.ZodMiniType
 

@@ -7,29 +7,13 @@ import { endpointRecord } from '../contract/endpoints/endpoint.ts'
 import { jobView } from '../contract/job.ts'
 import type { AppEnv } from './env.ts'
 import { type Declared, permissionOf } from './guards/require-role.ts'
+import { CODING_COMPONENTS, codingParameters, withCodingHeaders } from './openapi-coding.ts'
+import { API_FAILURES, failuresOf } from './openapi-failures.ts'
+import type { Components, Described, Operation } from './openapi-objects.ts'
 import { TAGS, tagOf } from './openapi-tags.ts'
-
-/** An object of an OpenAPI 3.1 document. The tests lint the whole document. */
-export type Described = Readonly<Record<string, unknown>>
-
-/** An operation of a path. */
-export interface Operation {
-  readonly summary: string
-  readonly description?: string
-  readonly parameters?: readonly Described[]
-  readonly requestBody?: Described
-  readonly responses: Readonly<Record<string, Described>>
-}
 
 /** The operations of a path. */
 type PathItem = { readonly [method in (typeof METHODS)[number]]?: Operation }
-
-/** The components that descriptions of routes refer to. */
-export interface Components {
-  readonly schemas: Readonly<Record<string, Described>>
-  readonly responses: Readonly<Record<string, Described>>
-  readonly parameters: Readonly<Record<string, Described>>
-}
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
@@ -105,39 +89,13 @@ export async function describeApi(app: Hono<AppEnv>, components: Components) {
         ...components.schemas,
         ...Object.fromEntries(schemas),
       },
-      responses: { ...components.responses, ...API_FAILURES },
+      responses: withCodingHeaders({ ...components.responses, ...API_FAILURES }),
+      parameters: { ...components.parameters, ...CODING_COMPONENTS.parameters },
+      headers: CODING_COMPONENTS.headers,
       securitySchemes,
     },
   }
 }
-
-const apiFailure = (description: string): Described => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-})
-
-const API_FAILURES = {
-  ApiBadRequest: apiFailure('The request is malformed, or this is not the database _system.'),
-  ApiUnauthorized: apiFailure('The request has no valid credentials.'),
-  ApiForbidden: apiFailure('The role or the scope of the credentials does not permit this.'),
-  ApiMisdirected: apiFailure('A session cookie was sent to a host name of another server.'),
-  ApiTooLarge: apiFailure('The body is larger than 1 MiB.'),
-  ApiUnsupportedMediaType: apiFailure('The body is not JSON.'),
-  ApiInvalid: apiFailure('The JSON of the body is nested too deeply, or is not representable.'),
-  ApiTooManyRequests: apiFailure('A rate limit is exceeded.'),
-  ApiUnavailable: apiFailure('The database is unavailable.'),
-}
-
-/** Failures of every operation, of those with credentials, of a database, and with a body. */
-const EVERYWHERE = { '400': 'BadRequest', '503': 'Unavailable' }
-const WITH_CREDENTIALS = {
-  '401': 'Unauthorized',
-  '403': 'Forbidden',
-  '421': 'Misdirected',
-  '429': 'TooManyRequests',
-}
-const OF_DATABASE = { '404': 'NotFound' }
-const WITH_BODY = { '413': 'TooLarge', '415': 'UnsupportedMediaType', '422': 'Invalid' }
 
 /** Adds to each operation of a path what its path, permission and body imply. */
 function completed(
@@ -160,13 +118,6 @@ function completed(
     // hono-openapi adds the parameters of the path, without a description.
     const parameters = (operation.parameters ?? []).filter((each) => each.in !== 'path')
     const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
-    const prefix = path.startsWith('/_api/') ? 'Api' : ''
-    const failures = {
-      ...EVERYWHERE,
-      ...(needs === 'public' ? {} : WITH_CREDENTIALS),
-      ...(prefix === '' ? OF_DATABASE : {}),
-      ...(operation.requestBody === undefined ? {} : WITH_BODY),
-    }
     result[method] = {
       ...operation,
       operationId: idOf(method, path),
@@ -174,16 +125,12 @@ function completed(
       security: needs === 'public' ? [] : needs === 'known' ? [{}, ...SECURITY] : SECURITY,
       parameters: [
         ...parameters,
+        ...codingParameters(operation),
         ...pathParameters(path).filter((each) => !isIn(each, parameters, components)),
       ],
       responses: {
-        ...Object.fromEntries(
-          Object.entries(failures).map(([status, name]) => [
-            status,
-            { $ref: `#/components/responses/${prefix}${name}` },
-          ]),
-        ),
-        ...(shared(operation.responses, names) as Described),
+        ...failuresOf(path, method, operation, needs),
+        ...withCodingHeaders(shared(operation.responses, names) as Operation['responses']),
       },
     }
   }

@@ -32,6 +32,8 @@ export interface ApiOperation {
   readonly methods: readonly string[]
   readonly bySession: Permission
   readonly byToken: Permission
+  /** The described statuses. */
+  readonly statuses: readonly number[]
   response(status: number): ApiResponse | undefined
 }
 
@@ -62,6 +64,16 @@ interface Document {
     >
   >
 }
+
+/**
+ * Headers that any response can have (docs/http-api.md, "Response headers"), or that belong to the
+ * connection. The description omits them.
+ */
+export const COMMON_HEADERS: ReadonlySet<string> = new Set([
+  ...['content-security-policy', 'x-content-type-options', 'cross-origin-opener-policy'],
+  ...['cross-origin-resource-policy', 'referrer-policy', 'cache-control', 'content-type'],
+  ...['content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding'],
+])
 
 /** Parses an OpenAPI document and adds the permissions that `docs/http-api.md` states. */
 export function parseDescription(text: string): ApiOperation[] {
@@ -107,6 +119,7 @@ export function parseDescription(text: string): ApiOperation[] {
           ),
         methods: Object.keys(item).map((each) => each.toUpperCase()),
         ...permission,
+        statuses: [...responses.keys()],
         response: (status) => responses.get(status),
       }
     }),
@@ -142,7 +155,7 @@ function responseOf(ajv: Ajv2020, { headers, content = {} }: Described, pointer:
 
 /** Returns the permissions of the operations, by method and path template. */
 function documentedPermissions() {
-  const page = readFileSync(new URL('../../../../docs/http-api.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/http-api.md', import.meta.url), 'utf8')
   const found = new Map<string, { bySession: Permission; byToken: Permission }>()
   for (const section of page.split(/^### /m)) {
     const [, method, path] = /^`([A-Z]+) (\/[^`]*)`/.exec(section) ?? []

@@ -24,6 +24,18 @@ type Headers<Response> = Response extends { headers: infer All } ? Named<All> : 
 type Collection = paths['/{collection}']
 
 export const list: Has<NonNullable<Collection['get']['parameters']['query']>, 'sort'> = '-year'
+export const twice: NonNullable<Collection['get']['parameters']['query']>['filters'] = {
+  'year:gte': '2000',
+  tags: ['a', 'b'],
+}
+export const packed: Has<
+  NonNullable<paths['/_index/{collection}/{name}']['put']['parameters']['header']>,
+  'Content-Encoding'
+> = 'gzip'
+export const coding: Has<Headers<Collection['get']['responses'][200]>, 'Content-Encoding'> = 'br'
+export const patch: NonNullable<
+  Collection['patch']['requestBody']
+>['content']['application/merge-patch+json'] = {}
 export const format: NonNullable<Collection['get']['parameters']['query']>['export-as'] = 'csv'
 export const page: Collection['get']['responses'][200]['content']['application/json'] = [
   { id: 'one', title: 'One' },

@@ -34,7 +34,7 @@ export const databaseImport = operations([], {
   post: {
     summary: 'Import an exported database',
     description: 'Without on-conflict, the database must not contain documents.',
-    parameters: [parameter('OnConflict'), parameter('ContentEncoding'), parameter('Prefer')],
+    parameters: [parameter('OnConflict'), parameter('Prefer')],
     requestBody: body(LINES, 'An export of a database.'),
     responses: {
       '200': {
@@ -43,8 +43,6 @@ export const databaseImport = operations([], {
       },
       '202': JOB_STARTED,
       '409': failure('Conflict'),
-      '422': failure('Invalid'),
-      '507': failure('StorageFull'),
     },
   },
 })

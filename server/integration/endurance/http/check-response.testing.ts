@@ -1,16 +1,9 @@
 import { expect } from 'vitest'
 import { atLeast } from '../../../contract/access/role.ts'
 import { failureKinds } from '../../../failure.ts'
+import { COMMON_HEADERS } from '../../../test-support/api-description.testing.ts'
 import type { TestResponse } from '../../../test-support/start.testing.ts'
 import type { GeneratedRequest } from './generate-request.testing.ts'
-
-/** Headers that any response can have (docs/http-api.md, "Response headers" and "Errors"). */
-const COMMON = new Set([
-  ...['content-security-policy', 'x-content-type-options', 'cross-origin-opener-policy'],
-  ...['cross-origin-resource-policy', 'referrer-policy', 'cache-control', 'content-type'],
-  ...['content-length', 'content-encoding', 'vary', 'date', 'connection', 'keep-alive'],
-  ...['transfer-encoding', 'allow', 'retry-after', 'www-authenticate', 'location'],
-])
 
 /** Headers that every response has. */
 const REQUIRED = ['content-security-policy', 'x-content-type-options', 'referrer-policy']
@@ -86,7 +79,7 @@ export function checkResponse(request: GeneratedRequest, response: TestResponse)
   const described = operation.response(status)
   if (described === undefined) throw new Error(`The description has no ${status}.`)
   const unknown = Object.keys(headers).filter(
-    (name) => !COMMON.has(name) && !described.headers.has(name),
+    (name) => !COMMON_HEADERS.has(name) && !described.headers.has(name),
   )
   if (!isApi) expect(unknown).toEqual([])
   if (method === 'HEAD' || text === '') return

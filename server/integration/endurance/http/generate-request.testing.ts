@@ -106,9 +106,14 @@ export function generateRequest(
     .flatMap(({ name, schema }) => {
       const value =
         spoiled && chance(40) ? anyText(random) : generateValue(random, schema, known, name)
-      const values = Array.isArray(value) ? value : [value]
-      if (spoiled && chance(10)) values.push(...values)
-      return values.map((each) => `${name}=${encodeURIComponent(String(each).toWellFormed())}`)
+      // Filters: each property is a parameter.
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+      const pairs = (isObject ? Object.entries(value) : [[name, value] as const]).flatMap(
+        ([key, one]) => (Array.isArray(one) ? one : [one]).map((each) => [key, each] as const),
+      )
+      if (spoiled && chance(10)) pairs.push(...pairs)
+      const encode = (text: unknown) => encodeURIComponent(String(text).toWellFormed())
+      return pairs.map(([key, each]) => `${encode(key)}=${encode(each)}`)
     })
   if (operation.path === '/{collection}' && chance(40)) queries.push(pick(random, FILTERS))
   if (spoiled && chance(10)) queries.push(pick(random, FILTERS))
@@ -144,7 +149,7 @@ export function generateRequest(
     if (spoiled && chance(10)) headers['Content-Type'] = pick(random, TYPES)
     if (spoiled && chance(3)) return undefined
     let bytes: Buffer
-    if (type === 'application/json') {
+    if (type === 'application/json' || type.endsWith('+json')) {
       let value = generateValue(random, schema, known)
       if (spoiled && chance(60)) value = spoil(random, value)
       bytes = encodeJson(random, value, spoiled && chance(20))

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { freePorts } from '../../../endpoints/listeners/free-ports.testing.ts'
-import { parseDescription } from '../../../test-support/api-description.testing.ts'
+import {
+  type ApiOperation,
+  parseDescription,
+} from '../../../test-support/api-description.testing.ts'
 import {
   type EngineNode,
   forEachEngineNode,
@@ -21,6 +24,9 @@ import type { ExampleValues } from './generate-value.testing.ts'
 
 /** Number of requests between two checks of the state. */
 const BLOCK = 25
+
+/** Number of requests with which every operation is sent. */
+const EVERY = 5_000
 
 /** Maximum time of a response on a busy machine, ms. Without a response, the server hangs. */
 const HANG = 60_000
@@ -49,11 +55,13 @@ forEachEngineNode((start) => {
         const addresses = await freeAddresses()
         const callers = await createCallers(node)
         const seen = new Set<string>()
+        const used = new Set<ApiOperation>()
         let sent = 0
         async function check(request: GeneratedRequest): Promise<void> {
           await withContext(sent++, request, async () => {
             const response = await send(node.port, request)
             checkResponse(request, response)
+            used.add(request.operation)
             seen.add(`${request.operation.method} ${request.operation.path} ${response.status}`)
             if (endsCredentials(request, response)) await callers.renew()
           })
@@ -84,6 +92,7 @@ forEachEngineNode((start) => {
           }
         }
         expect(seen.size).toBeGreaterThan(operations.length)
+        if (REQUESTS >= EVERY) expect(operations.filter((each) => !used.has(each))).toEqual([])
       } finally {
         agent.destroy()
         await node.stop()
