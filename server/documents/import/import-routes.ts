@@ -6,6 +6,7 @@ import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
+import { searchParameters } from '../../http/input/search-parameters.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
@@ -25,7 +26,7 @@ export const importHandler = (deps: ImportHandlerDeps) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { importer, beginImport, collectionOf, contentType } = deps
     const format = formatOf(c.req.header('Content-Type'))
-    const parameters = new URL(c.req.url).searchParams
+    const parameters = searchParameters(c)
     if (format === undefined) {
       if (!parameters.has('on-conflict')) return next()
       throw new Failure('bad-parameter', 'on-conflict needs a body of NDJSON or CSV.', {

@@ -9,6 +9,7 @@ import { audited } from '../../http/guards/audit-change.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
+import { searchParameters } from '../../http/input/search-parameters.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
@@ -54,7 +55,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
       described(databaseImport.post, requireRole('operator')),
       async (c) => {
         requireNdjson(c.req.header('Content-Type'))
-        const parameters = new URL(c.req.url).searchParams
+        const parameters = searchParameters(c)
         const onConflict = parseOnConflict(parameters)
         const { id: database, name: target } = databaseOf(c)
         if (!parameters.has('on-conflict')) {

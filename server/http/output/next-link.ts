@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
+import { searchParameters } from '../input/search-parameters.ts'
 
 /** Returns the path as requested, including the prefix that names the database. */
 export function requestedPath(c: Context<AppEnv>): string {
@@ -7,15 +8,6 @@ export function requestedPath(c: Context<AppEnv>): string {
   const begin = url.indexOf('/', url.indexOf('://') + 3)
   const end = url.slice(begin).search(/[?#]/)
   return url.slice(begin, end === -1 ? undefined : begin + end).replace(/\/$/, '')
-}
-
-/** Returns the parameters of a request. Parsing its whole URL would take longer. */
-export function searchParameters(c: Context<AppEnv>): URLSearchParams {
-  const { url } = c.req
-  const begin = url.indexOf('?')
-  if (begin === -1) return new URLSearchParams()
-  const end = url.indexOf('#', begin)
-  return new URLSearchParams(url.slice(begin, end === -1 ? undefined : end))
 }
 
 /**
