@@ -13,13 +13,15 @@ export type CsvHeader = readonly FieldPath[]
 /**
  * Returns the cells of a CSV record (RFC 4180), without its line break.
  *
+ * @param quoted receives the indexes of quoted cells.
  * @throws Failure `invalid` for a quote that is neither around a cell nor doubled.
  */
-export function parseCells(record: string): string[] {
+export function parseCells(record: string, quoted?: Set<number>): string[] {
   const cells: string[] = []
   for (let at = 0; ; ) {
     if (record[at] === '"') {
       const [cell, end] = quotedCell(record, at)
+      quoted?.add(cells.length)
       cells.push(cell)
       at = end
     } else {
@@ -53,17 +55,19 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
  * Parses the first record of a CSV file. A dot separates the names of nested fields.
  *
  * @throws Failure `invalid` for more than {@link COLUMNS} columns, for lines that end with a
- * carriage return, and for a name that is empty, repeated or nested in another one.
+ * carriage return, and for a name that is repeated, nested in another one, or empty without quotes, as after
+ * a trailing comma.
  */
 export function parseHeader(record: string): CsvHeader {
-  const names = parseCells(record)
+  const quoted = new Set<number>()
+  const names = parseCells(record, quoted)
   if (names.length > COLUMNS) {
     throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
   }
   if (names.some((name) => name.includes('\r'))) {
     throw new Failure('invalid', 'A line must end with a line feed, or a carriage return and one.')
   }
-  const paths = names.map((name) => pathOf(withoutGuard(name)))
+  const paths = names.map((name, at) => pathOf(withoutGuard(name), quoted.has(at)))
   const taken = new Set<string>()
   // Short paths first, so that a column precedes those nested in it.
   for (const path of paths.toSorted((one, other) => one.length - other.length)) {
@@ -75,7 +79,7 @@ export function parseHeader(record: string): CsvHeader {
   return paths
 }
 
-function pathOf(name: string): FieldPath {
+function pathOf(name: string, isQuoted: boolean): FieldPath {
   const { path, operator } = parseFilterName(name)
   if (operator !== undefined) {
     throw new Failure(
@@ -83,7 +87,7 @@ function pathOf(name: string): FieldPath {
       `In the column ${printJson(name.slice(0, 64))}, write \\: for a colon that is part of a name.`,
     )
   }
-  if (path.includes('') || path.length > DEPTH) throw badName(name)
+  if ((path.includes('') && !isQuoted) || path.length > DEPTH) throw badName(name)
   return path
 }
 

@@ -121,6 +121,17 @@ describe('CSV', () => {
         [3, '{"id":"-1","a":"-1","b":"\'"}'],
       ],
     ],
+    ['quoted names that are empty', 'a,"","b."\n1,2,3', [[2, '{"a":1,"":2,"b":{"":3}}']]],
+    ['blank lines', '\n \na,b\n\n  \n1,2\n\r\n', [[6, '{"a":1,"b":2}']]],
+    [
+      'spaces in the only column',
+      'id\n \n\n\t\r\n"  "\n',
+      [
+        [2, '{"id":" "}'],
+        [4, '{"id":"\\t"}'],
+        [5, '{"id":"  "}'],
+      ],
+    ],
     [
       'another number of cells',
       'a,b\n1\n1,2,3\n1,2',
@@ -161,6 +172,8 @@ describe('CSV', () => {
 
   test.each([
     ['a name that is empty', 'a,,b'],
+    ['a trailing comma', 'a,b,'],
+    ['a quoted empty name twice', '"",a,""'],
     ['a name twice', 'a,b,a'],
     ['a name nested in another one', 'a.b.c,a.b'],
     ['a name that contains a path with an empty name', 'a..b'],

@@ -17,11 +17,17 @@ export type ImportRecord =
 interface Parser {
   /** Whether the next record is a header. Without one, no record can be read. */
   readonly needsHeader: boolean
+  /** Returns whether a record is a blank line. */
+  isBlank(record: string): boolean
   /** Returns the JSON text of a record; undefined for a header. */
   parse(record: string): string | undefined
 }
 
-const JSON_PARSER: Parser = { needsHeader: false, parse: (record) => record }
+const JSON_PARSER: Parser = {
+  needsHeader: false,
+  isBlank: (record) => record.trim() === '',
+  parse: (record) => record,
+}
 
 /** Maximum number of records in a part, and of their bytes. Parsing one takes a few milliseconds. */
 const BATCH = { records: 250, bytes: 256 * 1024 } as const
@@ -29,9 +35,30 @@ const BATCH = { records: 250, bytes: 256 * 1024 } as const
 /** Maximum number of bytes that are split in one step. */
 const CHUNK_BYTES = 64 * 1024
 
+/** Splits the bytes of an import into records and parses each. */
+export interface RecordReader {
+  readonly splitter: RecordSplitter
+  /**
+   * Returns a record in the order of the splitter; undefined for a header and for blank lines.
+   *
+   * @throws Failure `invalid` if the header of a CSV file cannot be used.
+   */
+  readonly read: (raw: RawRecord) => ImportRecord | undefined
+}
+
 /**
- * Reads the records of an import as its bytes arrive: lines with a JSON text each, or CSV with a
- * header. Blank lines are ignored. An error in a record does not end the import.
+ * Returns a reader of lines with a JSON text each, or of CSV with a header.
+ *
+ * @param lineBytes maximum size of a line of NDJSON, by default that of a document.
+ */
+export function createRecordReader(format: ImportFormat, lineBytes?: number): RecordReader {
+  const splitter = format === 'csv' ? new CsvSplitter() : new LineSplitter(lineBytes)
+  const parser = format === 'csv' ? new CsvParser() : JSON_PARSER
+  return { splitter, read: (raw) => toRecord(raw, parser) }
+}
+
+/**
+ * Reads the records of an import as its bytes arrive. An error in a record does not end the import.
  *
  * @param chunks closed if they are not read to their end.
  * @param lineBytes maximum size of a line of NDJSON, by default that of a document.
@@ -42,14 +69,12 @@ export async function* readRecords(
   format: ImportFormat,
   lineBytes?: number,
 ): AsyncGenerator<readonly ImportRecord[]> {
-  const splitter: RecordSplitter =
-    format === 'csv' ? new CsvSplitter() : new LineSplitter(lineBytes)
-  const parser = format === 'csv' ? new CsvParser() : JSON_PARSER
+  const { splitter, read } = createRecordReader(format, lineBytes)
   let part: ImportRecord[] = []
   let bytes = 0
   function* add(records: readonly RawRecord[]) {
     for (const raw of records) {
-      const record = toRecord(raw, parser)
+      const record = read(raw)
       if (record === undefined) continue
       part.push(record)
       bytes += raw.bytes?.length ?? 0
@@ -72,7 +97,7 @@ function toRecord({ line, bytes }: RawRecord, parser: Parser): ImportRecord | un
   try {
     if (bytes === undefined) throw new Failure('too-large', 'A document can have at most 1 MiB.')
     const record = withoutReturn(decode(bytes))
-    if (record.trim() === '') return undefined
+    if (parser.isBlank(record)) return undefined
     const text = parser.parse(record)
     return text === undefined ? undefined : { line, text }
   } catch (error) {
@@ -102,6 +127,11 @@ class CsvParser implements Parser {
 
   get needsHeader(): boolean {
     return this.#header === undefined
+  }
+
+  /** In a file with one column, a line of spaces is a value. */
+  isBlank(record: string): boolean {
+    return record === '' || (this.#header?.length !== 1 && record.trim() === '')
   }
 
   parse(record: string): string | undefined {

@@ -13,7 +13,7 @@ import classes from './import-dialog.module.css'
 import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
+import { detectFormat, IMPORT_FORMATS, type ImportFormat, NO_TSV } from './read-source.ts'
 
 /** Longer text is a file, because a text field would be slow. */
 const MAX_PASTED = 200_000
@@ -54,8 +54,8 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
   })
   const { file, text } = form.values
   const source = file ?? (text.trim() === '' ? undefined : new Blob([text]))
-  const [begin, setBegin] = useState('')
-  const detected = detectFormat(file?.name ?? '', begin)
+  const [fileBegin, setFileBegin] = useState('')
+  const detected = detectFormat(file?.name ?? '', file === null ? text : fileBegin)
   const format = form.values.format === '' ? detected : form.values.format
   const [share, setShare] = useState(0)
   const abort = useRef<AbortController>(undefined)
@@ -68,19 +68,23 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
   }
   useEffect(() => () => abort.current?.abort(), [])
   useEffect(() => {
+    setFileBegin('')
     let isCurrent = true
-    const reading = file === null ? Promise.resolve(text) : file.slice(0, 1_024).text()
-    reading.then(
-      (first) => isCurrent && setBegin(first.slice(0, 1_024)),
-      () => isCurrent && setBegin(''),
-    )
+    file
+      ?.slice(0, 1_024)
+      .text()
+      .then(
+        (begin) => isCurrent && setFileBegin(begin),
+        () => {},
+      )
     return () => {
       isCurrent = false
     }
-  }, [file, text])
+  }, [file])
   const submit = () =>
     form.submit(({ onConflict }) => {
       if (source === undefined) return
+      if (format === undefined) return form.showErrors({ format: NO_TSV })
       const controller = new AbortController()
       abort.current = controller
       setShare(0)
@@ -151,7 +155,12 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
                 <NativeSelect
                   label="Format"
                   data={[
-                    { value: '', label: `Detected: ${IMPORT_FORMATS[detected].label}` },
+                    {
+                      value: '',
+                      label: detected
+                        ? `Detected: ${IMPORT_FORMATS[detected].label}`
+                        : 'Choose one',
+                    },
                     ...Object.entries(IMPORT_FORMATS).map(([value, { label }]) => ({
                       value,
                       label,
@@ -165,11 +174,15 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
                   {...form.getInputProps('onConflict')}
                 />
               </div>
-              <ImportPreview
-                source={source}
-                text={file === null ? text : undefined}
-                format={format}
-              />
+              {format === undefined ? (
+                form.errors.format === undefined && <p className={classes.error}>{NO_TSV}</p>
+              ) : (
+                <ImportPreview
+                  source={source}
+                  text={file === null ? text : undefined}
+                  format={format}
+                />
+              )}
             </>
           )}
         </FormFrame>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { formatCell } from '../model/format-cell.ts'
 import classes from './import-dialog.module.css'
-import { PREVIEW_LENGTH, type Preview, previewSource } from './preview.ts'
+import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
 import type { ImportFormat } from './read-source.ts'
 
 export interface ImportPreviewProps {
@@ -17,9 +17,14 @@ export function ImportPreview({ source, text, format }: ImportPreviewProps) {
   const file = text === undefined ? source : undefined
   useEffect(() => {
     let isCurrent = true
-    const isWhole = file === undefined || file.size <= PREVIEW_LENGTH
+    const isWhole = file === undefined || file.size <= PREVIEW_BYTES
     const reading =
-      file === undefined ? Promise.resolve(text ?? '') : file.slice(0, PREVIEW_LENGTH).text()
+      file === undefined
+        ? Promise.resolve(new TextEncoder().encode(text))
+        : file
+            .slice(0, PREVIEW_BYTES)
+            .arrayBuffer()
+            .then((buffer) => new Uint8Array(buffer))
     reading.then(
       (begin) => isCurrent && setPreview(previewSource(begin, format, isWhole)),
       () => isCurrent && setPreview(UNREADABLE),

@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createArraySplitter, toLines } from './array-splitter.ts'
 import { formatErrors } from './import-errors.ts'
-import { previewSource, splitCsv, toValue } from './preview.ts'
-import { detectFormat } from './read-source.ts'
+import { previewSource } from './preview.ts'
+import { detectFormat, type ImportFormat } from './read-source.ts'
 
 test.each([
   ['a.csv', '[1]', 'csv'],
@@ -12,6 +12,10 @@ test.each([
   ['a.json', '{"id":"1"}', 'ndjson'],
   ['', '{"id":"1"}', 'ndjson'],
   ['', 'id,title', 'csv'],
+  ['', 'id\n', 'csv'],
+  ['', 'id\ttitle\n1\ta,b', undefined],
+  ['a.tsv', 'id', undefined],
+  ['a.csv', 'id\ttitle', 'csv'],
 ])('The format of %j that begins with %j is %s', (name, begin, format) => {
   expect(detectFormat(name, begin)).toBe(format)
 })
@@ -57,28 +61,11 @@ test('A large array becomes lines, and other text is rejected', async () => {
   await expect(toLines(new Blob(['[]']), AbortSignal.abort())).rejects.toThrow('abort')
 })
 
-test('CSV is split into cells, quoted or not', () => {
-  expect(splitCsv('a,"b ""c""\nd"\r\n\r\n1,\n', 9)).toEqual([
-    ['a', 'b "c"\nd'],
-    ['1', ''],
-  ])
-})
-
-test.each([
-  ['5', 5],
-  ['007', '007'],
-  ['true', true],
-  ['"a"', '"a"'],
-  ['{"a":1}', { a: 1 }],
-  ["'=1+1", '=1+1'],
-  ["''=1", "'=1"],
-  ["'a", "'a"],
-])('The cell %j is the value %j', (cell, value) => {
-  expect(toValue(cell)).toEqual(value)
-})
+const preview = (text: string, format: ImportFormat, isWhole = true) =>
+  previewSource(new TextEncoder().encode(text), format, isWhole)
 
 test('A preview shows the first documents and the types of their fields', () => {
-  expect(previewSource('id,n,tags\n1,2,\n2,x,"[1]"\n3,cut o', 'csv', false)).toEqual({
+  expect(preview('id,n,tags\n1,2,\n2,x,"[1]"\n3,cut o', 'csv', false)).toEqual({
     fields: [
       { field: 'id', types: 'text' },
       { field: 'n', types: 'number, text' },
@@ -90,15 +77,53 @@ test('A preview shows the first documents and the types of their fields', () => 
     ],
     error: undefined,
   })
-  expect(previewSource('{"a":1}\n\n{"a":', 'ndjson', false).documents).toEqual([{ a: 1 }])
-  expect(previewSource('[{"a":1}, 7]', 'json', true)).toMatchObject({
+  expect(preview('{"a":1}\n\n{"a":', 'ndjson', false).documents).toEqual([{ a: 1 }])
+  expect(preview('[{"a":1}, {"a', 'json', false)).toMatchObject({
     documents: [{ a: 1 }],
-    error: 'Document 2 is not a JSON object.',
+    error: undefined,
   })
-  expect(previewSource('{}', 'json', true).error).toMatch(/begins with \[/)
-  expect(previewSource('id,n\n1,2\n2,3,4', 'csv', true).error).toBe(
-    'Document 2 has 3 cells, but the header has 2.',
-  )
+  expect(preview('\uFEFFid\n1\n2\n3\n4\n5\n"6', 'csv')).toMatchObject({
+    documents: ['1', '2', '3', '4', '5'].map((id) => ({ id })),
+    error: undefined,
+  })
+})
+
+test.each([
+  ['-0', 'text'],
+  ['1e400', 'text'],
+  ['12345678901234567890', 'text'],
+  [' 5', 'text'],
+  ['007', 'text'],
+  ['[12345678901234567890]', 'text'],
+  ["'=1+1", 'text'],
+  ['1e3', 'number'],
+  ['true', 'true/false'],
+  ['null', 'null'],
+  ['[1]', 'array'],
+  ['{}', 'object'],
+])('The cell %j is stored as %s', (cell, types) => {
+  expect(preview(`n\n${cell}`, 'csv').fields).toEqual([{ field: 'n', types }])
+})
+
+test.each<[ImportFormat, string, string]>([
+  ['csv', 'a\n5" disk', 'Line 2: A cell that contains a quote must be quoted'],
+  ['csv', 'a\n"a"b', 'Line 2: A cell that contains a quote must be quoted'],
+  ['csv', 'a\n1\n"b\n', 'Line 3: The quote of a cell is not closed.'],
+  ['csv', 'a,b\n\n1,2,3', 'Line 3: The line has 3 cells, but the header has 2.'],
+  ['csv', 'a,a\n1,2', 'The header is invalid. The column "a" of the header is'],
+  ['csv', 'a.b,a\n1,2', 'The header is invalid. The column "a.b" of the header is'],
+  ['csv', 'a,\n1,2', 'The header is invalid. The column "" of the header is'],
+  ['ndjson', '{"a":1}\n{"a":1,"a":2}', 'Line 2: The key "a" occurs twice.'],
+  ['ndjson', '{"a":1}\n{"a"', 'Line 2: This is not JSON.'],
+  ['json', '[{"a":1}, 7]', 'Document 2: A document must be a JSON object.'],
+  ['json', '{}', 'A JSON array begins with [.'],
+])('The preview of %s reports what the server rejects in %j', (format, text, error) => {
+  expect(preview(text, format).error).toContain(error)
+})
+
+test('A preview shows the documents beside those that the server rejects', () => {
+  expect(preview('a\n1\n"x\n', 'csv').documents).toEqual([{ a: 1 }])
+  expect(preview('1\n{"a":1}', 'ndjson').documents).toEqual([{ a: 1 }])
 })
 
 test('The list of errors is CSV', () => {

@@ -7,11 +7,22 @@ export const IMPORT_FORMATS = {
 
 export type ImportFormat = keyof typeof IMPORT_FORMATS
 
-/** Returns the format of a file, from its name and its first characters. */
-export function detectFormat(name: string, begin: string): ImportFormat {
+/** Shown instead of a preview if {@link detectFormat} finds no format. */
+export const NO_TSV =
+  'Tab-separated values cannot be imported. Save the file as CSV, or choose its format.'
+
+/**
+ * Returns the format of a source, from the name of its file and its first characters; undefined for
+ * tab-separated values, which the server does not read.
+ */
+export function detectFormat(name: string, begin: string): ImportFormat | undefined {
   const text = begin.replace(/^\uFEFF/, '').trimStart()
-  if (/\.(?:csv|tsv)$/i.test(name)) return 'csv'
+  if (/\.tsv$/i.test(name)) return undefined
+  if (/\.csv$/i.test(name)) return 'csv'
   if (/\.(?:ndjson|jsonl)$/i.test(name)) return 'ndjson'
   if (text.startsWith('[')) return 'json'
-  return text.startsWith('{') || /\.json$/i.test(name) ? 'ndjson' : 'csv'
+  if (text.startsWith('{') || /\.json$/i.test(name)) return 'ndjson'
+  // Cells copied from a spreadsheet.
+  const [header = ''] = text.split('\n', 1)
+  return header.includes('\t') && !header.includes(',') ? undefined : 'csv'
 }

@@ -1,0 +1,61 @@
+/**
+ * Parameters of a query of documents that are not filters. A filter by a field of that name needs an
+ * operator.
+ */
+export const QUERY_PARAMETERS = [
+  'limit',
+  'after',
+  'sort',
+  'fields',
+  'cursor',
+  'export-as',
+  'csv-cells',
+] as const
+
+export type QueryParameter = (typeof QUERY_PARAMETERS)[number]
+
+export const isQueryParameter = (name: string): name is QueryParameter =>
+  (QUERY_PARAMETERS as readonly string[]).includes(name)
+
+/** Parameters of other servers, and what to use here. */
+const PARAMETER_ADVICE: Readonly<Record<string, string>> = {
+  order: 'Use sort, such as sort=-year.',
+  page: 'Use the URL in the Link header, or after.',
+  offset: 'Use the URL in the Link header, or after.',
+  skip: 'Use the URL in the Link header, or after.',
+  perPage: 'Use limit.',
+  per_page: 'Use limit.',
+  select: 'Use fields, such as fields=title,author.name.',
+  filter: 'Use a filter such as year:gte=2000.',
+  where: 'Use a filter such as year:gte=2000.',
+  q: 'Use a filter such as title:contains=sea.',
+  count: 'Send the header Prefer: count=exact.',
+}
+
+/**
+ * Returns what to use instead of a parameter that does not exist but that a query probably means;
+ * undefined for other names. Such names are rejected, because a filter by a field of that name would
+ * match nothing.
+ *
+ * @param field the unescaped name of a field of documents that is not nested.
+ */
+export function adviseParameter(field: string): string | undefined {
+  if (Object.hasOwn(PARAMETER_ADVICE, field)) return PARAMETER_ADVICE[field]
+  const similar = QUERY_PARAMETERS.find((each) => isMisspelling(field, each))
+  if (similar !== undefined) return `Did you mean ${similar}?`
+  return field.startsWith('_') ? `Parameters are ${QUERY_PARAMETERS.join(', ')}.` : undefined
+}
+
+/** Returns whether a name is a parameter with one letter too many or too few, or two swapped. */
+function isMisspelling(name: string, parameter: string): boolean {
+  let begin = 0
+  while (begin < name.length && name[begin] === parameter[begin]) begin++
+  let [end, parameterEnd] = [name.length, parameter.length]
+  while (Math.min(end, parameterEnd) > begin && name[end - 1] === parameter[parameterEnd - 1]) {
+    end--
+    parameterEnd--
+  }
+  const [one, other] = [name.slice(begin, end), parameter.slice(begin, parameterEnd)]
+  if (one.length + other.length === 1) return true
+  return one.length === 2 && other.length === 2 && one[0] === other[1] && one[1] === other[0]
+}
