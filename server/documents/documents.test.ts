@@ -106,7 +106,7 @@ it('returns the deleted state if another change came first', async () => {
   const repository: Pick<DocumentRepository, 'read' | 'delete'> = {
     read: async () => states.shift(),
     // The first state has changed before it is deleted.
-    delete: async (_place, tag) => tag === 'second',
+    delete: async (_place, { tag }) => tag === 'second',
   }
   const documents = createDocuments(repository as DocumentRepository, () => 0)
   const conditions = { match: undefined, noneMatch: undefined }

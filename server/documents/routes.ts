@@ -24,9 +24,10 @@ import {
 } from '../http/input/prefer.ts'
 import { bodyChunks, isCompressed, readBody } from '../http/input/request-body.ts'
 import { requestHeader } from '../http/input/request-header.ts'
+import { searchParameters } from '../http/input/search-parameters.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
-import { nextLink, requestedPath, searchParameters } from '../http/output/next-link.ts'
+import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
 import type { BeginImport } from '../jobs/import-job.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
@@ -210,7 +211,7 @@ export function documentRoutes({
       const where = collectionOf(c)
       const parameters = searchParameters(c)
       const format = exportFormatOf(c, parameters)
-      if (format !== undefined) return exportCollection(c, where, format, exports)
+      if (format !== undefined) return exportCollection(c, where, format, parameters, exports)
       const ahead = pageAhead.take(c)
       const query = ahead?.query ?? parseDocumentQuery(parameters)
       // A job lists whole documents in the order of their ids.
@@ -238,7 +239,8 @@ export function documentRoutes({
       const where = collectionOf(c)
       const body = await readDocuments(c)
       if ('parts' in body) {
-        const created = await documents.createMany(where, body.parts, prefersAsync(c))
+        const { signal } = c.req.raw
+        const created = await documents.createMany(where, body.parts, prefersAsync(c), signal)
         if ('job' in created) return acceptedResponse(c, { id: created.job })
         const tags = created.documents.map(({ tag }) => tag).join('\n')
         return arrayResponse(created, { ETag: `"${tagOf({ tags })}"`, 'Content-Type': type })

@@ -1,4 +1,5 @@
 import { type FieldPath, printFieldPath, valueAt } from '../../contract/field-path.ts'
+import { jsonPointer } from '../../contract/json-pointer.ts'
 import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 
@@ -27,11 +28,22 @@ export class CsvColumns {
   }
 }
 
-/** Returns the columns of selected fields, `id` first. */
-export const columnsOf = (fields: readonly FieldPath[]): FieldPath[] => [
-  ['id'],
-  ...fields.filter((path) => path.length > 1 || path[0] !== 'id'),
-]
+/**
+ * Returns the columns of selected fields, each once, `id` first.
+ *
+ * @throws Failure `bad-parameter` for a field that is part of another one. An import could not tell
+ * which of their columns applies.
+ */
+export function columnsOf(fields: readonly FieldPath[]): FieldPath[] {
+  const columns = new Map([['/id', ['id'] as FieldPath]])
+  for (const path of fields) columns.set(jsonPointer(path), path)
+  for (const path of columns.values()) {
+    for (let length = 1; length < path.length; length++) {
+      if (columns.has(jsonPointer(path.slice(0, length)))) throw partOfAnother(path)
+    }
+  }
+  return [...columns.values()]
+}
 
 /** Formats documents as CSV (RFC 4180). */
 export interface CsvFormat {
@@ -52,8 +64,13 @@ export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): 
     if (typeof value === 'string') return textOf(value)
     return typeof value === 'object' ? quoteCell(JSON.stringify(value)) : String(value)
   }
+  // An import accepts an empty name only with quotes.
+  const nameOf = (path: FieldPath): string => {
+    const cell = textOf(printFieldPath(path))
+    return path.includes('') && !cell.startsWith('"') ? `"${cell}"` : cell
+  }
   return {
-    header: `${columns.map((path) => textOf(printFieldPath(path))).join(',')}\r\n`,
+    header: `${columns.map(nameOf).join(',')}\r\n`,
     row: (document) => `${columns.map((path) => cellOf(valueAt(document, path))).join(',')}\r\n`,
   }
 }
@@ -66,6 +83,14 @@ const escapeFormula = (text: string) => (EVALUATED.test(text) ? `'${text}` : tex
 
 const quoteCell = (text: string) =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+
+const partOfAnother = (path: FieldPath) =>
+  new Failure(
+    'bad-parameter',
+    `${JSON.stringify(printFieldPath(path).slice(0, 64))} is part of another field. ` +
+      'A CSV export has only one of them.',
+    { field: 'fields' },
+  )
 
 const tooManyColumns = () =>
   new Failure(

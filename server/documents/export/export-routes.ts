@@ -41,9 +41,10 @@ export async function exportCollection(
   c: Context<AppEnv>,
   where: CollectionRef,
   format: ExportFormat,
+  parameters: URLSearchParams,
   { exporter, onExportError }: ExportCollectionDeps,
 ): Promise<Response> {
-  const query = parseExportQuery(new URL(c.req.url).searchParams)
+  const query = parseExportQuery(parameters)
   const { signal } = c.req.raw
   const { chunks, deadline, index } = await exporter.begin(where, query, format, signal)
   // Errors of the query are sent before the first chunk.

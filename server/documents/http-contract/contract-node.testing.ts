@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { createRecorder } from '../../audit/record.ts'
 import { createTokenByCommand } from '../../cli/commands/token-create.ts'
+import { type ApiOperation, parseDescription } from '../../test-support/api-description.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+import { expectDescribed, operationOf } from '../../test-support/expect-described.testing.ts'
 import { sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
 /** A node with the databases `blog` and `shop`. */
@@ -25,16 +27,18 @@ export interface ContractNode {
 
 /**
  * Declares tests of docs/http-api.md, "Conventions" and "Documents", by plain HTTP against a node
- * on each engine, which the tests share.
+ * on each engine, which the tests share. The OpenAPI document must describe every response.
  */
 export function forEachContractNode(suite: (fixture: ContractNode) => void): void {
   forEachEngineNode((start) => {
     let node: EngineNode
+    let operations: readonly ApiOperation[]
     const tokens = new Map<string, string>()
 
     beforeAll(async () => {
       node = await start()
       for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
+      operations = parseDescription((await node.request('GET', '/_api/openapi.json')).text)
       const store = await node.openStore()
       const flags: Record<string, Record<string, string>> = {
         viewer: { name: 'v', role: 'viewer' },
@@ -48,11 +52,17 @@ export function forEachContractNode(suite: (fixture: ContractNode) => void): voi
     })
     afterAll(() => node.stop())
 
-    const as: ContractNode['as'] = (who, method, path, body, headers) =>
-      sendRequest(node.port, method, `/_db/blog${path}`, {
+    const as: ContractNode['as'] = async (who, method, path, body, headers) => {
+      const response = await sendRequest(node.port, method, `/_db/blog${path}`, {
         body,
         headers: { Authorization: `Bearer ${tokens.get(who)}`, ...headers },
       })
+      const operation = operationOf(operations, method, path)
+      // Names such as /metrics are reserved.
+      const isReserved = response.status === 405
+      if (operation !== undefined && !isReserved) expectDescribed(operation, response)
+      return response
+    }
     const by: ContractNode['by'] = (...request) => as('operator', ...request)
     suite({
       get node() {

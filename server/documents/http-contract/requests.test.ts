@@ -52,6 +52,35 @@ forEachContractNode((fixture) => {
     })
   })
 
+  describe('Query strings', () => {
+    it('that are not percent-encoded UTF-8 get 400 in every request, and change nothing', async () => {
+      const { json } = await by('POST', '/encoded', { id: '1', author: '\ufffd' })
+      const listing = await by('GET', '/encoded', undefined, { Prefer: 'respond-async' })
+      const job = String(listing.headers.location).replace('/_db/blog', '')
+      const lines = { 'Content-Type': 'application/x-ndjson' }
+      for (const [method, path, body, headers] of [
+        ['GET', '/encoded'],
+        ['GET', '/encoded', undefined, { Prefer: 'respond-async' }],
+        ['GET', '/encoded', undefined, { Accept: 'text/csv' }],
+        ['POST', '/encoded', { id: '2' }],
+        ['POST', '/encoded', '{"id":"2"}\n', lines],
+        ['PATCH', '/encoded', { n: 1 }],
+        ['DELETE', '/encoded'],
+        ['POST', '/_import', '', lines],
+        ['GET', job],
+      ] as const) {
+        const response = await by(method, `${path}?author=%FF`, body, headers)
+        expect([method, path, response.status]).toEqual([method, path, 400])
+        expect(response.json).toEqual({
+          id: 'bad_request',
+          message: 'The parameter "author" is not percent-encoded UTF-8.',
+          field: 'author',
+        })
+      }
+      expect((await by('GET', '/encoded')).json).toEqual([json])
+    })
+  })
+
   describe('Authentication', () => {
     it('accepts the token as the user name of the URL', async () => {
       const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`

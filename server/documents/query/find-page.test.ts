@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { PAGE } from '../../contract/document.ts'
+import type { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
@@ -123,6 +124,30 @@ forEachEngine((engine) => {
     const page = await find(`${query}&limit=2`, { count: true })
     expect([idsOn(page).join(), page.total]).toEqual([ids, total])
   })
+
+  test.each<[string, boolean, string[] | undefined, string]>([
+    ['a=1', false, ['a'], 'An index on a would serve it. Begin after an id with after, or request'],
+    ['b:ne=9', false, undefined, 'documents. Begin after an id with after, or request a job'],
+    ['a=1&fields=b', false, ['a'], 'Begin after an id with after.'],
+    ['a=1&sort=-b', false, ['a', '-b'], 'An index on a, -b would serve it.'],
+    ['a=1', true, ['a'], 'Without Prefer: count=exact, it reads fewer documents.'],
+  ])(
+    'the error of a scan for %s that takes too long, counted: %s, advises what helps',
+    async (query, count, fields, advice) => {
+      const scans = new ScanLimit({ ...SCANS, work: -1 })
+      const repository = createDocumentRepository(store)
+      documents = createDocuments(repository, () => 0, ...[undefined, undefined, undefined], scans)
+      const stopped = await Promise.resolve()
+        .then(() => find(query, { count }))
+        .catch((error: Failure) => error)
+      expect(stopped).toMatchObject({ code: 'query-too-expensive' })
+      const { message, details } = stopped as Failure
+      expect(details.fields).toEqual(fields)
+      expect(message).toContain(advice)
+      if (query.includes('sort') || count) expect(message).not.toMatch(/with after|respond-async/)
+      if (query.includes('fields')) expect(message).not.toContain('respond-async')
+    },
+  )
 
   test('more documents than a statement counts are counted within the limits of scans', async () => {
     await sql`

@@ -1,4 +1,3 @@
-import { Failure } from '../../failure.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
@@ -135,13 +134,21 @@ export function createFindPage(deps: FindPageDeps): FindPage {
         if (found !== undefined) return found
         return await scans.run(signal, (step) => readPage(deps, where, query, { reserve, step }))
       } catch (error) {
-        throw error instanceof Failure ? withAdvice(error, { filter, sort }) : error
+        throw withAdvice(error, { filter, sort }, cheaperQuery(query))
       }
     }
   }
 
   return (where, query, filter, bounds) =>
     query.count ? findCounted(where, query, filter, bounds) : find(where, query, filter, bounds)
+}
+
+/** Returns how to ask for fewer documents than a query reads; undefined for sorted queries. */
+function cheaperQuery({ sort, fields, count }: PageQuery): string | undefined {
+  if (count) return 'Without Prefer: count=exact, it reads fewer documents.'
+  if (sort.length > 0) return undefined
+  if (fields !== undefined) return 'Begin after an id with after.'
+  return 'Begin after an id with after, or request a job with the header Prefer: respond-async.'
 }
 
 const areSame = (some: readonly IndexDefinition[], others: readonly IndexDefinition[]) =>

@@ -5,6 +5,11 @@ import {
   parseFilterName,
 } from '../../contract/field-path.ts'
 import { parsePageLimit } from '../../contract/page-limit.ts'
+import {
+  adviseParameter,
+  isQueryParameter,
+  type QueryParameter,
+} from '../../contract/query-parameter.ts'
 import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
 
 /** A query of a collection, as its URL states it. */
@@ -20,32 +25,6 @@ export interface DocumentQuery {
   /** The id after which the page begins; only in id order. */
   readonly after: string | undefined
   readonly cursor: string | undefined
-}
-
-/** Parameters that are not filters. A filter by a field of that name needs an operator. */
-const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor', 'export-as', 'csv-cells'] as const
-
-type Parameter = (typeof PARAMETERS)[number]
-
-const isParameter = (name: string): name is Parameter =>
-  (PARAMETERS as readonly string[]).includes(name)
-
-/**
- * Parameters of other servers, and what to use here. They are rejected, because a filter on a field
- * of that name would match nothing.
- */
-const PARAMETER_ADVICE: Readonly<Record<string, string>> = {
-  order: 'Use sort, such as sort=-year.',
-  page: 'Use the URL in the Link header, or after.',
-  offset: 'Use the URL in the Link header, or after.',
-  skip: 'Use the URL in the Link header, or after.',
-  perPage: 'Use limit.',
-  per_page: 'Use limit.',
-  select: 'Use fields, such as fields=title,author.name.',
-  filter: 'Use a filter such as year:gte=2000.',
-  where: 'Use a filter such as year:gte=2000.',
-  q: 'Use a filter such as title:contains=sea.',
-  count: 'Send the header Prefer: count=exact.',
 }
 
 /** Maximum number of fields to sort by, and to select. */
@@ -116,7 +95,7 @@ export function parseExportQuery(query: URLSearchParams): ExportQuery {
 
 function selectionOf(
   filter: Filter,
-  given: ReadonlyMap<Parameter, string>,
+  given: ReadonlyMap<QueryParameter, string>,
 ): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields'> {
   const sort = listOf(given, 'sort', MAX_SORT_FIELDS)
   const fields = given.has('fields') ? listOf(given, 'fields', MAX_SELECTED_FIELDS) : undefined
@@ -153,12 +132,12 @@ export function parseFilterQuery(query: URLSearchParams): Filter {
 /** Separates the filters from the other parameters. */
 function split(query: URLSearchParams): {
   readonly filter: Filter
-  readonly given: ReadonlyMap<Parameter, string>
+  readonly given: ReadonlyMap<QueryParameter, string>
 } {
   const filter: (readonly [string, string])[] = []
-  const given = new Map<Parameter, string>()
+  const given = new Map<QueryParameter, string>()
   for (const [name, value] of query) {
-    if (isParameter(name)) {
+    if (isQueryParameter(name)) {
       if (given.has(name)) throw badParameter(name, `${name} is given more than once.`)
       given.set(name, value)
     } else {
@@ -174,34 +153,18 @@ function requireFilter(name: string): void {
   const { path, operator } = parseFilterName(name)
   if (operator !== undefined || path.length > 1) return
   const [field = ''] = path
-  const advice = Object.hasOwn(PARAMETER_ADVICE, field) ? PARAMETER_ADVICE[field] : undefined
-  const similar = PARAMETERS.find((each) => isMisspelling(field, each))
-  if (advice === undefined && similar === undefined && !field.startsWith('_')) return
+  const advice = adviseParameter(field)
+  if (advice === undefined) return
   const shown = field.slice(0, 64)
   throw badParameter(
     name,
-    `There is no parameter ${JSON.stringify(shown)}. ` +
-      `${advice ?? (similar === undefined ? `Parameters are ${PARAMETERS.join(', ')}.` : `Did you mean ${similar}?`)} ` +
+    `There is no parameter ${JSON.stringify(shown)}. ${advice} ` +
       `To filter by a field of that name, write ${shown}:eq=…`,
   )
 }
 
-/** Returns whether a name is a parameter with one letter too many or too few, or two swapped. */
-function isMisspelling(name: string, parameter: string): boolean {
-  let begin = 0
-  while (begin < name.length && name[begin] === parameter[begin]) begin++
-  let [end, parameterEnd] = [name.length, parameter.length]
-  while (Math.min(end, parameterEnd) > begin && name[end - 1] === parameter[parameterEnd - 1]) {
-    end--
-    parameterEnd--
-  }
-  const [one, other] = [name.slice(begin, end), parameter.slice(begin, parameterEnd)]
-  if (one.length + other.length === 1) return true
-  return one.length === 2 && other.length === 2 && one[0] === other[1] && one[1] === other[0]
-}
-
 function listOf(
-  given: ReadonlyMap<Parameter, string>,
+  given: ReadonlyMap<QueryParameter, string>,
   name: 'sort' | 'fields',
   most: number,
 ): ListedField[] {
