@@ -1,29 +1,29 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPERATORS } from '../../documents/query/filter.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { parseDescription } from '../../test-support/api-description.testing.ts'
+import { operationOf } from '../../test-support/expect-described.testing.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { type ExampleRequest, examplesOf, requestsOf } from './examples.testing.ts'
 
-// Runs the examples of the chapters about documents in docs/http-api.md in their order, with curl, and
-// compares the responses with those on the page.
+// Runs the examples of docs/http-api.md about conventions and documents in their order, with curl, and
+// compares the responses with those on the page. The examples use all that OpenAPI describes.
 
 const run = promisify(execFile)
 const page = readFileSync(new URL('../../../docs/http-api.md', import.meta.url), 'utf8')
 
-/** An example, and the response below it. */
-interface Example {
-  readonly heading: string
-  readonly command: string
-  readonly kind: string | undefined
-  readonly response: string
-}
+const chapters = (first: string, next: string) =>
+  page.slice(page.indexOf(`\n## ${first}\n`), page.indexOf(`\n## ${next}\n`))
 
-const examples = examplesOf(
-  page.slice(page.indexOf('\n## Documents\n'), page.indexOf('\n## Events\n')),
-)
+const examples = [
+  ...examplesOf(chapters('Conventions', 'Endpoints')),
+  ...examplesOf(chapters('Documents', 'Events')),
+]
 
 let node: TestNode
 let folder: string
@@ -35,11 +35,6 @@ beforeAll(async () => {
   node = await startForTest()
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-examples-'))
   ;[blog = 0] = await freePorts(1)
-  for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
-  const endpoint = { endpoint: `tcp://127.0.0.1:${blog}`, databases: ['blog'] }
-  await node.request('POST', '/_api/endpoint', endpoint)
-  await inBlog('POST', '/articles', { id: 'hello', title: 'Hello', author: 'ada' })
-  writeFileSync(join(folder, 'articles.csv'), 'id,year\nsix,1843\n')
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
@@ -51,26 +46,44 @@ const inBlog = (method: string, path: string, body?: unknown, headers = {}) =>
 
 /** What the page expects before the first example below a heading. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<void>>> = {
+  'POST /<collection>': async () => {
+    for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
+    const endpoint = { endpoint: `tcp://127.0.0.1:${blog}`, databases: ['blog'] }
+    await node.request('POST', '/_api/endpoint', endpoint)
+    await inBlog('POST', '/articles', { id: 'hello', title: 'Hello', author: 'ada' })
+  },
   'GET /_export': async () => {
     await node.request('POST', '/_db/shop/orders', { id: 'one', date: '2026-11-23' })
     await node.request('PUT', '/_db/shop/_index/orders/by-date', { fields: ['-date'] })
   },
   'GET /_index/<collection>': async () => {
-    await inBlog('PUT', '/_index/articles/by-author', { fields: ['author', '-year'] })
-    await expect
-      .poll(async () => (await inBlog('GET', '/_index/articles')).json)
-      .toMatchObject([{ state: 'ready' }])
+    await createIndex('articles/by-author', { fields: ['author', '-year'] })
   },
   'PUT /_index/<collection>/<name>': async () => {
     await inBlog('DELETE', '/_index/articles/by-author')
+    await inBlog('POST', '/users', { id: 'ann', email: 'a@example.org' })
+    await createIndex('users/by-email', { fields: ['email'], unique: true })
   },
   'GET /_job/<id>': async () => {
     const headers = { Prefer: 'respond-async' }
     const { json } = await inBlog('PATCH', '/articles', { draft: true }, headers)
     variables.set('JOB', json.id)
-    await expect.poll(async () => (await inBlog('GET', `/_job/${json.id}`)).status).toBe(200)
+    for (const id of [json.id, variables.get('LISTING')]) {
+      await expect.poll(async () => (await inBlog('GET', `/_job/${id}`)).status).toBe(200)
+    }
   },
 }
+
+/** Creates an index of `blog`, and waits until it is ready. */
+async function createIndex(name: string, definition: object): Promise<void> {
+  await inBlog('PUT', `/_index/${name}`, definition)
+  await expect
+    .poll(async () => (await inBlog('GET', `/_index/${name.split('/')[0]}`)).json)
+    .toMatchObject([{ state: 'ready' }])
+}
+
+/** The requests of the examples that were run. */
+const sent: ExampleRequest[] = []
 
 test('the responses to the examples of documents are those on the page', async () => {
   const prepared = new Set<string>()
@@ -81,6 +94,7 @@ test('the responses to the examples of documents are those on the page', async (
       .replaceAll('127.0.0.1:8529', `127.0.0.1:${node.port}`)
       .replaceAll('127.0.0.1:8530', `127.0.0.1:${blog}`)
     const env = { ...process.env, TOKEN: node.token, ...Object.fromEntries(variables) }
+    sent.push(...requestsOf(text.replace(/\$([A-Z]+)/g, (_, name) => variables.get(name) ?? '')))
     const { stdout } = await run('bash', ['-c', text], { cwd: folder, env })
     keepVariables(stdout)
     if (kind === undefined) continue
@@ -88,25 +102,52 @@ test('the responses to the examples of documents are those on the page', async (
       ...{ command, ...partsOf(response, kind, response) },
     })
   }
-  expect(examples.length).toBeGreaterThanOrEqual(30)
+  expect(examples.length).toBeGreaterThanOrEqual(48)
 }, 300_000)
 
-function examplesOf(text: string): Example[] {
-  const block =
-    /^```(?:sh\n([\s\S]*?)\n```(?:\n\n```(json|http|)\n([\s\S]*?)\n```)?)$|^#{3,4} (.*)$/gm
-  const found: Example[] = []
-  let heading = ''
-  for (const [, command, kind, response = '', title] of text.matchAll(block)) {
-    if (title !== undefined) heading = title.replaceAll('`', '')
-    else if (command !== undefined) found.push({ heading, command, kind, response })
+test('the examples use every parameter, header, body and operator of the data API', async () => {
+  const operations = parseDescription((await node.request('GET', '/_api/openapi.json')).text)
+  const described = operations.filter(({ path }) => !path.startsWith('/_api/'))
+  const used = new Set<string>()
+  for (const { method, target, headers } of sent) {
+    for (const name of Object.keys(headers)) used.add(`header ${name}`)
+    for (const preference of headers.prefer?.split(', ') ?? []) used.add(`Prefer: ${preference}`)
+    const operation = operationOf(operations, method, target)
+    if (operation === undefined) continue
+    const name = `${operation.method} ${operation.path}`
+    used.add(`${name}`)
+    used.add(`${operation.method} ${headers['content-type']}`)
+    const known = operation.parameters.map((each) => each.name)
+    for (const key of new URL(target, 'http://localhost').searchParams.keys()) {
+      const isFilter = !known.includes(key) && known.includes('filters')
+      used.add(`${name}?${isFilter ? 'filters' : key}`)
+      if (isFilter) used.add(`operator ${key.split(':')[1]}`)
+    }
   }
-  return found
-}
+  const parts = described.flatMap(({ method, path, parameters, body }) => [
+    `${method} ${path}`,
+    ...[...(body?.keys() ?? [])].map((type) => `${method} ${type}`),
+    ...parameters.flatMap((each) => {
+      if (each.in === 'header') return [`header ${each.name.toLowerCase()}`]
+      return each.in === 'query' ? [`${method} ${path}?${each.name}`] : []
+    }),
+  ])
+  const preferences = ['respond-async', 'return=minimal', 'count=exact']
+  const wanted = [
+    ...parts,
+    ...preferences.map((each) => `Prefer: ${each}`),
+    ...OPERATORS.map((each) => `operator ${each}`),
+  ]
+  expect(wanted.length).toBeGreaterThan(80)
+  expect([...new Set(wanted)].filter((part) => !used.has(part))).toEqual([])
+})
 
 /** Keeps the parts of a response that later examples need. */
 function keepVariables(response: string): void {
   const etag = /^ETag: (.*)$/im.exec(response)?.[1]
   if (etag !== undefined) variables.set('ETAG', etag.trim())
+  const listing = /^HTTP\/1.1 206 [\s\S]*^Location: \/_job\/(.*)$/im.exec(response)?.[1]
+  if (listing !== undefined) variables.set('LISTING', listing.trim())
   const next = /^Link: <(.*)>; rel="next"/im.exec(response)?.[1]
   if (next !== undefined) variables.set('NEXT', next)
 }
