@@ -107,7 +107,9 @@ describe('a node', () => {
 
     await each.back()
     await expect.poll(async () => (await node.request('GET', '/things/kept')).status).toBe(200)
-    expect((await node.request('GET', '/_api/health/ready')).status).toBe(200)
+    await expect
+      .poll(async () => (await node.request('GET', '/_api/health/ready')).status)
+      .toBe(200)
     expect((await node.request('DELETE', endpointPath(added))).status).toBe(200)
   })
 

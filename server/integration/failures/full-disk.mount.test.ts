@@ -1,81 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
-import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
-import { sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
+import { MIB, startOnSmallDisk } from './small-disk.testing.ts'
 
-// Tests a server whose data folder is on a small disk (tmpfs) that fills up. The disk is in a mount
-// namespace that ends with the server.
-
-let folder: string
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gatehouse-full-'))
-})
-afterEach(async () => {
-  await killProcesses()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-const mount = (mebibytes: number) => {
-  const command = `mount -t tmpfs -o size=${mebibytes}m none "$0" && exec "$@"`
-  return ['unshare', '-m', 'sh', '-c', command]
-}
-const MIB = Buffer.alloc(1024 * 1024)
-
-async function startOnSmallDisk(mebibytes = 16) {
-  const [port = 0] = await freePorts(1)
-  const server = await startProcess(['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`], {
-    through: [...mount(mebibytes), folder],
-  })
-  // The path inside the server's mount namespace.
-  const filler = `/proc/${server.pid}/root${folder}/filler`
-  /** Creates a token with the command, inside the mount namespace. */
-  const makeToken = (): string => {
-    const command = [MAIN, 'token', 'create', '--name', 'tests', '--role', 'admin']
-    const inside = ['-t', String(server.pid), '-m', process.execPath, ...command, '--data', folder]
-    return execFileSync('nsenter', inside, { encoding: 'utf8' }).trim()
-  }
-  const token = makeToken()
-  const call = (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers = {},
-  ): Promise<TestResponse> =>
-    sendRequest(port, method, path, {
-      body,
-      headers: { Authorization: `Bearer ${token}`, ...headers },
-    })
-  /** Verifies the audit log with the command, inside the mount namespace. */
-  const verifyAuditLog = (): string => {
-    const command = [MAIN, 'audit', 'verify', '--data', folder]
-    const inside = ['-t', String(server.pid), '-m', process.execPath, ...command]
-    return execFileSync('nsenter', inside, { encoding: 'utf8' }).trim()
-  }
-  return {
-    server,
-    makeToken,
-    verifyAuditLog,
-    call,
-    health: async () => (await call('GET', '/_api/health/ready')).json,
-    /** Fills the disk, except for some bytes. */
-    fill(rest = 0) {
-      for (const chunk of [MIB, Buffer.alloc(4_096)]) {
-        try {
-          for (;;) appendFileSync(filler, chunk)
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'ENOSPC' })
-        }
-      }
-      if (rest > 0) truncateSync(filler, statSync(filler).size - rest)
-    },
-    free: () => rmSync(filler),
-  }
-}
+// Tests a server whose data folder is on a small disk that fills up.
 
 test('on a full disk changes get 507 and reads continue, until there is space', async () => {
   const { server, makeToken, call, health, fill, free } = await startOnSmallDisk()
