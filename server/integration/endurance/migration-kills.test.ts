@@ -16,7 +16,7 @@ import {
   type TestLocation,
 } from '../../storage/test-support/each-engine.testing.ts'
 import { waitUntilDisconnected } from '../failures/wait-until-disconnected.testing.ts'
-import { MIGRATION_KILLS, randomNumbers, SEED } from './settings.testing.ts'
+import { MIGRATION_KILLS, pick, randomNumbers, SEED } from './settings.testing.ts'
 
 // Starts that migrate the store of an older version are killed at random statements. After each
 // kill, the store is as before or completely migrated; the next start migrates it.
@@ -28,7 +28,7 @@ const CHILD = fileURLToPath(new URL('./migration-process.testing.ts', import.met
 const START = 60_000
 
 /** Number of kills of one store. */
-const KILLS_EACH = Math.min(MIGRATION_KILLS, 5)
+const KILLS_EACH = MIGRATION_KILLS || 3
 
 type Db = Kysely<Record<string, Record<string, unknown>>>
 
@@ -121,12 +121,7 @@ const startAndKill = (location: StoreLocation, killAt: number): Promise<string> 
 forEachEngine({ empty: true }, (engine) => {
   const random = randomNumbers(SEED)
   const versions = Object.keys(allMigrations(engine.name)).map((_, version) => version)
-  const start = random(versions.length)
-  const order = [...versions.slice(start), ...versions.slice(0, start)]
-  const stores = Array.from(
-    { length: Math.ceil(MIGRATION_KILLS / KILLS_EACH) },
-    (_, at) => order[at % order.length] ?? 0,
-  )
+  const stores = MIGRATION_KILLS > 0 ? versions : [pick(random, versions)]
 
   test.each(stores)(
     'a start killed while it migrates version %d changes nothing or everything',

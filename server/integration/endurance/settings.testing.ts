@@ -12,8 +12,11 @@ export const KILLS = number('GATEHOUSE_TEST_KILLS', 20)
 /** Number of faults of nodes, of PostgreSQL and of connections that the tests cause. */
 export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 10)
 
-/** Number of starts per engine that are killed while they migrate the store. */
-export const MIGRATION_KILLS = number('GATEHOUSE_TEST_MIGRATION_KILLS', 3)
+/**
+ * Number of starts that are killed while they migrate the store, for each engine and older version.
+ * 0: some for one version.
+ */
+export const MIGRATION_KILLS = number('GATEHOUSE_TEST_MIGRATION_KILLS', 0)
 
 /** Number of connections that the tests hold open at once. */
 export const CONNECTIONS = number('GATEHOUSE_TEST_CONNECTIONS', 300)
@@ -24,8 +27,11 @@ export const CASES = number('GATEHOUSE_TEST_CASES', 1)
 /** Number of HTTP requests that are generated for each engine. */
 export const REQUESTS = number('GATEHOUSE_TEST_REQUESTS', 100)
 
-/** Number of changes that are compared with a model, for each engine. */
+/** Number of operations that are compared with a model, for each engine. */
 export const OPERATIONS = number('GATEHOUSE_TEST_OPERATIONS', 40)
+
+/** How long operations are compared with a model, seconds for each engine. 0: by their number. */
+export const MODEL_SECONDS = number('GATEHOUSE_TEST_MODEL_SECONDS', 0)
 
 /** Seed of the random numbers; the same seed makes the same choices. */
 export const SEED = number('GATEHOUSE_TEST_SEED', 8529)
@@ -46,3 +52,7 @@ export function randomNumbers(seed: number): Random {
     return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * end)
   }
 }
+
+/** Returns the generator of one operation, so that it does not depend on earlier ones. */
+export const randomNumbersOf = (seed: number, operation: number): Random =>
+  randomNumbers(Math.imul(seed, 0x9e3779b1) ^ operation)

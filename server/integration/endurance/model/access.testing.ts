@@ -5,10 +5,10 @@ import { pick, type Random } from '../settings.testing.ts'
 import { storePerson, storeSession } from '../stored-people.testing.ts'
 import {
   type Call,
-  type Change,
   type Headers,
   type Model,
   NAMES,
+  type Operation,
   type Token,
   without,
 } from './model.testing.ts'
@@ -26,22 +26,29 @@ export interface Access {
   /** The people of the model, at the start. */
   readonly people: Model['people']
   /** Changes the role of a person, which ends their sessions; `none` revokes their tokens. */
-  changeRole(model: Model, random: Random): Change
+  changeRole(model: Model, random: Random): Operation
   /** Creates a token of a person or of the operator, or revokes one. */
-  changeToken(model: Model, random: Random, value: number): Change
+  changeToken(model: Model, random: Random, value: number): Operation
+  /** Ends a session of a person. */
+  endSession(model: Model, random: Random): Operation
+  /** The audit rows of sessions that were ended, other than by the role of their owner. */
+  readonly endedSessions: readonly string[]
   /** Reads people and tokens, including the ids of tokens. */
   read(): Promise<Pick<Model, 'people' | 'tokens'>>
   /**
-   * Checks that the server accepts the tokens of the model, rejects revoked ones, and has ended the
-   * sessions of people whose role has changed. These people then sign in again.
+   * Checks that the server accepts the tokens of the model, rejects revoked ones and ended sessions,
+   * and has ended the sessions of people whose role has changed. These people then sign in again.
    */
   check(model: Model): Promise<void>
 }
 
 /** A session, which ends when the role of its owner changes. */
 interface Session {
+  readonly id: string
   readonly headers: Headers
   readonly role: Role
+  /** Whether it has ended by a request. Without a response, it may have ended or not. */
+  readonly isEnded: boolean | 'perhaps'
 }
 
 /** Stores a person of each name, with a session, and an admin who always remains. */
@@ -50,6 +57,7 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
   const sessions = new Map<string, Session>()
   /** The ids of listed tokens by name. */
   let tokenIds = new Map<string, string>()
+  const endedSessions: string[] = []
   /** The tokens of acknowledged creations, oldest first, until some time after their revocation. */
   const tokens = new Map<string, string>()
 
@@ -59,7 +67,7 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
       for (const [name, role] of roles) {
         const id = ids.get(name) ?? (await storePerson(store, name, role))
         ids.set(name, id)
-        sessions.set(name, { role, headers: (await storeSession(store, id)).headers })
+        sessions.set(name, { role, isEnded: false, ...(await storeSession(store, id)) })
       }
     } finally {
       await store.close()
@@ -86,10 +94,14 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
   }
 
   async function checkSessions(model: Model): Promise<void> {
-    for (const [name, { role, headers }] of sessions) {
+    for (const [name, { role, headers, isEnded }] of sessions) {
       const current = model.people[name] ?? role
-      expect([name, await roleOf(headers)]).toEqual([name, current === role ? role : null])
-      if (current !== role) sessions.delete(name)
+      const found = await roleOf(headers)
+      if (isEnded === 'perhaps') expect([role, null], name).toContain(found)
+      else expect([name, found]).toEqual([name, isEnded || current !== role ? null : role])
+      if (isEnded !== false && found === null) endedSessions.push(`session.end github:${name}`)
+      if (found === null) sessions.delete(name)
+      else sessions.set(name, { ...(sessions.get(name) as Session), isEnded: false })
     }
     const signedOut = Object.entries(model.people).filter(
       ([name, role]) => role !== 'none' && !sessions.has(name),
@@ -97,7 +109,7 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
     if (signedOut.length > 0) await signIn(signedOut)
   }
 
-  function createToken(model: Model, random: Random, value: number): Change {
+  function createToken(model: Model, random: Random, value: number): Operation {
     const name = pick(random, NAMES)
     const own = model.people[name] ?? 'none'
     const headers = atLeast(own, 'viewer') ? sessions.get(name)?.headers : undefined
@@ -155,6 +167,23 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
         finish: () => checkTokens(after),
       }
     },
+    endSession(model, random) {
+      const name = pick(random, [...sessions.keys()])
+      const session = sessions.get(name) as Session
+      sessions.set(name, { ...session, isEnded: 'perhaps' })
+      const byOwner = random(2) === 0
+      return {
+        method: 'DELETE',
+        path: byOwner ? '/_api/session' : `/_api/user/${ids.get(name)}/session/${session.id}`,
+        ...(byOwner && { headers: session.headers }),
+        after: [model],
+        async finish() {
+          sessions.set(name, { ...session, isEnded: true })
+          await checkSessions(model)
+        },
+      }
+    },
+    endedSessions,
     async read() {
       const users: { username: string; role: Role }[] = (await call('GET', '/_api/user')).json
       const roles = users.flatMap(({ username, role }) => {

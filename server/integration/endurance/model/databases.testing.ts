@@ -3,9 +3,10 @@ import { pick, type Random } from '../settings.testing.ts'
 import {
   type Body,
   type Call,
-  type Change,
   type Database,
   type Model,
+  type Operation,
+  withCondition,
   without,
 } from './model.testing.ts'
 
@@ -28,18 +29,18 @@ export const withoutDatabase = (model: Model, name: string): Model => ({
   databases: without(model.databases, name),
 })
 
-export const createDatabase = (model: Model, name: string): Change => ({
+export const createDatabase = (model: Model, name: string): Operation => ({
   ...{ method: 'POST', path: '/_api/database', body: { name } },
   after: [withDatabase(model, name, {})],
 })
 
-export const dropDatabase = (model: Model, name: string): Change => ({
+export const dropDatabase = (model: Model, name: string): Operation => ({
   ...{ method: 'DELETE', path: `/_api/database/${name}` },
   after: [withoutDatabase(model, name)],
 })
 
 /** Creates or deletes an index. */
-export function changeIndex(model: Model, name: string, random: Random): Change {
+export function changeIndex(model: Model, name: string, random: Random): Operation {
   const { indexes } = model.databases[name] ?? EMPTY
   const index = pick(random, Object.keys(INDEXES))
   const path = `/_db/${name}/_index/things/${index}`
@@ -50,7 +51,7 @@ export function changeIndex(model: Model, name: string, random: Random): Change 
 }
 
 /** Sets or deletes the schema. */
-export function changeSchema(model: Model, name: string): Change {
+export function changeSchema(model: Model, name: string): Operation {
   const path = `/_db/${name}/_schema/things`
   const after = (schema: Body | null) => [withDatabase(model, name, { schema })]
   return model.databases[name]?.schema == null
@@ -59,7 +60,12 @@ export function changeSchema(model: Model, name: string): Change {
 }
 
 /** Changes or deletes the documents that match a filter. */
-export function changeMatching(model: Model, name: string, random: Random, value: number): Change {
+export function changeMatching(
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+): Operation {
   const least = value - random(20)
   const isDelete = random(2) === 0
   const { documents } = model.databases[name] ?? EMPTY
@@ -74,8 +80,22 @@ export function changeMatching(model: Model, name: string, random: Random, value
     : { method: 'PATCH', path, body: { m: value }, after }
 }
 
+/** Changes a document, in some cases only if it has a certain tag. */
+export async function changeDocument(
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+  call: Call,
+): Promise<Operation> {
+  const operation = changeOne(model, name, random, value)
+  if (operation.method === 'POST' || random(3) > 0) return operation
+  const { headers } = await call('GET', operation.path)
+  return withCondition(operation, model, String(headers.etag), random)
+}
+
 /** Creates, replaces, changes or deletes a document. */
-export function changeDocument(model: Model, name: string, random: Random, value: number): Change {
+function changeOne(model: Model, name: string, random: Random, value: number): Operation {
   const { documents } = model.databases[name] ?? EMPTY
   const id = `d${random(20)}`
   const document = documents[id]

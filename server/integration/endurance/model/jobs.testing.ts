@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'
 import { pick, type Random } from '../settings.testing.ts'
 import { changeMatching, withDatabase, withoutDatabase } from './databases.testing.ts'
-import type { Body, Call, Change, Model } from './model.testing.ts'
+import type { Body, Call, Model, Operation } from './model.testing.ts'
 
 /** Maximum number of documents that a job stores. */
 const DOCUMENTS = 300
@@ -23,7 +23,7 @@ export function runJob(
   random: Random,
   value: number,
   call: Call,
-): Change {
+): Operation {
   const change = pick(random, [changeMatching, createMany, importMany])(model, name, random, value)
   const job = { ...change, headers: { ...change.headers, Prefer: 'respond-async' } }
   if (random(4) > 0) {
@@ -47,7 +47,7 @@ export function runJob(
   }
 }
 
-function createMany(model: Model, name: string, random: Random, value: number): Change {
+function createMany(model: Model, name: string, random: Random, value: number): Operation {
   const documents = makeDocuments(random, (n) => ({ id: `v${value}-${n}`, v: value }))
   return {
     method: 'POST',
@@ -58,7 +58,7 @@ function createMany(model: Model, name: string, random: Random, value: number): 
 }
 
 /** Imports documents, some of which replace others. */
-function importMany(model: Model, name: string, random: Random, value: number): Change {
+function importMany(model: Model, name: string, random: Random, value: number): Operation {
   const documents = makeDocuments(random, (n) => ({ id: `d${n}`, v: value }))
   return {
     ...{ method: 'POST', path: `/_db/${name}/things?on-conflict=replace` },

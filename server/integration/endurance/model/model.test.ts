@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { StoreLocation } from '../../../storage/open.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
@@ -14,37 +15,42 @@ import {
 import { makeToken, sendRequest } from '../../../test-support/start.testing.ts'
 import { isNotConfirmed } from '../../failures/not-confirmed.testing.ts'
 import { waitUntilDisconnected } from '../../failures/wait-until-disconnected.testing.ts'
-import { OPERATIONS, pick, type Random, randomNumbers, SEED } from '../settings.testing.ts'
-import { type Access, createAccess } from './access.testing.ts'
 import {
-  changeDocument,
-  changeIndex,
-  changeMatching,
-  changeSchema,
-  createDatabase,
-  dropDatabase,
-  readDatabases,
-} from './databases.testing.ts'
-import { changeEndpoint, changeEndpoints, readEndpoints } from './endpoints.testing.ts'
-import { runJob, untilJobsEnd } from './jobs.testing.ts'
-import { type Call, type Change, type Model, NAMES } from './model.testing.ts'
+  MODEL_SECONDS,
+  OPERATIONS,
+  pick,
+  type Random,
+  randomNumbersOf,
+  SEED,
+} from '../settings.testing.ts'
+import { auditRowsOf, checkAuditLog } from './audit.testing.ts'
+import { untilJobsEnd } from './jobs.testing.ts'
+import type { Call, Model, Operation } from './model.testing.ts'
+import { createOperations } from './operations.testing.ts'
 
-// Makes random changes of databases, documents, schemas, indexes, endpoints, roles and tokens,
-// directly and in jobs, one after the other, and compares the server with a model. Some changes are
-// interrupted by a kill: the server has then made them or not. `npm run test:endurance` makes more
-// of them.
+// Carries out random operations on databases, documents, schemas, indexes, endpoints, roles, tokens
+// and sessions, directly and in jobs, one after the other, and compares the server with a model.
+// During some of them, the server is killed or stopped, and started again: it has then made the
+// change or not. At the end, the audit log has exactly the changes of the model.
+// `npm run test:endurance` carries out operations for a given time.
 
-/** A change is interrupted by a kill in one of this many cases, and followed by a restart. */
-const KILL_IN = 25
+/** One of this many operations is interrupted by the end of the server, followed by a restart. */
+const END_IN = 25
 
-/** A kill waits a random number of turns of the event loop, below a random power of two. */
-const KILL_POWERS = 15
+/** The end comes after a random number of turns of the event loop, below a random power of two. */
+const END_POWERS = 15
 
 /** Maximum time until a node on a busy machine confirms that its state is current. */
 const CONFIRMED = { timeout: 60_000, interval: 20 }
 
-/** Number of changes between comparisons. */
+/** Number of operations between comparisons. */
 const COMPARE = 10
+
+/** Number of operations that the message of a failure contains. */
+const LAST = 15
+
+/** Time limit, ms. */
+const LIMIT = 120_000 + MODEL_SECONDS * 2_000 + OPERATIONS * 2_000
 
 let folder: string
 beforeAll(() => {
@@ -52,124 +58,126 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-interface Server {
-  readonly call: Call
-  readonly access: Access
+const amount = MODEL_SECONDS > 0 ? `${MODEL_SECONDS} seconds of` : OPERATIONS
+
+/** Returns a function that is true until the given number or time of operations has been reached. */
+function untilEnough(): (operation: number) => boolean {
+  const end = performance.now() + MODEL_SECONDS * 1_000
+  return (n) => (MODEL_SECONDS > 0 ? performance.now() < end : n <= OPERATIONS)
 }
 
-/** Returns a valid change. */
-function chooseChange(model: Model, random: Random, value: number, server: Server): Change {
-  const { call, access } = server
-  switch (random(18)) {
-    case 0:
-      return changeEndpoint(model, random, folder)
-    case 1:
-      return changeEndpoints(model, random, folder, call)
-    case 2:
-      return access.changeRole(model, random)
-    case 3:
-    case 4:
-      return access.changeToken(model, random, value)
+/** Returns a client of the server that retries requests that were not carried out. */
+function createCall(socketPath: string, token: string): Call {
+  const operator = { Authorization: `Bearer ${token}` }
+  return (method, path, body, headers = {}) => {
+    const isOther = 'Authorization' in headers || 'Cookie' in headers
+    const all = isOther ? headers : { ...operator, ...headers }
+    return vi.waitUntil(async () => {
+      const response = await sendRequest(0, method, path, { socketPath, body, headers: all })
+      return isNotConfirmed(response) ? undefined : response
+    }, CONFIRMED)
   }
-  const name = pick(random, NAMES)
-  if (model.databases[name] === undefined) return createDatabase(model, name)
-  switch (random(12)) {
-    case 0:
-      return dropDatabase(model, name)
-    case 1:
-      return changeIndex(model, name, random)
-    case 2:
-      return changeSchema(model, name)
-    case 3:
-      return changeMatching(model, name, random, value)
-    case 4:
-    case 5:
-      return runJob(model, name, random, value, call)
-    default:
-      return changeDocument(model, name, random, value)
-  }
+}
+
+/** Checks the status of a response, and completes the operation. */
+async function complete(
+  { status: expected, finish }: Operation,
+  response: ReturnType<Call>,
+): Promise<void> {
+  const { status, text } = await response
+  if (expected === undefined) expect([200, 201, 202, 204], text).toContain(status)
+  else expect(status, text).toBe(expected)
+  await finish?.(await response)
+}
+
+/** Ends a server during an operation, and starts another. */
+async function restart(
+  server: ServerProcess,
+  start: () => Promise<ServerProcess>,
+  location: StoreLocation,
+  random: Random,
+  completed: Promise<void>,
+): Promise<ServerProcess> {
+  let isOver = false
+  const ended = completed.catch((error: unknown) => {
+    if (!isOver) throw error
+  })
+  const signal = pick(random, ['SIGKILL', 'SIGTERM'] as const)
+  const turns = random(2 ** random(END_POWERS))
+  for (let turn = 0; turn < turns; turn++) await nextTurn()
+  isOver = true
+  server.signal(signal)
+  const exit = await server.exit
+  if (signal === 'SIGTERM') expect(exit).toEqual({ code: 0, signal: null })
+  await ended
+  if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
+  const next = await start()
+  await untilJobsEnd(location)
+  return next
 }
 
 forEachEngine((engine) => {
   // Before the database is removed.
   afterEach(killProcesses)
 
-  test(
-    `${OPERATIONS} changes with kills match a model`,
-    async () => {
-      const random = randomNumbers(SEED)
-      const location = engine.location()
-      const socketPath = join(folder, 'admin.sock')
-      const admin = `unix://${socketPath}`
-      const start = () =>
-        startProcess([...storeFlags(location), '--endpoint', admin], { env: SECRETS })
-      let server: ServerProcess = await start()
-      const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
-      const operator = { Authorization: `Bearer ${token}` }
-      const call: Call = (method, path, body, headers = {}) => {
-        const isOther = 'Authorization' in headers || 'Cookie' in headers
-        const all = isOther ? headers : { ...operator, ...headers }
-        const send = () => sendRequest(0, method, path, { socketPath, body, headers: all })
-        return vi.waitUntil(async () => {
-          const response = await send()
-          return isNotConfirmed(response) ? undefined : response
-        }, CONFIRMED)
-      }
-      const access = await createAccess(location, call)
-      const read = async (): Promise<Model> => ({
-        databases: await readDatabases(call),
-        endpoints: await readEndpoints(call, admin),
-        ...(await access.read()),
-      })
-      let model: Model = { databases: {}, endpoints: {}, people: access.people, tokens: {} }
+  test(`${amount} operations with restarts match a model`, { timeout: LIMIT }, async () => {
+    const location = engine.location()
+    const socketPath = join(folder, 'admin.sock')
+    const admin = `unix://${socketPath}`
+    const start = () =>
+      startProcess([...storeFlags(location), '--endpoint', admin], { env: SECRETS })
+    let server = await start()
+    const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
+    const call = createCall(socketPath, token)
+    const operations = await createOperations(location, folder, admin, call)
+    const auditRows: string[] = []
+    let model: Model = operations.initial
 
-      for (let n = 1; n <= OPERATIONS; n++) {
-        const change = chooseChange(model, random, n, { call, access })
-        const { method, path, body, headers, after, between = [], finish } = change
-        const context = `change ${n}, seed ${SEED}: ${method} ${path} ${JSON.stringify(body)}`
-        const answer = call(method, path, body, headers)
-        const complete = async () => {
-          const response = await answer
-          expect(response.status, `${context}\n${response.text}`).toBeLessThan(300)
-          await finish?.(response)
-        }
-        const isKilled = random(KILL_IN) === 0
-        if (isKilled) {
-          let isOver = false
-          const completed = complete().catch((error: unknown) => {
-            if (!isOver) throw error
-          })
-          const turns = random(2 ** random(KILL_POWERS))
-          for (let turn = 0; turn < turns; turn++) await nextTurn()
-          isOver = true
-          server.signal('SIGKILL')
-          await server.exit
-          await completed
-          if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
-          server = await start()
-          await untilJobsEnd(location)
-        } else await complete()
+    const isNext = untilEnough()
+    const last: string[] = []
+    let n = 1
+    try {
+      for (; isNext(n); n++) {
+        // Repeating some operations with the same seed makes the same choices in the same state.
+        const random = randomNumbersOf(SEED, n)
+        const isInterrupted = random(END_IN) === 0
+        const operation = await operations.choose(model, random, n)
+        const { method, path, body, headers, after, between = [] } = operation
+        const text = JSON.stringify(body)?.slice(0, 500) ?? ''
+        last.push(`${n}${isInterrupted ? ' (interrupted)' : ''}: ${method} ${path} ${text}`)
+        if (last.length > LAST) last.shift()
+        const response = call(method, path, body, headers)
+        const completed = complete(operation, response)
+        if (isInterrupted) server = await restart(server, start, location, random, completed)
+        else await completed
 
-        const { status } = await answer.catch(() => ({ status: 0 }))
+        const { status } = await response.catch(() => ({ status: 0 }))
         const isAcknowledged = status >= 200 && status < 300
         const possible = [
           ...after,
-          ...(isKilled ? between : []),
+          ...(isInterrupted ? between : []),
           ...(isAcknowledged ? [] : [model]),
         ]
-        const [only = model] = possible
-        if (isKilled || possible.length > 1 || n % COMPARE === 0) {
-          const found = await read()
-          if (possible.length === 1) expect(found, context).toEqual(only)
-          else expect(possible, context).toContainEqual(found)
-          await access.check(found)
-          model = found
-        } else model = only
+        let [next = model] = possible
+        if (isInterrupted || possible.length > 1 || n % COMPARE === 0) {
+          const found = await operations.read()
+          if (possible.length === 1) expect(found).toEqual(next)
+          else expect(possible).toContainEqual(found)
+          await operations.checkCredentials(found)
+          next = found
+        }
+        auditRows.push(...auditRowsOf(model, next))
+        model = next
       }
-      const found = await read()
+      const found = await operations.read()
       expect(found).toEqual(model)
-      await access.check(found)
-    },
-    120_000 + OPERATIONS * 2_000,
-  )
+      await operations.checkCredentials(found)
+      await checkAuditLog(location, call, [...auditRows, ...operations.endedSessions])
+    } catch (error) {
+      throw new Error(`Operation ${n}, seed ${SEED}. The last ones:\n${last.join('\n')}`, {
+        cause: error,
+      })
+    }
+    process.stdout.write(`${engine.name}: ${n - 1} operations, seed ${SEED}\n`)
+  })
 })

@@ -1,5 +1,6 @@
 import type { Role } from '../../../contract/access/role.ts'
 import type { TestResponse } from '../../../test-support/start.testing.ts'
+import type { Random } from '../settings.testing.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
@@ -41,17 +42,19 @@ export type Call = (
   headers?: Headers,
 ) => Promise<TestResponse>
 
-/** A valid change of the server. */
-export interface Change {
+/** A request with a response that the model predicts. */
+export interface Operation {
   readonly method: string
   readonly path: string
   readonly body?: unknown
   readonly headers?: Headers
-  /** The models that the complete change can result in. */
+  /** The status of the response. Default: any below 300. */
+  readonly status?: number
+  /** The models that the complete operation can result in. */
   readonly after: readonly Model[]
-  /** The models that an acknowledged change can result in if the server is killed during `finish`. */
+  /** The models that an acknowledged operation can result in if the server ends during `finish`. */
   readonly between?: readonly Model[]
-  /** Completes the change after its response. */
+  /** Completes the operation after its response, and checks its result. */
   readonly finish?: (response: TestResponse) => Promise<void>
 }
 
@@ -62,3 +65,19 @@ export function without<T>(record: Readonly<Record<string, T>>, name: string): R
   const { [name]: _removed, ...rest } = record
   return rest
 }
+
+/** Returns an operation under the condition that the resource has its current tag, or another. */
+export const withCondition = (
+  operation: Operation,
+  model: Model,
+  tag: string,
+  random: Random,
+): Operation =>
+  random(2) === 0
+    ? { ...operation, headers: { ...operation.headers, 'If-Match': tag } }
+    : {
+        ...operation,
+        headers: { ...operation.headers, 'If-Match': '"other"' },
+        status: 412,
+        after: [model],
+      }

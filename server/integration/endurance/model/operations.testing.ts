@@ -1,0 +1,90 @@
+import type { StoreLocation } from '../../../storage/open.ts'
+import { pick, type Random } from '../settings.testing.ts'
+import { createAccess } from './access.testing.ts'
+import {
+  changeDocument,
+  changeIndex,
+  changeMatching,
+  changeSchema,
+  createDatabase,
+  dropDatabase,
+  readDatabases,
+} from './databases.testing.ts'
+import { createEndpoints } from './endpoints.testing.ts'
+import { runJob } from './jobs.testing.ts'
+import { type Call, type Model, NAMES, type Operation } from './model.testing.ts'
+import { queryDocuments } from './queries.testing.ts'
+
+/** The operations on a server, and the state that they change. */
+export interface Operations {
+  /** The state at the start. */
+  readonly initial: Model
+  /** Returns an operation that the server can carry out in the given state. */
+  choose(model: Model, random: Random, value: number): Operation | Promise<Operation>
+  /** Reads the state of the server. */
+  read(): Promise<Model>
+  /** Checks the credentials of all people and tokens. */
+  checkCredentials(model: Model): Promise<void>
+  /** The audit rows of sessions that were ended. */
+  readonly endedSessions: readonly string[]
+}
+
+/**
+ * Creates the {@link Operations} of a server with an empty store.
+ *
+ * @param folder of the sockets of endpoints
+ * @param admin the first endpoint
+ */
+export async function createOperations(
+  location: StoreLocation,
+  folder: string,
+  admin: string,
+  call: Call,
+): Promise<Operations> {
+  const access = await createAccess(location, call)
+  const endpoints = createEndpoints(folder, admin, call)
+  return {
+    initial: { databases: {}, endpoints: {}, people: access.people, tokens: {} },
+    choose(model, random, value) {
+      switch (random(20)) {
+        case 0:
+        case 1:
+          return endpoints.change(model, random)
+        case 2:
+          return access.changeRole(model, random)
+        case 3:
+        case 4:
+          return access.changeToken(model, random, value)
+        case 5:
+          return access.endSession(model, random)
+      }
+      const name = pick(random, NAMES)
+      if (model.databases[name] === undefined) return createDatabase(model, name)
+      switch (random(14)) {
+        case 0:
+          return dropDatabase(model, name)
+        case 1:
+          return changeIndex(model, name, random)
+        case 2:
+          return changeSchema(model, name)
+        case 3:
+          return changeMatching(model, name, random, value)
+        case 4:
+        case 5:
+          return runJob(model, name, random, value, call)
+        case 6:
+        case 7:
+          return queryDocuments(model, name, random, value, call)
+        default:
+          return changeDocument(model, name, random, value, call)
+      }
+    },
+    read: async () => ({
+      databases: await readDatabases(call),
+      endpoints: await endpoints.read(),
+      ...(await access.read()),
+    }),
+    checkCredentials: (model) => access.check(model),
+    endedSessions: access.endedSessions,
+  }
+}
