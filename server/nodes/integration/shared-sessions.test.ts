@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { HEARTBEATS_PER_CHECK } from '../../events/routes.ts'
@@ -99,6 +100,15 @@ describe('when a node dies', () => {
       .where('id', '=', job.split('/').at(-1) ?? '')
       .executeTakeFirstOrThrow()
 
+  /** Returns the number of connections of the nodes that run a statement or are in a transaction. */
+  const busyConnections = async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from pg_stat_activity
+      where datname = current_database() and application_name = 'gatehouse' and state <> 'idle'
+      and pid <> pg_backend_pid()`.execute(store.db)
+    return rows[0]?.count
+  }
+
   beforeAll(async () => {
     await a.request('POST', '/_api/database', { name: 'blog' })
     const some = Array.from({ length: LEFT }, (_, n) => ({ n }))
@@ -115,6 +125,9 @@ describe('when a node dies', () => {
       job = String(posted.headers.location)
       await vi.waitUntil(async () => (await readJob()).done > 0, { ...WAIT, interval: 2 })
       a.process.signal('SIGSTOP')
+      // The commit of the job may have been sent already. Otherwise PostgreSQL ends the transaction
+      // once it has been idle for 5 s.
+      await vi.waitUntil(async () => (await busyConnections()) === 0, WAIT)
       b.process.signal('SIGCONT')
       const { state, claimed_by } = await readJob()
       worker = claimed_by
