@@ -19,6 +19,7 @@ import { count, limitDuration, print, printEnd, printMachine, verdict } from './
 import { FIRST_PORT } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import type { Subject } from './servers/process.ts'
+import { withinBudget } from './time-budget.ts'
 
 // Measures the built console in a browser with ten thousand listening endpoints. docs/benchmarks.md
 // explains the measurements.
@@ -123,7 +124,7 @@ async function signIn(browser: Browser, { origin, key }: { origin: string; key: 
 /** Adds and removes an endpoint with the API, and measures when a console shows it. */
 async function measureChanges(page: Page, node: Subject): Promise<number[]> {
   const all: number[] = []
-  for (let round = 0; round < CHANGES; round++) {
+  for (const round of withinBudget(CHANGES)) {
     const port = FIRST_PORT + node.size + round
     for (const [change, endpoints] of [
       ['add', node.size + 1],
@@ -133,9 +134,9 @@ async function measureChanges(page: Page, node: Subject): Promise<number[]> {
       const begun = Date.now()
       await node[change](port)
       all.push((await changePaintedAt(page)) - begun)
-      // A removed endpoint must finish draining before the next change.
-      await pause(1_500)
     }
+    // The removed endpoint must finish draining before the next change.
+    await pause(1_500)
   }
   return all
 }

@@ -1,6 +1,4 @@
 import { parseArgs } from 'node:util'
-import { createDocumentRepository } from '../server/documents/repository/repository.ts'
-import { openStore } from '../server/storage/open.ts'
 import { makeToken, sendRequest } from '../server/test-support/start.testing.ts'
 import { addFigure } from './figures.ts'
 import { openLoad } from './load/load.ts'
@@ -10,6 +8,7 @@ import {
   get,
   measure,
   post,
+  printRate,
   type Rounds,
   ratios,
   type ServerLoad,
@@ -26,6 +25,7 @@ import { count, limitDuration, print, printEnd, printMachine, spread, verdict } 
 import { nextHost, portsOf } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import type { Subject } from './servers/process.ts'
+import { storeDocuments } from './servers/store-documents.ts'
 
 // Measures reads by id and inserts, compared with bare `node:http` and json-server.
 // docs/benchmarks.md explains the measurements.
@@ -44,15 +44,15 @@ const FEW = 1_000
 /** Number of documents in comparisons with json-server, which gets slower with each document. */
 const SAME = 10_000
 const MANY = 1_000_000
-/** Number of documents stored in one transaction. */
-const INSERT_BATCH = 10_000
 /**
  * Number of different documents that are read in turn; with {@link MANY} they are spread over all.
  */
 const READ = 1_000
 /** More than a node caches, so that every read queries the store. */
 const ANY = 50_000
-const ROUNDS: Rounds = {
+/** Rounds with inserts into json-server, whose slices take seconds. */
+const JSON_SERVER_INSERTS = 3
+const ROUNDS: Omit<Rounds, 'share'> = {
   rounds: Number(options.rounds),
   slice: 400,
   warmUp: Number(options['warm-up']),
@@ -98,28 +98,9 @@ async function startNode(size: number) {
   await add('/_api/database', { name: DATABASE })
   await add('/_api/endpoint', { endpoint: `tcp://${host}:${DATA}`, databases: [DATABASE] })
   await first.stop()
-  await fill(data, size)
+  await storeDocuments({ data }, DATABASE, 'articles', size, documentOf)
   const node = await startGatehouse(2, folder)
   return { host, node, token: `Authorization: ${token}\r\n` }
-}
-
-/** Stores documents directly, without the API, many in each transaction. */
-async function fill(data: string, size: number): Promise<void> {
-  const store = await openStore({ data }, 'tool')
-  const { id: database } = await store.db
-    .selectFrom('databases')
-    .select('id')
-    .where('name', '=', DATABASE)
-    .executeTakeFirstOrThrow()
-  const repository = createDocumentRepository(store)
-  for (let from = 0; from < size; from += INSERT_BATCH) {
-    const some = Array.from({ length: Math.min(INSERT_BATCH, size - from) }, (_, at) => ({
-      id: idOf(from + at),
-      body: JSON.stringify(documentOf(from + at)),
-    }))
-    await repository.insert({ database, collection: 'articles' }, some)
-  }
-  await store.close()
 }
 
 async function openLoads(): Promise<Map<Kind, ServerLoad>> {
@@ -135,12 +116,13 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
     server: Pick<Subject, 'process'>,
     host: string,
     requests: string | string[],
+    rounds?: number,
   ) => {
     pin?.(server.process)
     const timed = kind === 'insert'
     all.set(kind, {
       openLoad: () => openLoad({ host, port: DATA }, requests, CONNECTIONS, timed),
-      server,
+      ...{ server, rounds },
     })
   }
 
@@ -190,6 +172,7 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
       jsonServer,
       jsonHost,
       post(jsonHost, DATA, '/articles', JSON.stringify(NEW)),
+      JSON_SERVER_INSERTS,
     )
   }
   return all
@@ -202,10 +185,11 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
 const GROUPS = [
   {
     title: 'Reads',
+    share: 0.6,
     kinds: ['bare', ...CONSTANT_SERVERS, 'few', 'same', 'many', 'any', 'jsonServerRead'],
   },
-  { title: 'Inserts', kinds: ['bare', 'insert', 'jsonServerInsert'] },
-] as const satisfies readonly { title: string; kinds: readonly Kind[] }[]
+  { title: 'Inserts', share: 1, kinds: ['bare', 'insert', 'jsonServerInsert'] },
+] as const satisfies readonly { title: string; share: number; kinds: readonly Kind[] }[]
 
 function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, max?: number): void {
   const each = ratios(reads, kind, 'few', 'cost')
@@ -216,8 +200,8 @@ function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, max?: num
       (isMet === undefined ? '' : `wanted: at most ${max} – ${verdict(isMet)} `) +
       `(by rate ${quantile(ratios(reads, 'few', kind, 'rate')).toFixed(2)})`,
   )
-  const target = max === undefined ? undefined : `at most ${max}`
-  addFigure({ what: `processor time of a ${what}`, value: shown, target, isMet })
+  if (max === undefined) return
+  addFigure({ what: `processor time of a ${what}`, value: shown, target: `at most ${max}`, isMet })
 }
 
 function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): void {
@@ -237,7 +221,7 @@ function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): voi
     'json-server': 'jsonServerInsert',
   })
   if (inserts.has('jsonServerInsert')) {
-    showRate('insert : json-server', inserts, ['insert', 'jsonServerInsert'])
+    printRate('insert : json-server', inserts, ['insert', 'jsonServerInsert'])
   }
   print("The server's processor time per response, compared in the same round:")
   showCost(`read, ${count(MANY)} : ${count(FEW)}`, reads, 'many', 1.2)
@@ -253,8 +237,8 @@ printMachine()
 const all = await openLoads()
 print()
 const measured: Map<Kind, Slice[]>[] = []
-for (const { title, kinds } of GROUPS) {
-  const slices = await measure<Kind>(all, kinds, ROUNDS)
+for (const { title, kinds, share } of GROUPS) {
+  const slices = await measure<Kind>(all, kinds, { ...ROUNDS, share })
   showSlices(title, slices, WHAT)
   measured.push(slices)
 }

@@ -16,7 +16,14 @@ export interface Figure {
   readonly isMet?: boolean | undefined
 }
 
-/** Names the file to which a benchmark appends its figures. */
+/** The results of a benchmark. */
+export interface Results {
+  readonly figures: readonly Figure[]
+  /** How many rounds each of its parts measured. */
+  readonly rounds: readonly number[]
+}
+
+/** Names the file to which a benchmark appends its results. */
 export const FIGURES_VARIABLE = 'GATEHOUSE_BENCH_FIGURES'
 
 let section = ''
@@ -27,22 +34,31 @@ export function beginSection(name: string): void {
 }
 
 /** Adds a figure to the table, if `npm run bench` has started this benchmark. */
-export function addFigure({ what, ...figure }: Figure): void {
+export const addFigure = ({ what, ...figure }: Figure): void =>
+  append({ what: section + what, ...figure })
+
+/** Adds the number of rounds of a part to the table. */
+export const addRounds = (rounds: number): void => append({ rounds })
+
+function append(result: Figure | { readonly rounds: number }): void {
   const file = process.env[FIGURES_VARIABLE]
-  if (file === undefined) return
-  appendFileSync(file, `${JSON.stringify({ what: section + what, ...figure })}\n`)
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(result)}\n`)
 }
 
-/** Returns the figures of a file, none if there is no file. */
-export function readFigures(file: string): Figure[] {
+/** Returns the results in a file, none if there is no file. */
+export function readResults(file: string): Results {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch {
-    return []
+    return { figures: [], rounds: [] }
   }
-  return text
+  const results = text
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
+  return {
+    figures: results.filter((result) => 'what' in result),
+    rounds: results.flatMap(({ rounds }) => rounds ?? []),
+  }
 }

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
@@ -14,9 +15,13 @@ import { startPostgres } from './servers/postgres.ts'
 // on both engines. docs/benchmarks.md explains the measurements.
 //
 //   npm run bench:jobs
+//   npm run bench:jobs -- --documents 100000
 
+const { values: options } = parseArgs({
+  options: { documents: { type: 'string', default: '200000' } },
+})
 /** Number of documents that each job creates, changes or deletes. */
-const DOCUMENTS = 200_000
+const DOCUMENTS = Number(options.documents)
 
 /** Limit of the 99th percentile of other requests, ms. */
 const MAX_P99 = 60

@@ -1,42 +1,48 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { FIGURES_VARIABLE, type Figure, PEERS, readFigures } from './figures.ts'
+import { FIGURES_VARIABLE, type Figure, PEERS, type Results, readResults } from './figures.ts'
 import { print, printEnd, printMachine } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
+import { BUDGET_VARIABLE } from './time-budget.ts'
 
-// Runs every benchmark with a target, and prints their figures as one table. docs/benchmarks.md
-// explains the measurements.
+// Runs every benchmark, and prints their figures as one table. Each measures as many rounds as fit
+// into its time budget. docs/benchmarks.md explains the measurements.
 //
 //   npm run bench
 //   npm run bench -- start documents    # some of them
 
-/** Maximum duration of the run, ms. */
+/** Maximum duration of the run, ms, if benchmarks exceed their budgets. */
 const MAX_DURATION = 11.5 * 60_000
 
 /** Time that a stopped benchmark has to end its processes, ms. */
 const END_TIMEOUT = 10_000
 
 interface Benchmark {
+  readonly name: string
   /** The arguments of a short run. */
   readonly args: readonly string[]
-  /** Maximum duration, s: about twice the usual one. */
-  readonly limit: number
+  /** Time budget, s. The benchmark is stopped after twice that time. */
+  readonly seconds: number
 }
 
-/** The benchmarks in order. The last one is the longest, and is cut if the time is over. */
-const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  start: { args: ['--rounds', '6'], limit: 60 },
-  documents: { args: ['--rounds', '8', '--warm-up', '1500'], limit: 180 },
-  transfer: { args: [], limit: 120 },
-  postgres: { args: ['--rounds', '6'], limit: 150 },
-  nodes: { args: ['--rounds', '60'], limit: 60 },
-  jobs: { args: [], limit: 100 },
-  endpoints: { args: ['--rounds', '12'], limit: 150 },
-  'sign-in': { args: ['--rounds', '8'], limit: 120 },
-  console: { args: ['--minutes', '0'], limit: 180 },
-  queries: { args: ['--rounds', '5', '--warm-up', '1000'], limit: 360 },
-}
+const QUERIES = ['--rounds', '8', '--warm-up', '1000']
+
+/** The benchmarks in order; the budgets are 640 s together. */
+const BENCHMARKS: readonly Benchmark[] = [
+  { name: 'start', args: ['--rounds', '6'], seconds: 25 },
+  { name: 'documents', args: ['--rounds', '10', '--warm-up', '1000'], seconds: 80 },
+  { name: 'transfer', args: [], seconds: 55 },
+  { name: 'jobs', args: ['--documents', '50000'], seconds: 40 },
+  { name: 'queries', args: [...QUERIES, '--engine', 'sqlite'], seconds: 75 },
+  { name: 'queries', args: [...QUERIES, '--engine', 'postgres'], seconds: 85 },
+  { name: 'postgres', args: ['--rounds', '10'], seconds: 65 },
+  { name: 'nodes', args: ['--rounds', '60'], seconds: 35 },
+  { name: 'endpoints', args: ['--rounds', '16'], seconds: 40 },
+  { name: 'sign-in', args: ['--rounds', '10'], seconds: 45 },
+  { name: 'console', args: ['--minutes', '0'], seconds: 55 },
+  { name: 'stalls', args: ['--short'], seconds: 40 },
+]
 
 const folder = makeFolder('figures')
 const deadline = performance.now() + MAX_DURATION
@@ -54,18 +60,21 @@ function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
 
 process.on('exit', () => running && signal(running, 'SIGTERM'))
 
-interface Run {
-  readonly figures: readonly Figure[]
+interface Run extends Results {
   /** Why it is incomplete; empty if it is not. */
   readonly problem: string
 }
 
-/** Runs a benchmark, and stops it at its limit or at the end of the run. */
-async function run(name: string, { args, limit }: Benchmark): Promise<Run> {
-  const file = join(folder, `${name}.jsonl`)
+/**
+ * Runs a benchmark, and stops it at its limit or at the end of the run.
+ *
+ * @param budget s.
+ */
+async function run({ name, args, seconds }: Benchmark, budget: number): Promise<Run> {
+  const file = join(folder, `${name}${args.join('')}.jsonl`)
   const log = createWriteStream(join(folder, `${name}.log`))
   const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...args], {
-    env: { ...process.env, [FIGURES_VARIABLE]: file },
+    env: { ...process.env, [FIGURES_VARIABLE]: file, [BUDGET_VARIABLE]: String(budget) },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A process group of its own, so that a stopped benchmark leaves no process behind.
     detached: true,
@@ -80,14 +89,14 @@ async function run(name: string, { args, limit }: Benchmark): Promise<Run> {
       signal(child, 'SIGTERM')
       setTimeout(() => signal(child, 'SIGKILL'), END_TIMEOUT).unref()
     },
-    Math.min(limit * 1_000, deadline - performance.now()),
+    Math.min(2 * seconds * 1_000, deadline - performance.now()),
   )
   const code = await ended
   clearTimeout(timer)
   signal(child, 'SIGKILL')
   running = undefined
   const problem = isStopped ? 'stopped at its time limit' : code === 0 ? '' : 'ended with an error'
-  return { figures: readFigures(file), problem }
+  return { ...readResults(file), problem }
 }
 
 const verdictOf = ({ isMet }: Figure) => (isMet === undefined ? '' : isMet ? 'met' : '**not met**')
@@ -96,13 +105,15 @@ const printRow = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`)
 const blank = [...PEERS.map(() => ''), '', '', '']
 
 const chosen = process.argv.slice(2)
-const unknown = chosen.filter((name) => !(name in BENCHMARKS))
+const names = [...new Set(BENCHMARKS.map(({ name }) => name))]
+const unknown = chosen.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
-  process.stderr.write(
-    `Unknown: ${unknown.join(', ')}. There are: ${Object.keys(BENCHMARKS).join(', ')}.\n`,
-  )
+  process.stderr.write(`Unknown: ${unknown.join(', ')}. There are: ${names.join(', ')}.\n`)
   process.exit(2)
 }
+const waiting = BENCHMARKS.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
+/** When the budgets of all end, s. */
+const end = waiting.reduce((sum, { seconds }) => sum + seconds, performance.now() / 1_000)
 printMachine()
 print()
 printRow([
@@ -113,17 +124,25 @@ printRow([
   '',
 ])
 print(`|---|---:|${PEERS.map(() => '---:|').join('')}---|---|`)
-for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
-  if (chosen.length > 0 && !chosen.includes(name)) continue
+for (const [at, benchmark] of waiting.entries()) {
+  const { name } = benchmark
   if (isOver()) {
     printRow([`**${name}**, **not run: the time is over**`, ...blank])
     process.exitCode = 1
     continue
   }
   const begun = performance.now()
-  const { figures, problem } = await run(name, benchmark)
-  const seconds = Math.round((performance.now() - begun) / 1_000)
-  printRow([`**${name}**, ${seconds} s${problem && `, **${problem}**`}`, ...blank])
+  // If the earlier ones took longer than their budgets, the others share the rest.
+  const planned = waiting.slice(at).reduce((sum, { seconds }) => sum + seconds, 0)
+  const share = Math.min(1, (end - begun / 1_000) / planned)
+  const { figures, rounds, problem } = await run(benchmark, benchmark.seconds * share)
+  const notes = [
+    `**${name}**`,
+    `${Math.round((performance.now() - begun) / 1_000)} s`,
+    ...(rounds.length > 0 ? [`rounds: ${rounds.join(' and ')}`] : []),
+    ...(problem ? [`**${problem}**`] : []),
+  ]
+  printRow([notes.join(', '), ...blank])
   for (const figure of figures) {
     const { what, value, peers, target } = figure
     const others = PEERS.map((peer) => peers?.[peer] ?? '')

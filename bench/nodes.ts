@@ -9,12 +9,14 @@ import { type NodeProcess, startNodes } from '../server/nodes/integration/node-p
 import { killProcesses } from '../server/test-support/server-process.testing.ts'
 import { addFigure } from './figures.ts'
 import { openLoad } from './load/load.ts'
+import { get } from './load/rounds.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { isInstalled } from './peers/constant-servers.ts'
 import { print } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { startProcess } from './servers/process.ts'
+import { withinBudget } from './time-budget.ts'
 
 // Measures how soon a change on one node is served by another. docs/benchmarks.md explains the
 // measurements.
@@ -30,8 +32,8 @@ const TWO_NODES = 'PostgreSQL: two nodes behind HAProxy : one'
 const [MAX_SERVED, MIN_RATIO] = [15, 0.9]
 /** Maximum time until a change arrives, ms. */
 const MAX_DURATION = 10_000
-/** Reads: connections, counted rounds, ms per setup in a round, ms of warm-up. */
-const READS = { connections: 64, rounds: 20, slice: 500, warmUp: 2_000 }
+/** Reads: documents, connections, counted rounds, ms per setup in a round, ms of warm-up. */
+const READS = { documents: 1_000, connections: 64, rounds: 20, slice: 500, warmUp: 2_000 }
 
 const milliseconds = (number: number) => number.toFixed(1)
 
@@ -109,16 +111,22 @@ async function startBalancer(groups: readonly (readonly NodeProcess[])[]) {
  */
 async function measureReads(nodes: readonly [NodeProcess, NodeProcess]) {
   const [a] = nodes
-  await a.request('POST', '/articles', { id: 'one', title: 'One', text: 'x'.repeat(80) })
+  const ids = Array.from({ length: READS.documents }, (_, at) => `article-${at + READS.documents}`)
+  const articles = ids.map((id) => ({ id, title: 'One', text: 'x'.repeat(80) }))
+  const { status, text } = await a.request('POST', '/articles', articles)
+  if (status !== 201) throw new Error(`${status}: ${text}`)
   const balancer = await startBalancer([[a], nodes])
-  const text = `GET /articles/one HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${a.token}\r\n\r\n`
+  const token = `Authorization: Bearer ${a.token}\r\n`
   const loads = await Promise.all(
-    balancer.ports.map((port) => openLoad({ host: '127.0.0.1', port }, text, READS.connections)),
+    balancer.ports.map((port) => {
+      const requests = ids.map((id) => get('127.0.0.1', port, `/articles/${id}`, token))
+      return openLoad({ host: '127.0.0.1', port }, requests, READS.connections)
+    }),
   )
   const rates: number[][] = loads.map(() => [])
   try {
     for (const load of loads) await load.run(READS.warmUp)
-    for (let round = 0; round < READS.rounds; round++) {
+    for (const _ of withinBudget(READS.rounds)) {
       for (const at of shuffled(loads.length)) {
         const run = await loads[at]?.run(READS.slice)
         if (run !== undefined) rates[at]?.push((run.answers / run.time) * 1000)
@@ -135,7 +143,7 @@ async function measureReads(nodes: readonly [NodeProcess, NodeProcess]) {
 const spread = (numbers: readonly number[], digits = 0) =>
   [0.5, 0.25, 0.75].map((at) => quantile(numbers, at).toFixed(digits)).join(' | ')
 
-const { url, stop } = await startPostgres()
+const { url, stop } = await startPostgres(['fsync=on'])
 try {
   const nodes = await startNodes(url, ['a', 'b'], [], NODE_FLAGS)
   const [a, b] = nodes as [NodeProcess, NodeProcess]
@@ -160,7 +168,7 @@ try {
 
   const cpu = /^model name\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]
   print(`Node.js ${process.versions.node}, ${availableParallelism()} cores (${cpu ?? 'unknown'}),`)
-  print(`load ${loadavg()[0]?.toFixed(1)}; two nodes and PostgreSQL (fsync off) on this machine`)
+  print(`load ${loadavg()[0]?.toFixed(1)}; two nodes and PostgreSQL with fsync on this machine`)
   print()
   print(`| ms from sending the change to A, of ${ROUNDS} | median | 95 % | 99 % | longest |`)
   print('|---|---:|---:|---:|---:|')

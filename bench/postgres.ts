@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { NODE_FLAGS } from '../bin/node-flags.js'
@@ -33,6 +35,8 @@ const SLICE = Number(options.slice)
 const DOCUMENTS = 10_000
 /** Number of different documents that are read in turn. */
 const READ = 1_000
+/** Number of documents on a page. */
+const PAGE = 100
 
 const idOf = (at: number) => `article-${String(at).padStart(8, '0')}`
 const NEW = { title: 'On the measurement of servers', author: 'ada', year: 2026, tags: ['a', 'b'] }
@@ -91,7 +95,10 @@ try {
     requests,
     pid,
   })
-  const page = `/articles?limit=100`
+  // Different pages, because equal ones of a batch are read once. All have a next page.
+  const pages = Array.from({ length: DOCUMENTS / PAGE - 1 }, (_, at) =>
+    get('127.0.0.1', node.port, `/articles?limit=${PAGE}&after=${idOf(at * PAGE)}`, token),
+  )
   const insert = ({ port }: NodeProcess) => [
     post('127.0.0.1', port, '/inserted', JSON.stringify(NEW), token),
   ]
@@ -104,7 +111,7 @@ try {
     },
     read: to(node, reads(node.port, token)),
     farRead: to(far, reads(far.port, token)),
-    page: to(node, [get('127.0.0.1', node.port, page, token)]),
+    page: to(node, pages),
     insert: to(node, insert(node)),
     farInsert: to(far, insert(far)),
     manyReads: to(node, reads(node.port, token)),
@@ -120,6 +127,9 @@ try {
   printEnd()
 } finally {
   await killProcesses()
+  const ended = once(server, 'close')
   server.kill('SIGINT')
+  await ended
+  rmSync(cluster.home, { recursive: true, force: true })
 }
 process.exit(0)

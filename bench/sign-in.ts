@@ -15,6 +15,7 @@ import { limitDuration, print, printEnd, printMachine, spread, verdict } from '.
 import { portsOf } from './servers/address.ts'
 import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import { processorTime } from './servers/process.ts'
+import { withinBudget } from './time-budget.ts'
 
 // Measures sign-ins per second, and the cost of authentication per request. docs/benchmarks.md
 // explains the measurements.
@@ -26,7 +27,7 @@ const [PORT = 0] = portsOf(1)
 /** Number of concurrent sign-ins. */
 const CONCURRENCY = 8
 /** Duration of the warm-up and of the counted sign-ins at each provider, ms. */
-const SIGN_INS = { warmUp: 3_000, counted: 10_000 }
+const SIGN_INS = { warmUp: 1_000, counted: 5_000 }
 /** Connections of each load. */
 const CONNECTIONS = 64
 /** Number of node starts, rounds per start, and ms of each load in a round. */
@@ -34,7 +35,7 @@ const STARTS = 3
 const ROUNDS = Number(options.rounds)
 const SLICE = 200
 /** Warm-up of each load before rounds count, ms. */
-const WARM_UP = 2_000
+const WARM_UP = 1_000
 /** Maximum duration of the run, ms. */
 const MAX_DURATION = 5 * 60_000
 
@@ -117,7 +118,6 @@ async function measureSignIns(): Promise<void> {
     const cost = (processorTime(node) - before) / times.length / 1000
     const shown = spread(times, (time) => time.toFixed(0)).padEnd(24)
     print(`  ${what.padEnd(44)} ${perSecond.toFixed(0).padStart(10)}   ${shown} ${cost.toFixed(1)}`)
-    addFigure({ what: `sign-ins per second, ${what}`, value: perSecond.toFixed(0) })
   }
   print()
   await node.stop()
@@ -142,8 +142,10 @@ interface Slice {
 /**
  * Starts a node that authenticates only requests with credentials, and runs all three loads in each
  * round.
+ *
+ * @param share of the rest of the time budget.
  */
-async function runRounds(): Promise<Record<Method, Slice>[]> {
+async function runRounds(share: number): Promise<Record<Method, Slice>[]> {
   const folder = await storeEndpoints(1)
   const hook = join(import.meta.dirname, 'sign-in/optional-authentication.ts')
   const node = await startGatehouse(1, folder, ['--import', hook])
@@ -166,7 +168,7 @@ async function runRounds(): Promise<Record<Method, Slice>[]> {
   }
   for (const method of METHODS) await slice(method, WARM_UP)
   const rounds: Record<Method, Slice>[] = []
-  for (let round = 0; round < ROUNDS; round++) {
+  for (const _ of withinBudget(ROUNDS, share)) {
     const slices: Partial<Record<Method, Slice>> = {}
     for (const at of shuffled(METHODS.length)) {
       const method = METHODS[at] as Method
@@ -182,7 +184,7 @@ async function runRounds(): Promise<Record<Method, Slice>[]> {
 
 async function measureCost(): Promise<void> {
   const rounds: Record<Method, Slice>[] = []
-  for (let start = 0; start < STARTS; start++) rounds.push(...(await runRounds()))
+  for (let left = STARTS; left > 0; left--) rounds.push(...(await runRounds(1 / left)))
   print(
     `GET /_api/endpoint, ${CONNECTIONS} connections; median (quartiles) of ${rounds.length} rounds`,
   )

@@ -6,16 +6,16 @@ import { type Demand, predict } from './simulation/shared-database.ts'
 // each operation. `npm run bench:postgres` prints the command with the times that it measured.
 // docs/benchmarks.md explains the model.
 //
-//   npm run bench:simulation
-//   npm run bench:simulation -- --cores 16 --read 71.7,6.0 --insert 115.8,30.5
+//   npm run bench:simulation -- --read 71.7,6.0 --insert 115.8,30.5
+//   npm run bench:simulation -- --read 71.7,6.0 --insert 115.8,30.5 --cores 16
 
 const { values: options } = parseArgs({
   options: {
     /** Cores of the database. */
     cores: { type: 'string', default: '4' },
     /** Processor time of the node and of the database for each operation, µs. */
-    read: { type: 'string', default: '71.7,6.0' },
-    insert: { type: 'string', default: '115.8,30.5' },
+    read: { type: 'string', default: '' },
+    insert: { type: 'string', default: '' },
   },
 })
 const NODES = [1, 2, 4, 8, 16, 32, 64]
@@ -24,7 +24,7 @@ const CLIENTS_OF_NODE = 64
 function demandOf(text: string): Demand {
   const [node = Number.NaN, database = Number.NaN] = text.split(',').map(Number)
   if (node >= 0 && database >= 0) return { node, database }
-  throw new Error(`"${text}" is not two processor times, such as 71.7,6.0`)
+  throw new Error(`--read and --insert take two processor times, such as 71.7,6.0, not "${text}"`)
 }
 
 function show(what: string, demand: Demand): void {

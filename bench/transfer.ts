@@ -11,7 +11,7 @@ import {
   type TransferMeasurements,
 } from './load/measure-during-transfer.ts'
 import { quantile } from './load/statistics.ts'
-import { print, printEnd, printMachine, verdict } from './report.ts'
+import { count, print, printEnd, printMachine, verdict } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 import { startPostgres } from './servers/postgres.ts'
 
@@ -65,13 +65,16 @@ function show(
 ) {
   const rate = DOCUMENTS / (time / 1000)
   const isRateMet = target === undefined ? '' : verdict(rate >= target)
-  print(`| ${what}: documents/s | ${Math.round(rate).toLocaleString('en')} | ${isRateMet} |`)
+  print(`| ${what}: documents/s | ${count(rate)} | ${isRateMet} |`)
   const mib = Math.round(memory / 1024 / 1024)
-  addFigure({
-    what: `${what}: documents/s`,
-    value: Math.round(rate).toLocaleString('en'),
-    ...(target !== undefined && { target: `at least ${target}`, isMet: rate >= target }),
-  })
+  if (target !== undefined) {
+    addFigure({
+      what: `${what}: documents/s`,
+      value: count(rate),
+      target: `at least ${count(target)}`,
+      isMet: rate >= target,
+    })
+  }
   addFigure({
     what: `${what}: memory, MiB`,
     value: `+ ${mib}`,
@@ -101,7 +104,7 @@ const { url, stop } = await startPostgres()
 try {
   printMachine()
   print()
-  print(`| ${DOCUMENTS.toLocaleString('en')} documents | result | target |`)
+  print(`| ${count(DOCUMENTS)} documents | result | target |`)
   print('|---|---:|---|')
   await measure('SQLite', undefined)
   await measure('PostgreSQL', url)

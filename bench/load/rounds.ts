@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { addFigure, type Peer } from '../figures.ts'
 import { count, print, spread, verdict } from '../report.ts'
 import { processorTime, type Subject } from '../servers/process.ts'
+import { withinBudget } from '../time-budget.ts'
 import type { Load } from './load.ts'
 import { quantile, shuffled } from './statistics.ts'
 
@@ -18,6 +19,8 @@ export interface ServerLoad {
   /** Opens new connections per slice: some servers close idle ones between slices. */
   readonly openLoad: () => Promise<Load>
   readonly server: Pick<Subject, 'process'>
+  /** Number of rounds in which the load is measured, from the first one; by default all. */
+  readonly rounds?: number | undefined
 }
 
 /** The results of one load in one round. */
@@ -31,10 +34,13 @@ export interface Slice {
 
 /** Rounds, each with a slice of every load of a group in random order; times in ms. */
 export interface Rounds {
+  /** The maximum number of rounds. */
   readonly rounds: number
   readonly slice: number
   /** Warm-up of each load before rounds count. */
   readonly warmUp: number
+  /** Share of the rest of the time budget, see {@link withinBudget}. */
+  readonly share: number
 }
 
 /** Returns a GET request as text. `headers` end with a line break each. */
@@ -67,15 +73,17 @@ export function createPinning(): ((process: Subject['process']) => void) | undef
 export async function measure<Kind extends string>(
   all: ReadonlyMap<Kind, ServerLoad>,
   group: readonly Kind[],
-  { rounds, slice: duration, warmUp }: Rounds,
+  { rounds, slice: duration, warmUp, share }: Rounds,
 ): Promise<Map<Kind, Slice[]>> {
   const kinds = group.filter((kind) => all.has(kind))
   const slices = new Map(kinds.map((kind): [Kind, Slice[]] => [kind, []]))
   for (const kind of kinds) await slice(all.get(kind) as ServerLoad, warmUp)
-  for (let round = 0; round < rounds; round++) {
+  for (const round of withinBudget(rounds, share)) {
     for (const at of shuffled(kinds.length)) {
       const kind = kinds[at] as Kind
-      slices.get(kind)?.push(await slice(all.get(kind) as ServerLoad, duration))
+      const load = all.get(kind) as ServerLoad
+      if (round >= (load.rounds ?? rounds)) continue
+      slices.get(kind)?.push(await slice(load, duration))
     }
   }
   return slices
@@ -129,21 +137,43 @@ export function formatSlices(slices: readonly Pick<Slice, 'rate' | 'cost'>[]): s
   return `${rates.padEnd(26)} ${costs}`
 }
 
-/** Returns the ratio of two loads in each round. */
+/** Returns the ratio of two loads in each round in which both were measured. */
 export const ratios = <Kind extends string>(
   slices: ReadonlyMap<Kind, readonly Slice[]>,
   kind: Kind,
   to: Kind,
   of: 'rate' | 'cost',
 ) =>
-  (slices.get(kind) ?? []).map(
-    (each, round) => each[of] / (slices.get(to)?.[round]?.[of] ?? Number.NaN),
+  (slices.get(kind) ?? []).flatMap((each, round) => {
+    const other = slices.get(to)?.[round]
+    return other === undefined ? [] : each[of] / other[of]
+  })
+
+const formatRatio = (ratio: number) => ratio.toFixed(3)
+
+/** Prints the ratio of the rates of two loads, and that of their costs. Returns the former. */
+export function printRate<Kind extends string>(
+  what: string,
+  slices: ReadonlyMap<Kind, readonly Slice[]>,
+  [kind, to]: readonly [Kind, Kind],
+  min?: number,
+): { readonly value: string; readonly isMet: boolean | undefined } {
+  const each = ratios(slices, kind, to, 'rate')
+  const byCost = quantile(ratios(slices, to, kind, 'cost'))
+  const isMet = min === undefined ? undefined : quantile(each) >= min
+  const value = spread(each, formatRatio)
+  print(
+    `  ${what.padEnd(38)} ${value.padEnd(26)} ` +
+      (isMet === undefined ? '' : `wanted: at least ${min} – ${verdict(isMet)} `) +
+      `(by processor time ${byCost.toFixed(3)})`,
   )
+  return { value, isMet }
+}
 
 /**
- * Prints the ratio of the rates of two loads, and that of their costs.
+ * Prints the ratio of the rates of two loads, and adds it to the table of all benchmarks.
  *
- * @param peers loads of other servers, whose ratios the table of all benchmarks shows too.
+ * @param peers loads of other servers, whose ratios the table shows too.
  */
 export function showRate<Kind extends string>(
   what: string,
@@ -152,39 +182,30 @@ export function showRate<Kind extends string>(
   min?: number,
   peers?: Readonly<Partial<Record<Peer, Kind>>>,
 ): void {
-  const format = (ratio: number) => ratio.toFixed(3)
-  const each = ratios(slices, kind, to, 'rate')
-  const byCost = quantile(ratios(slices, to, kind, 'cost'))
-  const isMet = min === undefined ? undefined : quantile(each) >= min
-  const shown = spread(each, format)
-  print(
-    `  ${what.padEnd(38)} ${shown.padEnd(26)} ` +
-      (isMet === undefined ? '' : `wanted: at least ${min} – ${verdict(isMet)} `) +
-      `(by processor time ${byCost.toFixed(3)})`,
-  )
   addFigure({
     what,
-    value: shown,
+    ...printRate(what, slices, [kind, to], min),
     peers:
       peers &&
       Object.fromEntries(
         Object.entries(peers).map(([peer, other]) => [
           peer,
-          slices.has(other) ? format(quantile(ratios(slices, other, to, 'rate'))) : 'absent',
+          slices.has(other) ? formatRatio(quantile(ratios(slices, other, to, 'rate'))) : 'absent',
         ]),
       ),
     target: min === undefined ? undefined : `at least ${min}`,
-    isMet,
   })
 }
 
-/** Prints the median and the 99th percentile of the times of responses, ms. */
+/**
+ * Prints the median and the 99th percentile of the times of responses, ms; with a target, it adds
+ * them to the table of all benchmarks.
+ */
 export function showTimes(what: string, times: readonly number[], max?: number): void {
   const p99 = quantile(times, 0.99)
   const value = `${quantile(times).toFixed(1)} (${p99.toFixed(1)})`
   if (max === undefined) {
     print(`  ${what.padEnd(38)} ${value}`)
-    addFigure({ what, value })
     return
   }
   print(`  ${what.padEnd(38)} ${value.padEnd(26)} wanted: p99 under ${max} – ${verdict(p99 < max)}`)

@@ -12,7 +12,6 @@ export async function startPlainPostgres(databaseUrl: string, host: string, port
     from documents where collection = 'articles'`.execute(store.db)
   await sql`create index on plain (author, id)`.execute(store.db)
   await sql`create index on plain (n, id)`.execute(store.db)
-  await sql`vacuum analyze plain`.execute(store.db)
   await store.close()
   return startPeer('plain-postgres-process.ts', host, String(port), databaseUrl)
 }

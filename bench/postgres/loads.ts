@@ -28,15 +28,15 @@ const distant = (near: LoadKind): LoadKind => ({
   isDistant: true,
 })
 
-const READ = ['Gatehouse, read by id', 1] as const
-const INSERT = ['Gatehouse, insert', 2] as const
+const READ = ['read by id', 1] as const
+const INSERT = ['insert', 2] as const
 
 export const LOADS = {
-  bare: load('bare node:http, constant JSON', 0),
-  plain: load('plain Hono and pg, read by id'),
+  bare: load('bare node:http', 0),
+  plain: load('plain Hono and pg'),
   read: load(...READ),
   farRead: distant(load(...READ)),
-  page: load('Gatehouse, page of 100'),
+  page: load('page of 100'),
   insert: load(...INSERT),
   farInsert: distant(load(...INSERT)),
   manyReads: load(...READ, MANY),
@@ -48,7 +48,8 @@ export type Kind = keyof typeof LOADS
 
 /**
  * Rates that are compared, and the ratio wanted. With 64 connections to a distant PostgreSQL, the
- * round trips alone permit about half of the rate without latency, so no ratio is wanted.
+ * round trips alone permit about half of the rate without latency on any server ({@link boundOf}),
+ * so the ratio is wanted of 256 connections.
  */
 export const RATIOS = [
   ['read', 'bare', 0.35],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openLoad } from '../load/load.ts'
 import { shuffled } from '../load/statistics.ts'
+import { withinBudget } from '../time-budget.ts'
 import { type Kind, LOADS } from './loads.ts'
 
 /** Duration of the first slice of each load, which does not count, ms. */
@@ -16,7 +17,8 @@ export interface Target {
 
 export interface Slice {
   readonly rate: number
-  /** Processor time per response of the server, and of PostgreSQL, µs. */
+  readonly answers: number
+  /** Processor time of the server, and of PostgreSQL, µs; multiples of 10 ms. */
   readonly cost: number
   readonly databaseCost: number
   /** Times of the responses to inserts, ms. */
@@ -43,14 +45,14 @@ export async function measure(
     const load = await openLoad(address, requests, LOADS[kind].connections, isTimed)
     const before = [timeOf(pid), databaseTime()] as const
     const { answers, time, times } = await load.run(duration)
-    const cost = (timeOf(pid) - before[0]) / answers
-    const databaseCost = (databaseTime() - before[1]) / answers
+    const cost = timeOf(pid) - before[0]
+    const databaseCost = databaseTime() - before[1]
     load.close()
     await pause(50)
-    return { rate: (answers / time) * 1000, cost, databaseCost, times }
+    return { rate: (answers / time) * 1000, answers, cost, databaseCost, times }
   }
   for (const kind of kinds) await run(kind, WARM_UP)
-  for (let round = 0; round < rounds; round++) {
+  for (const _ of withinBudget(rounds)) {
     for (const at of shuffled(kinds.length)) {
       const kind = kinds[at] as Kind
       slices.get(kind)?.push(await run(kind, slice))

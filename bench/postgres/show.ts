@@ -1,6 +1,7 @@
 import { addFigure } from '../figures.ts'
 import { quantile } from '../load/statistics.ts'
 import { count, print, spread, verdict } from '../report.ts'
+import { saturatingNodes } from '../simulation/shared-database.ts'
 import { boundOf, type Kind, LOADS, nameOf, RATIOS } from './loads.ts'
 import type { Slice } from './measure.ts'
 
@@ -10,7 +11,7 @@ const INSERT_P99 = 30
 type Slices = ReadonlyMap<Kind, readonly Slice[]>
 
 /**
- * Prints the rates and costs of all loads, and the ratios with a target.
+ * Prints the rates and costs of all loads, and their ratios.
  *
  * @param roundTrip between the distant node and PostgreSQL, ms.
  */
@@ -19,7 +20,7 @@ export function show(slices: Slices, roundTrip: number): void {
   print(`round trip to PostgreSQL through the proxy: at least ${roundTrip.toFixed(1)} ms`)
   showRates(slices, roundTrip)
   showRatios(slices, roundTrip)
-  showDemands(slices)
+  showSimulation(slices)
 }
 
 function showRates(slices: Slices, roundTrip: number): void {
@@ -35,8 +36,8 @@ function showRates(slices: Slices, roundTrip: number): void {
       connections,
       spread(each.map(rateOf), count),
       bound === undefined ? '' : count(bound),
-      costOf(each, 'cost'),
-      costOf(each, 'databaseCost'),
+      costOf(each, 'cost').toFixed(1),
+      costOf(each, 'databaseCost').toFixed(1),
       times.length === 0 ? '' : quantile(times, 0.99).toFixed(1),
     ]
     print(`| ${cells.join(' | ')} |`)
@@ -61,14 +62,15 @@ function showRatios(slices: Slices, roundTrip: number): void {
     const bound = boundOf(kind, roundTrip)
     const limits = (slices.get(to) ?? []).map(({ rate }) => (bound ?? Infinity) / rate)
     const limit = bound === undefined ? '' : quantile(limits).toFixed(3)
-    const figure = { what: `PostgreSQL: ${what}`, value }
+    const peers = to === 'bare' ? { 'node:http': '1.000' } : undefined
     if (target === undefined) {
       print(`| ${what} | ${value} | ${limit} | |`)
-      addFigure({ ...figure, target: `(at most ${limit})` })
+      addFigure({ what: `PostgreSQL: ${what} (limit of the round trips: ${limit})`, value, peers })
       continue
     }
     const isMet = quantile(ratios) >= target
     print(`| ${what} | ${value} | ${limit} | ${target}: ${verdict(isMet)} |`)
+    const figure = { what: `PostgreSQL: ${what}`, value, peers }
     addFigure({ ...figure, target: `at least ${target}`, isMet })
   }
   for (const [kind, each] of slices) {
@@ -78,28 +80,40 @@ function showRatios(slices: Slices, roundTrip: number): void {
     const shares = each.map(({ rate }) => rate / bound)
     const value = spread(shares, (share) => share.toFixed(3))
     print(`| ${what} | ${value} | 1.000 | |`)
-    addFigure({ what: `PostgreSQL: ${what}`, value })
   }
 }
 
-/** Prints the command that predicts the rate of several nodes from these processor times. */
-function showDemands(slices: Slices): void {
-  const [read, insert] = (['read', 'insert'] as const).map((kind) => {
+/**
+ * Predicts the rate of several nodes from these processor times, and prints the command of the
+ * whole prediction.
+ */
+function showSimulation(slices: Slices): void {
+  const command = ['npm run bench:simulation --']
+  for (const [kind, what] of [
+    ['read', 'reads by id'],
+    ['insert', 'inserts'],
+  ] as const) {
     const each = slices.get(kind)
-    return each && `--${kind} ${costOf(each, 'cost')},${costOf(each, 'databaseCost')}`
-  })
-  if (read === undefined || insert === undefined) return
+    if (each === undefined) return
+    const demand = { node: costOf(each, 'cost'), database: costOf(each, 'databaseCost') }
+    const times = [demand.node, demand.database].map((time) => time.toFixed(1))
+    command.push(`--${kind} ${times.join()}`)
+    addFigure({
+      what: `simulation: nodes that saturate one core of PostgreSQL, ${what}`,
+      value: `${saturatingNodes(demand).toFixed(1)} (${times.join(' : ')} µs)`,
+    })
+  }
   print()
-  print(`npm run bench:simulation -- ${read} ${insert}`)
+  print(command.join(' '))
 }
 
 const rateOf = ({ rate }: Slice) => rate
 const ratiosOf = (each: readonly Slice[], to: readonly Slice[] = []) =>
   each.map(({ rate }, round) => rate / (to[round]?.rate ?? Number.NaN))
 
-/** Returns the cost on a busy machine: the shortest slices were interrupted least. */
+/**
+ * Returns the processor time per response, µs, of all rounds together: that of one round is coarse.
+ */
 const costOf = (each: readonly Slice[], cost: 'cost' | 'databaseCost') =>
-  quantile(
-    each.map((slice) => slice[cost]),
-    0.1,
-  ).toFixed(1)
+  each.reduce((sum, slice) => sum + slice[cost], 0) /
+  each.reduce((sum, { answers }) => sum + answers, 0)

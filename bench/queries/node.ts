@@ -1,17 +1,13 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { NODE_FLAGS } from '../../bin/node-flags.js'
 import { SECRETS } from '../../server/nodes/integration/node-processes.testing.ts'
 import type { StoreLocation } from '../../server/storage/open.ts'
-import { openStore } from '../../server/storage/open.ts'
 import { makeToken, sendRequest } from '../../server/test-support/start.testing.ts'
 import { nextHost, FIRST_PORT as PORT } from '../servers/address.ts'
 import { type Subject, startProcess } from '../servers/process.ts'
-import { documentOf, NEW } from './articles.ts'
+import { NEW } from './articles.ts'
 
-/** Number of documents in a statement that fills a table. */
-const BATCH = 1_000
 /** Period of the inserts during a build, ms. */
 const INSERT_PERIOD = 10
 
@@ -21,7 +17,13 @@ export interface Node {
   readonly server: Pick<Subject, 'process' | 'stop'>
   /** The header `Authorization` as text. */
   readonly token: string
-  readonly call: (method: string, path: string, body?: unknown) => ReturnType<typeof sendRequest>
+  /** Sends a request. @throws if the status is not 2xx, or if `signal` closes the connection. */
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+  ) => ReturnType<typeof sendRequest>
 }
 
 /** Starts a node on a store. */
@@ -40,37 +42,13 @@ export async function startNode(location: StoreLocation): Promise<Node> {
   const token = `Bearer ${await makeToken({ data: '', databaseUrl: undefined, ...location })}`
   return {
     ...{ host, server, token: `Authorization: ${token}\r\n` },
-    async call(method, path, body) {
+    async call(method, path, body, signal) {
       const headers = { 'Content-Type': 'application/json', Authorization: token }
-      const response = await sendRequest(PORT, method, path, { host, body, headers })
+      const response = await sendRequest(PORT, method, path, { host, body, headers, signal })
       if (response.status < 300) return response
       throw new Error(`${method} ${path} answered ${response.status}: ${response.text}`)
     },
   }
-}
-
-/** Stores documents directly, without the API. */
-export async function fill(
-  location: StoreLocation,
-  collection: string,
-  size: number,
-): Promise<void> {
-  const store = await openStore(location, 'tool')
-  const { id: database } = await store.db
-    .selectFrom('databases')
-    .select('id')
-    .where('name', '=', 'library')
-    .executeTakeFirstOrThrow()
-  for (let from = 0; from < size; from += BATCH) {
-    const rows = Array.from({ length: Math.min(BATCH, size - from) }, (_, at) => {
-      const document = documentOf(from + at, size)
-      const tag = `tag-${collection}-${String(from + at).padStart(8, '0')}`
-      return { database, collection, id: document.id, tag, body: JSON.stringify(document) }
-    })
-    await store.db.insertInto('documents').values(rows).execute()
-  }
-  if (store.engine === 'postgres') await sql`vacuum analyze documents`.execute(store.db)
-  await store.close()
 }
 
 /**

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { NODE_FLAGS } from '../../bin/node-flags.js'
 import { createRecorder, START } from '../../server/audit/record.ts'
-import { writeEndpoint } from '../../server/endpoints/writes/endpoint-writer.ts'
+import { createEndpointWriter } from '../../server/endpoints/writes/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
 import { endpointPath, makeToken } from '../../server/test-support/start.testing.ts'
 import { FIRST_PORT, nextHost, portsOf, requestOk } from './address.ts'
@@ -21,13 +21,10 @@ export async function storeEndpoints(
   const host = nextHost()
   const data = makeFolder(`gatehouse-${host}`)
   const store = await openStore({ data }, 'tool')
+  const write = createEndpointWriter(store, createRecorder())
   await Promise.all(
     portsOf(size).map((port) =>
-      writeEndpoint(
-        store,
-        { endpoint: `tcp://${host}:${port}`, databases: databasesOf(port) },
-        { record: createRecorder(), actor: START },
-      ),
+      write({ endpoint: `tcp://${host}:${port}`, databases: databasesOf(port), actor: START }),
     ),
   )
   await store.close()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { predict } from './shared-database.ts'
+import { predict, saturatingNodes } from './shared-database.ts'
 
 /** The rate of the machine repairman model (M/M/1//N), per unit of time. */
 function repairman(clients: number, think: number, service: number): number {
@@ -35,5 +35,22 @@ describe('predict', () => {
     expect(rateOf(64) / rateOf(32)).toBeLessThan(1.01)
     expect(rateOf(64)).toBeLessThanOrEqual(200_000)
     expect(rateOf(64)).toBeGreaterThan(190_000)
+  })
+})
+
+describe('saturatingNodes', () => {
+  it('returns the number of nodes beyond which one core of the database limits the rate', () => {
+    const demand = { node: 60, database: 5 }
+    const nodes = saturatingNodes(demand)
+    const useOf = (share: number) =>
+      predict(demand, {
+        nodes: nodes * share,
+        databaseCores: 1,
+        clientsOfNode: 64,
+        thinkTime: 0,
+      }).databaseUse
+    expect(useOf(0.5)).toBeGreaterThan(0.49)
+    expect(useOf(0.5)).toBeLessThan(0.5)
+    expect(useOf(2)).toBeGreaterThan(0.99)
   })
 })

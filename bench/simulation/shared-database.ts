@@ -25,6 +25,9 @@ export interface Prediction {
   readonly databaseUse: number
 }
 
+/** Returns the number of nodes that together keep one core of the database busy. */
+export const saturatingNodes = ({ node, database }: Demand): number => node / database
+
 /**
  * Predicts the rate of a closed system of nodes and a database, by exact mean value analysis
  * (Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 27(2),

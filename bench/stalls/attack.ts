@@ -30,6 +30,8 @@ export interface AttackedNode {
 /** One row of the table. Each file in `attacks/` exports one as `attack`. */
 export interface Attack {
   readonly name: string
+  /** Takes more than 10 s with its preparation; `npm run bench` omits it. */
+  readonly isLong?: true
   /** More environment variables of the node, `GATEHOUSE_…`. */
   readonly settings?: Readonly<Record<string, string>>
   /**

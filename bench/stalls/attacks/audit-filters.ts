@@ -33,6 +33,7 @@ async function fillLog(data: string): Promise<void> {
 
 export const attack: Attack = {
   name: 'filters of an audit log of 1,000,000 rows',
+  isLong: true,
   async prepare({ data, send, createToken }) {
     await fillLog(data)
     const headers = { Authorization: `Bearer ${await createToken('viewer')}` }

@@ -7,6 +7,7 @@ const BESIDE = 10
 
 export const attack: Attack = {
   name: 'metrics, lists and OpenAPI with 5,000 endpoints',
+  isLong: true,
   async prepare({ host, send, createToken }) {
     const ports = Array.from({ length: ENDPOINTS - 2 }, (_, n) => FIRST_PORT + 2 + n)
     const add = async () => {

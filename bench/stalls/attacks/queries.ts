@@ -5,6 +5,7 @@ const CLIENTS = 16
 
 export const attack: Attack = {
   name: 'a viewer filters and sorts documents of 1 MiB',
+  isLong: true,
   async prepare({ send, createToken }) {
     const text = 'a'.repeat(500_000)
     for (let n = 0; n < DOCUMENTS; n++) {

@@ -7,6 +7,7 @@ const SLOW = 50
 
 export const attack: Attack = {
   name: '250 merges that a pattern makes slow',
+  isLong: true,
   async prepare(node) {
     const documents = Array.from({ length: 250 }, (_, at) => ({ id: `d${at}` }))
     await node.send('POST', '/merges', documents)

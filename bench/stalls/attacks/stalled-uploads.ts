@@ -14,6 +14,7 @@ const SENT = 256 * 1024
 
 export const attack: Attack = {
   name: '200 uploads of 64 MiB stop after 256 KiB',
+  isLong: true,
   async prepare({ host, port, token, count, send }) {
     await send('POST', '/uploads', [{ text: 'x' }])
     const head = [

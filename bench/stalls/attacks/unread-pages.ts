@@ -8,6 +8,7 @@ const DURATION = 15_000
 
 export const attack: Attack = {
   name: '40 connections pipeline 16 MiB pages, unread',
+  isLong: true,
   settings: { NODE_OPTIONS: '--max-old-space-size=1024' },
   async prepare({ host, port, send, count, createToken }) {
     const text = 'x'.repeat(1_000_000)
