@@ -6,6 +6,7 @@ export const createUpload =
   (onProgress: (share: number) => void, signal: AbortSignal) =>
   (url: RequestInfo | URL, init: RequestInit = {}): Promise<Response> =>
     new Promise((resolve, reject) => {
+      signal.throwIfAborted()
       const request = new XMLHttpRequest()
       request.open(init.method ?? 'GET', String(url))
       for (const [name, value] of new Headers(init.headers)) request.setRequestHeader(name, value)

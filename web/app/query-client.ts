@@ -5,7 +5,11 @@ import { healthQuery, sessionQuery } from './queries.ts'
 
 /** Marks the session as ended after a 401 to any request. */
 function noteSignedOut(error: Error): void {
-  if (isSignedOut(error)) queryClient.setQueryData(sessionQuery.queryKey, null)
+  if (!isSignedOut(error)) return
+  const isFetching = queryClient.isFetching(sessionQuery) > 0
+  queryClient.setQueryData(sessionQuery.queryKey, null)
+  // The server may have sent the session before it ended.
+  if (isFetching) void queryClient.refetchQueries(sessionQuery)
 }
 
 /** Returns whether the server could not store a change (503) or has no space for it (507). */
