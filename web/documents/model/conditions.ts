@@ -1,4 +1,5 @@
-import { splitUnescaped } from './field-path.ts'
+import { adviseParameter, isQueryParameter } from '../../../server/contract/query-parameter.ts'
+import { namesOf, splitUnescaped } from './field-path.ts'
 
 /** A filter of the API: the name of its parameter, such as `year:gte`, and its value. */
 export interface Condition {
@@ -24,12 +25,17 @@ export type Operator = keyof typeof OPERATOR_WORDS
 
 const isOperator = (text: string): text is Operator => Object.hasOwn(OPERATOR_WORDS, text)
 
-/** Parameters of pages. With an operator, they name fields like any other. */
-const PARAMETERS = ['limit', 'after', 'sort', 'fields', 'cursor']
+/** Returns whether the server takes a name without an operator for a parameter. */
+function needsOperator(name: string): boolean {
+  if (isQueryParameter(name)) return true
+  if (splitUnescaped(name, ':').length > 1) return false
+  const [field = '', ...nested] = namesOf(name)
+  return nested.length === 0 && adviseParameter(field) !== undefined
+}
 
 /** Returns the condition that a field has a value, or compares with it. */
 export const toCondition = (field: string, operator: Operator, value: string): Condition => ({
-  name: operator === 'eq' && !PARAMETERS.includes(field) ? field : `${field}:${operator}`,
+  name: operator === 'eq' && !needsOperator(field) ? field : `${field}:${operator}`,
   value,
 })
 
@@ -76,7 +82,7 @@ export function parseFilter(text: string): ParsedFilter {
       }
     }
     const value = decode(part.slice(at + 1))
-    conditions.push({ name: PARAMETERS.includes(name) ? `${name}:eq` : name, value })
+    conditions.push({ name: needsOperator(name) ? `${name}:eq` : name, value })
   }
   return { conditions }
 }

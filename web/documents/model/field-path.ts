@@ -1,4 +1,6 @@
 import type { DocumentFields } from '../../../server/contract/document.ts'
+import * as contract from '../../../server/contract/field-path.ts'
+import type { Json } from '../../../server/contract/strict-json.ts'
 
 // A field is written as in the parameters of the API: `author.name`. A backslash precedes a dot,
 // comma, colon, hyphen or backslash that is part of a name.
@@ -22,19 +24,9 @@ export function splitUnescaped(text: string, separator: string): string[] {
 export const namesOf = (field: string): string[] =>
   splitUnescaped(field, '.').map((name) => name.replace(/\\(.)/gs, '$1'))
 
-/** Returns the field that names lead to. */
-export const toField = (names: readonly string[]): string =>
-  names.map((name) => name.replace(/[.,:\\]|^-/g, '\\$&')).join('.')
-
 /** Returns the value of a field; undefined if the document does not have it. */
-export function valueAt(document: DocumentFields, field: string): unknown {
-  let value: unknown = document
-  for (const name of namesOf(field)) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
-    value = value[name]
-  }
-  return value
-}
+export const valueAt = (document: DocumentFields, field: string): unknown =>
+  contract.valueAt(document as Json, namesOf(field))
 
 /** Objects nested deeper are not searched for fields. */
 const DEPTH = 3
@@ -48,7 +40,7 @@ export function fieldsOf(documents: readonly DocumentFields[]): string[] {
     for (const [name, inner] of Object.entries(value)) {
       if (found.size >= FIELDS) return
       const path = [...names, name]
-      found.add(toField(path))
+      found.add(contract.printFieldPath(path))
       if (isObject(inner) && path.length < DEPTH) add(inner, path)
     }
   }
