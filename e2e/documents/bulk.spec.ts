@@ -135,6 +135,15 @@ test('The documents that match are exported, and their request is copied', async
   await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
   const copied = () => page.evaluate(() => navigator.clipboard.readText())
   await expect.poll(copied).toMatch(/^curl .*\/_db\/blog\/articles\?author=ada&sort=-year'$/)
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Copy as fetch' }).click()
+  await expect.poll(copied).toMatch(/^const response = await fetch\(/)
+  // The copied code runs in any program that has a token.
+  const read = new Function(
+    'token',
+    `return (async () => { ${await copied()}; return documents })()`,
+  )
+  expect(await read(await gatehouse.token())).toEqual([JSON.parse(three), JSON.parse(one)])
 })
 
 test('Documents are imported from text and from a file, filtered by several fields and deleted', async ({
@@ -151,6 +160,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await form.getByLabel('Or paste documents').fill('id,kind,n\nd1,1,1\nnew,1,two\n"d\n3",a,"x')
   await expect(form.getByLabel('Format')).toContainText('Detected: CSV')
   await expect(form.getByRole('columnheader', { name: 'n number, text' })).toBeVisible()
+  await expect(form.getByText('Line 4: The quote of a cell is not closed.')).toBeVisible()
   await start.click()
   await expect(form.getByText('1 created, 2 failed.').first()).toBeVisible()
   const errors = form.getByRole('list', { name: 'Errors' })

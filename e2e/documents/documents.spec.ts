@@ -63,21 +63,30 @@ test('Each schema violation is shown with its position in the document', async (
   browserErrors.allow(/^http 422 POST /)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, `${ARTICLES}?create=1`)
-  await page.evaluate(async () => {
-    const schema = { properties: { title: { type: 'string' }, tags: { items: { minLength: 2 } } } }
-    await fetch('/_db/blog/_schema/articles', {
-      method: 'PUT',
-      headers: { 'X-Gatehouse': '1', 'Content-Type': 'application/json' },
-      body: JSON.stringify(schema),
-    })
-  })
+  const setSchema = (properties: object) =>
+    page.evaluate(
+      async (schema) => {
+        await fetch('/_db/blog/_schema/articles', {
+          method: 'PUT',
+          headers: { 'X-Gatehouse': '1', 'Content-Type': 'application/json' },
+          body: JSON.stringify(schema),
+        })
+      },
+      { properties },
+    )
+  const violations = page.getByRole('alert').getByRole('listitem')
+  const marked = page.locator('.cm-lintRange-error')
+  await setSchema({ title: { type: 'string' } })
   await editorOf(page).fill('{\n  "title": 2,\n  "tags": [\n    "ab",\n    "c"\n  ]\n}')
   await page.keyboard.press('Control+Enter')
   await expect(editorOf(page)).toBeFocused()
-  const violations = page.getByRole('alert').getByRole('listitem')
+  await expect(marked).toHaveText(['2'])
+
+  // The same text again: its marks change.
+  await setSchema({ title: { type: 'string' }, tags: { items: { minLength: 2 } } })
+  await page.keyboard.press('Control+Enter')
   await expect(violations).toHaveCount(2)
   await expect(violations.filter({ hasText: '/title' })).toContainText(/^Line 2 .*string/)
-  const marked = page.locator('.cm-lintRange-error')
   await expect(marked).toHaveText(['2', '"c"'])
   await violations.filter({ hasText: '/tags/1' }).getByRole('button', { name: 'Line 5' }).click()
   await expect(editorOf(page)).toBeFocused()

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
+import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
@@ -231,9 +232,14 @@ freshTest(
       const url = `http://${address?.slice('tcp://'.length)}/`
       expect((await gatehouse.get(url)).status, url).toBe(302)
     }
-    const list = await gatehouse.get('/_db/_system/_api/endpoint-change')
-    const [latest] = list.body as { id: string }[]
-    await gatehouse.post(`/_db/_system/_api/endpoint-change/${latest?.id}/undo`, {})
+    const latest = async () => {
+      const { body } = await gatehouse.get('/_db/_system/_api/endpoint-change')
+      return (body as EndpointChangeView[])[0]
+    }
+    // The bulk change ends after its last endpoint is configured, and can be undone from then on.
+    await expect.poll(async () => (await latest())?.state).toBe('done')
+    const { id } = (await latest()) ?? {}
+    await gatehouse.post(`/_db/_system/_api/endpoint-change/${id}/undo`, {})
     const bar = page.getByRole('region', { name: 'Bulk change' })
     await expect(bar).toContainText(/Undoing 1,500 changes|1,500 changes were undone/)
     await expect(bar).toContainText('1,500 changes were undone.', { timeout: 60_000 })

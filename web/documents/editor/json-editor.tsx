@@ -1,7 +1,7 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json'
 import { bracketMatching } from '@codemirror/language'
 import { type Diagnostic, forceLinting, linter, lintGutter } from '@codemirror/lint'
-import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import { Compartment, EditorState, type Extension, StateEffect } from '@codemirror/state'
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { minimalSetup } from 'codemirror'
 import { getNonce } from 'get-nonce'
@@ -99,7 +99,10 @@ export function JsonEditor(props: JsonEditorProps) {
   const wasMarked = useRef(false)
   useEffect(() => {
     const marked = marks !== undefined && marks.length > 0
-    if (view.current !== null && (marked || wasMarked.current)) forceLinting(view.current)
+    if (view.current !== null && (marked || wasMarked.current)) {
+      view.current.dispatch({ effects: marksChanged.of(undefined) })
+      forceLinting(view.current)
+    }
     wasMarked.current = marked
   }, [marks])
 
@@ -143,6 +146,9 @@ const replaceWithoutStyle = EditorView.domEventHandlers({
   },
 })
 
+/** Makes the linter run again, although the text has not changed. */
+const marksChanged = StateEffect.define<undefined>()
+
 /** Extensions of an editable editor. */
 const written = (now: RefObject<JsonEditorProps>): Extension => [
   replaceWithoutStyle,
@@ -160,7 +166,11 @@ const written = (now: RefObject<JsonEditorProps>): Extension => [
       )
       return length === 0 ? marked : [...jsonParseLinter()(view), ...marked]
     },
-    { delay: LINT_MS },
+    {
+      delay: LINT_MS,
+      needsRefresh: ({ transactions }) =>
+        transactions.some(({ effects }) => effects.some((effect) => effect.is(marksChanged))),
+    },
   ),
 ]
 

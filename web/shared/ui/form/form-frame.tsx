@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type PropsWithChildren, type ReactNode, useEffect, useRef } from 'react'
+import { type PropsWithChildren, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 import classes from './form-frame.module.css'
 
 /** The used part of a `DraftForm`. */
@@ -28,8 +28,8 @@ export interface FormFrameProps {
 }
 
 /**
- * Frame of a form in a dialog. Ctrl/⌘ Enter submits it from any field. Errors that are shown move the
- * focus to the first invalid field.
+ * Frame of a form in a dialog. Ctrl/⌘ Enter submits it from any field, and while nothing has the focus.
+ * Errors that are shown move the focus to the first invalid field.
  */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
   const { saveLabel, danger = false, busy, progress, sentences = [], onSave, onCancel } = props
@@ -45,17 +45,29 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
     // On a small screen it may be below the fold.
     if (progress !== undefined) waits.current?.scrollIntoView({ block: 'nearest' })
   }, [progress])
-  useEffect(() => {
+  // A layout effect, so that the keys act as soon as the form is on screen.
+  useLayoutEffect(() => {
     const at = form.current
     // A click beside the fields focuses the dialog, so listen there.
-    const target = at?.closest<HTMLElement>('[role="dialog"]') ?? at
+    const dialog = at?.closest<HTMLElement>('[role="dialog"]')
+    const target = dialog ?? at
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
       at?.requestSubmit()
     }
+    // The body has the focus until the dialog takes it, and after the focused button is removed.
+    const onBodyKeyDown = (event: KeyboardEvent) => {
+      if (event.target !== document.body || dialog == null) return
+      const topmost = [...document.querySelectorAll('[aria-modal="true"]')].at(-1)
+      if (topmost === dialog) onKeyDown(event)
+    }
     target?.addEventListener('keydown', onKeyDown)
-    return () => target?.removeEventListener('keydown', onKeyDown)
+    document.addEventListener('keydown', onBodyKeyDown)
+    return () => {
+      target?.removeEventListener('keydown', onKeyDown)
+      document.removeEventListener('keydown', onBodyKeyDown)
+    }
   }, [])
   return (
     <form

@@ -1,15 +1,38 @@
-import { type PropsWithChildren, useState } from 'react'
+import { type PropsWithChildren, useEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import classes from './undo-bar.module.css'
 
 const ID = 'floating-bars'
 
-/** Holds the bars that float over every page, one above the other. */
-export const FloatingBars = ({ children }: PropsWithChildren) => (
-  <div id={ID} className={classes.bars}>
-    {children}
-  </div>
-)
+/** Space below the bars, in pixels. */
+const BELOW = 24
+
+/**
+ * Holds the bars that float over every page, one above the other. The CSS variable `--floating-bars` is
+ * the height of what they cover at the bottom of the window.
+ */
+export function FloatingBars({ children }: PropsWithChildren) {
+  const bars = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const at = bars.current
+    if (at === null) return
+    const { style } = document.documentElement
+    const observer = new ResizeObserver(() => {
+      const height = at.offsetHeight
+      style.setProperty('--floating-bars', `${height === 0 ? 0 : height + BELOW}px`)
+    })
+    observer.observe(at)
+    return () => {
+      observer.disconnect()
+      style.removeProperty('--floating-bars')
+    }
+  }, [])
+  return (
+    <div ref={bars} id={ID} className={classes.bars}>
+      {children}
+    </div>
+  )
+}
 
 /** Renders a bar of a page among the {@link FloatingBars}. */
 export function FloatingBar({ children }: PropsWithChildren) {
