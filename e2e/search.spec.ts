@@ -82,6 +82,23 @@ for (const [path, label, key] of [
   })
 }
 
+test('Escape closes a search although the filter behind it still has the focus', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/endpoints')
+  const filter = page.getByLabel('Filter endpoints')
+  await filter.fill('853')
+  await page.keyboard.press('Control+k')
+  const search = page.getByRole('dialog', { name: 'Search' })
+  await expect(search.getByRole('combobox')).toBeFocused()
+  // As in the moment before the search receives the focus.
+  await filter.evaluate((field) => field.focus())
+  await page.keyboard.press('Escape')
+  await expect(search).toBeHidden()
+  await expect(filter).toHaveValue('853')
+})
+
 test('The search shows the best 50 of 10,000 endpoints and updates on each keystroke', async ({
   page,
   gatehouse,

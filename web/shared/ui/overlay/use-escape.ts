@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'react'
 
 /**
  * Layers over the page, lowest first. Within one kind, the layer opened last is on top. `field` is
- * a focused field that handles Escape.
+ * a focused field that handles Escape, unless a dialog covers it.
  */
 const ORDER = ['panel', 'dialog', 'palette', 'field', 'tooltip'] as const
 
@@ -53,8 +53,10 @@ function closeTopmost(event: KeyboardEvent): void {
   if (key !== 'Escape' || altKey || ctrlKey || metaKey || shiftKey) return
   if (defaultPrevented || isComposing) return
   if (hasSuggestions(event.target)) return
-  for (const { onEscape } of fromTop()) {
+  const isCovered = isFocusCovered()
+  for (const { layer, onEscape } of fromTop()) {
     if (onEscape.current === 'own') return
+    if (layer === 'field' && isCovered) continue
     if (onEscape.current === undefined || onEscape.current() === false) continue
     event.preventDefault()
     event.stopImmediatePropagation()
@@ -65,6 +67,16 @@ function closeTopmost(event: KeyboardEvent): void {
 /** Returns the open layers, topmost first. */
 const fromTop = (): Open[] =>
   layers.toReversed().sort((a, b) => ORDER.indexOf(b.layer) - ORDER.indexOf(a.layer))
+
+/**
+ * Returns whether a modal dialog covers the focused element: a dialog that has just opened receives
+ * the focus a moment later.
+ */
+function isFocusCovered(): boolean {
+  const dialog = [...document.querySelectorAll('[aria-modal="true"]')].at(-1)
+  const { activeElement } = document
+  return dialog !== undefined && activeElement !== document.body && !dialog.contains(activeElement)
+}
 
 /** Whether a field shows suggestions; Mantine's combobox then handles Escape. */
 function hasSuggestions(target: EventTarget | null): boolean {
