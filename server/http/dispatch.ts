@@ -32,22 +32,24 @@ export function createDispatch(
     const matchResult = app.router.match(isHead ? 'GET' : request.method, path)
     const c = new Context<AppEnv>(request, { env, path, matchResult, notFoundHandler: notFound })
     const [handlers] = matchResult
+    let at = 0
+    let rest: Promise<undefined> | undefined
 
-    function run(at: number): Promise<undefined> {
+    // Handlers run in order and call `next` once, so all of them can share it.
+    function next(): Promise<undefined> {
+      rest = run()
+      return rest
+    }
+    function run(): Promise<undefined> {
       try {
         const handler = handlers[at]?.[0][0]
         if (handler === undefined) return finish(c.finalized ? undefined : notFound(c))
-        c.req.routeIndex = at
-        let rest: Promise<undefined> | undefined
-        const next = () => {
-          rest = run(at + 1)
-          return rest
-        }
+        c.req.routeIndex = at++
         const handled = handler(c, next) as Handled
         if (!(handled instanceof Promise)) return finish(handled)
         // What `next` returns never rejects, and resolves when the response is set.
         if (handled === DONE || handled === rest) return handled as Promise<undefined>
-        return handled.then(finish).catch(fail)
+        return handled.then(finish, fail)
       } catch (error) {
         return fail(error)
       }
@@ -68,7 +70,7 @@ export function createDispatch(
       return DONE
     }
 
-    const finished = run(0)
+    const finished = run()
     if (isHead) return finished.then(() => toHeadResponse(c.res))
     return finished === DONE ? c.res : finished.then(() => c.res)
   }
