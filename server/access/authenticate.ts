@@ -8,7 +8,7 @@ import {
   sessionPrincipal,
   tokenPrincipal,
 } from './cached-principal.ts'
-import { createFindSession, createFindToken } from './find-credential.ts'
+import { createFindSession, createFindToken, type FoundSession } from './find-credential.ts'
 import { hashSecret, isTokenText } from './secrets/secret-text.ts'
 import { USE_RECORD_INTERVAL } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
@@ -140,21 +140,29 @@ export function createAuthenticator(
     return tokenUsed(found, at)
   }
 
-  async function queriedSession(hash: string): Promise<CachedPrincipal | undefined> {
+  const parseSession = memoizeLast((row: FoundSession) =>
+    sessionPrincipal(row, uses.sessionUse(row.hash)),
+  )
+  const parseToken = memoizeLast(tokenPrincipal)
+
+  function queriedSession(hash: string, background: boolean): Promise<Principal | undefined> {
     const since = cleared
-    const row = await findSession(hash)
-    if (row !== undefined)
-      return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
-    last.session.delete(hash)
-    return undefined
+    return findSession(hash).then((row) => {
+      if (row !== undefined) {
+        return bySession(cache(sessions, hash, parseSession(row), since), hash, background)
+      }
+      last.session.delete(hash)
+      return undefined
+    })
   }
 
-  async function queriedToken(hash: string): Promise<CachedPrincipal> {
+  function queriedToken(hash: string): Promise<Principal> {
     const since = cleared
-    const row = await findToken(hash)
-    if (row !== undefined) return cache(tokens, hash, tokenPrincipal(row), since)
-    last.token.delete(hash)
-    throw notValid('The token is not valid.')
+    return findToken(hash).then((row) => {
+      if (row !== undefined) return byToken(cache(tokens, hash, parseToken(row), since))
+      last.token.delete(hash)
+      throw notValid('The token is not valid.')
+    })
   }
 
   return {
@@ -165,13 +173,13 @@ export function createAuthenticator(
         const cached = tokens.get(hash)
         if (cached !== undefined) return byToken(cached)
         if (!isTokenText(token)) throw notValid('The token is not valid.')
-        return queriedToken(hash).then(byToken)
+        return queriedToken(hash)
       }
       if (session === undefined) return undefined
       const hash = hashSecret(session)
       const cached = sessions.get(hash)
       if (cached !== undefined) return bySession(cached, hash, background)
-      return queriedSession(hash).then((found) => found && bySession(found, hash, background))
+      return queriedSession(hash, background)
     },
     lastKnown({ authorization, session }) {
       const isToken = authorization !== undefined
@@ -190,6 +198,17 @@ export function createAuthenticator(
       sessions.clear()
       tokens.clear()
     },
+  }
+}
+
+/** Returns a function that parses a row once. Concurrent requests with the same credential share it. */
+function memoizeLast<Row extends object>(
+  parse: (row: Row) => CachedPrincipal,
+): (row: Row) => CachedPrincipal {
+  let last: { readonly row: Row; readonly parsed: CachedPrincipal } | undefined
+  return (row) => {
+    if (last?.row !== row) last = { row, parsed: parse(row) }
+    return last.parsed
   }
 }
 

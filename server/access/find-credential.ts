@@ -38,7 +38,8 @@ export function createFindSession({ db, prepareLookup }: Store) {
       .where(ownerHasAccess)
       .compile(),
   )
-  return async (hash: string): Promise<FoundSession | undefined> => (await find(hash)).rows[0]
+  return (hash: string): Promise<FoundSession | undefined> =>
+    Promise.resolve(find(hash)).then(first)
 }
 
 /** A token joined with its owner. */
@@ -64,5 +65,7 @@ export function createFindToken({ db, prepareLookup }: Store) {
       .where(ownerHasAccess)
       .compile(),
   )
-  return async (hash: string): Promise<FoundToken | undefined> => (await find(hash)).rows[0]
+  return (hash: string): Promise<FoundToken | undefined> => Promise.resolve(find(hash)).then(first)
 }
+
+const first = <Row>({ rows }: { readonly rows: readonly Row[] }): Row | undefined => rows[0]

@@ -44,5 +44,7 @@ export interface AppEnv {
     actor: Actor
     /** The change that the route is about to make (guards/audit-change.ts). */
     change: AuditedChange | undefined
+    /** What the route began to read before the caller was known (guards/read-ahead.ts). */
+    readAhead: unknown
   }
 }

@@ -49,7 +49,14 @@ export const createOperatorKey = (): string =>
  */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
-const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH)
+/** Returns the CRC-32 of a text. Calculated with numbers, which each request with a token can afford. */
+function checksum(text: string): string {
+  let digits = ''
+  for (let rest = crc32(text); digits.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {
+    digits = ALPHABET.charAt(rest % 62) + digits
+  }
+  return digits
+}
 
 function base62(number: bigint, length: number): string {
   let text = ''

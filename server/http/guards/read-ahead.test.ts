@@ -1,9 +1,9 @@
-import type { Context } from 'hono'
+import { Context } from 'hono'
 import { expect, it } from 'vitest'
 import type { AppEnv } from '../env.ts'
 import { createReadAhead } from './read-ahead.ts'
 
-const context = () => ({}) as Context<AppEnv>
+const context = () => new Context<AppEnv>(new Request('http://127.0.0.1/'))
 
 it('returns what was begun for a request once, so that a slow request does not keep it', () => {
   const ahead = createReadAhead((c) => ({ c }))

@@ -10,24 +10,25 @@ export interface ReadAhead<T> {
 }
 
 /**
+ * Returns the read ahead of a route, which has at most one.
+ *
  * @param read begins a read. If it throws, the handler has to fail with the same error, after the
  * checks of the caller.
  */
 export function createReadAhead<T>(read: (c: Context<AppEnv>) => T): ReadAhead<T> {
-  const readings = new WeakMap<Context, T>()
   return {
     begin(c) {
       try {
         const reading = read(c)
         // The handler awaits it, unless the caller has no permission.
         if (reading instanceof Promise) reading.catch(() => {})
-        readings.set(c, reading)
+        c.set('readAhead', reading)
       } catch {}
     },
     take(c) {
-      const reading = readings.get(c)
+      const reading = c.get('readAhead') as T | undefined
       // The context of a request lives until the response is sent.
-      readings.delete(c)
+      c.set('readAhead', undefined)
       return reading
     },
   }

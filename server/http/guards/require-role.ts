@@ -94,21 +94,18 @@ export const permissionOf = (handler: unknown): Declared | undefined =>
  * Its middleware fails with `unauthenticated`, `forbidden`, `misdirected` or `too-many-requests`.
  */
 export function createRequireRole(deps: RequireRoleDeps): RequireRole {
-  /** Returns the owner of the credentials; a promise only if `deps.authenticate` returns one. */
-  function authenticate(credentials: Credentials, client: Client, inMemory: boolean) {
-    const recover = (error: unknown): Principal => {
-      const code = error instanceof Failure ? error.code : undefined
-      if (code === 'unauthenticated') deps.countFailure(client)
-      const principal = code === 'unavailable' && inMemory ? deps.lastKnown(credentials) : undefined
-      if (principal === undefined) throw error
-      return principal
-    }
-    try {
-      const principal = deps.authenticate(credentials)
-      return principal instanceof Promise ? principal.catch(recover) : principal
-    } catch (error) {
-      return recover(error)
-    }
+  /** Returns the last known owner of credentials that could not be looked up, or throws the error. */
+  function recover(
+    error: unknown,
+    credentials: Credentials,
+    client: Client,
+    inMemory: boolean,
+  ): Principal {
+    const code = error instanceof Failure ? error.code : undefined
+    if (code === 'unauthenticated') deps.countFailure(client)
+    const principal = code === 'unavailable' && inMemory ? deps.lastKnown(credentials) : undefined
+    if (principal === undefined) throw error
+    return principal
   }
 
   return (needed, { byToken, background, inMemory = false, readAhead } = {}) => {
@@ -129,10 +126,16 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
         }
         return next()
       }
-      const principal = authenticate(credentials, client, inMemory)
+      const enterAfter = (error: unknown) => enter(recover(error, credentials, client, inMemory))
+      let principal: ReturnType<typeof deps.authenticate>
+      try {
+        principal = deps.authenticate(credentials)
+      } catch (error) {
+        return enterAfter(error)
+      }
       if (!(principal instanceof Promise)) return enter(principal)
       readAhead?.(c)
-      return principal.then(enter)
+      return principal.then(enter, enterAfter)
     })
     return Object.assign(middleware, { [PERMISSION]: declared })
   }
