@@ -108,11 +108,9 @@ async function requestAll(
   statements: readonly Statement[],
 ): Promise<readonly pg.QueryResult[]> {
   const [first] = statements
-  if (first === undefined || statements.length > 1) {
+  if (first === undefined || statements.length > 1 || first.name !== undefined) {
     return (await request(client, new Message(statements, postgresTypes))) as pg.QueryResult[]
   }
-  const { name, text, values } = first as Statement & { values: unknown[] }
-  const config =
-    name === undefined ? { text, values } : { name, text, values, rowMode: 'array' as const }
-  return [(await request(client, config)) as pg.QueryResult]
+  const { text, values } = first as Statement & { values: unknown[] }
+  return [(await request(client, { text, values })) as pg.QueryResult]
 }

@@ -11,17 +11,42 @@ export interface MessageStatement {
 
 /** Collects the rows of a statement. */
 interface Result extends pg.QueryResult {
-  addFields(fields: unknown): void
-  parseRow(fields: unknown): pg.QueryResultRow
+  addFields(fields: readonly pg.FieldDef[]): void
+  parseRow(values: readonly (string | null)[]): pg.QueryResultRow
   addRow(row: pg.QueryResultRow): void
   addCommandComplete(message: unknown): void
 }
 
+/** The type parsers of a client. */
+type Types = Pick<pg.CustomTypesConfig, 'getTypeParser'>
+
 /** What `pg` offers to implementations of `Submittable`, but does not declare. */
 const { Result, utils } = pg as unknown as {
-  readonly Result: new (rowMode: string, types: object) => Result
+  readonly Result: new (rowMode: string, types: Types) => Result
   readonly utils: { prepareValue(value: unknown): Buffer | string | null }
 }
+
+/** The columns of a prepared statement, and the functions that parse their values. */
+interface Columns {
+  readonly fields: pg.FieldDef[]
+  readonly parsers: readonly ((text: string) => unknown)[]
+}
+
+/** Collects the rows of a prepared statement as arrays. */
+class PreparedResult extends Result {
+  columns: Columns | undefined
+
+  override parseRow(values: readonly (string | null)[]): unknown[] {
+    const { columns } = this
+    return values.map((value, at) => (value === null ? null : columns?.parsers[at]?.(value)))
+  }
+}
+
+/**
+ * The columns of the prepared statements of a connection, by name. They never change: PostgreSQL
+ * rejects a statement whose columns would. So PostgreSQL describes a statement only once.
+ */
+const described = new WeakMap<Connection, Map<string, Columns>>()
 
 interface Connection {
   readonly stream: Pick<Socket, 'cork' | 'uncork'>
@@ -49,15 +74,18 @@ export class Message implements pg.Submittable {
   callback: ((error: unknown, results?: readonly pg.QueryResult[]) => void) | undefined
   readonly #statements: readonly MessageStatement[]
   readonly #results: readonly Result[]
+  readonly #types: Types
+  #described: Map<string, Columns> | undefined
   /** Index of the statement whose response is being received. */
   #at = 0
   #error: unknown
 
   /** @param types the type parsers of the client. */
-  constructor(statements: readonly MessageStatement[], types: object) {
+  constructor(statements: readonly MessageStatement[], types: Types) {
     this.#statements = statements
-    this.#results = statements.map(
-      ({ name }) => new Result(name === undefined ? '' : 'array', types),
+    this.#types = types
+    this.#results = statements.map(({ name }) =>
+      name === undefined ? new Result('', types) : new PreparedResult('', types),
     )
   }
 
@@ -84,12 +112,16 @@ export class Message implements pg.Submittable {
     } catch (error) {
       return error
     }
+    this.#described = described.get(connection) ?? new Map()
+    described.set(connection, this.#described)
     connection.stream.cork()
-    for (const { name, text, values } of prepared) {
+    for (const [at, { name, text, values }] of prepared.entries()) {
       const isPrepared = name !== undefined && name in connection.parsedStatements
       if (!isPrepared) connection.parse({ name, text })
       connection.bind({ statement: name, values })
-      connection.describe({ type: 'P' })
+      const columns = isPrepared ? this.#described.get(name) : undefined
+      if (columns === undefined) connection.describe({ type: 'P' })
+      else this.#use(columns, at)
       connection.execute()
     }
     connection.sync()
@@ -97,13 +129,21 @@ export class Message implements pg.Submittable {
     return null
   }
 
-  handleRowDescription({ fields }: { readonly fields: unknown }): void {
-    this.#result.addFields(fields)
+  handleRowDescription({ fields }: { readonly fields: pg.FieldDef[] }): void {
+    const { name } = this
+    if (name === undefined) {
+      this.#result.addFields(fields)
+      return
+    }
+    const parsers = fields.map(({ dataTypeID }) => this.#types.getTypeParser(dataTypeID, 'text'))
+    const columns = { fields, parsers }
+    this.#described?.set(name, columns)
+    this.#use(columns, this.#at)
   }
 
-  handleDataRow({ fields }: { readonly fields: unknown }): void {
+  handleDataRow({ fields: values }: { readonly fields: readonly (string | null)[] }): void {
     try {
-      this.#result.addRow(this.#result.parseRow(fields))
+      this.#result.addRow(this.#result.parseRow(values))
     } catch (error) {
       this.#error ??= error
     }
@@ -135,6 +175,13 @@ export class Message implements pg.Submittable {
   handleCopyData(): void {}
 
   handlePortalSuspended(): void {}
+
+  /** Parses the rows of a prepared statement by its columns. */
+  #use(columns: Columns, at: number): void {
+    const result = this.#results[at] as PreparedResult
+    result.columns = columns
+    result.fields = columns.fields
+  }
 
   get #result(): Result {
     return this.#results[this.#at] as Result

@@ -18,7 +18,7 @@ interface Waiting {
  */
 export const request = (
   client: pg.ClientBase,
-  config: Message | (pg.QueryConfig & { readonly rowMode?: 'array' }),
+  config: Message | pg.QueryConfig,
   timeout: number = QUERY_TIMEOUT,
 ): Promise<unknown> =>
   new Promise((resolve, reject) => {

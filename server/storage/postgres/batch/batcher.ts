@@ -171,7 +171,7 @@ export class Batcher<Item, Result> {
       const begun = performance.now()
       const results = await this.#run(batch.map(({ item }) => item))
       this.#pace.measured(performance.now() - begun)
-      for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)
+      for (let at = 0; at < batch.length; at++) batch[at]?.resolve(results[at] as Result)
     } catch (error) {
       if (batch.length === 1 || !this.#mayBeRowError(error)) {
         for (const { reject } of batch) reject(error)
