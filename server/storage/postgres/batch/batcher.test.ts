@@ -48,6 +48,19 @@ describe('Batcher', () => {
     ])
   })
 
+  it('runs one of equal items that wait, and runs it again for those that arrive later', async () => {
+    const first = Promise.withResolvers<void>()
+    const { batcher, batches } = doubling(() => first.promise)
+    const add = () => batcher.add(7, 1, 1, 'seven')
+    const early = [add(), add()]
+    await expect.poll(() => batches).toEqual([[7]])
+    // The batch in flight may have begun before these requests arrived.
+    const late = [add(), add()]
+    first.resolve()
+    expect(await Promise.all([...early, ...late])).toEqual([14, 14, 14, 14])
+    expect(batches).toEqual([[7], [7]])
+  })
+
   it('runs the items together that arrive during a batch and in the turn in which it ends', async () => {
     const first = Promise.withResolvers<void>()
     const { batches, add } = doubling(() => first.promise)

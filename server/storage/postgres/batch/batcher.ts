@@ -19,6 +19,7 @@ export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonl
 
 interface Entry<Item, Result> {
   readonly item: Item
+  readonly key: string | undefined
   readonly rows: number
   readonly bytes: number
   readonly since: number
@@ -37,6 +38,8 @@ export class Batcher<Item, Result> {
   readonly #pace: Pace
   readonly #schedule: (begin: () => void) => void
   #waiting: Entry<Item, Result>[] = []
+  /** The results of waiting items, by their keys. */
+  readonly #results = new Map<string, Promise<Result>>()
   #waitingRows = 0
   #waitingBytes = 0
   #inFlight = 0
@@ -75,23 +78,28 @@ export class Batcher<Item, Result> {
    * @param bytes size of the item.
    * @param rows maximum number of rows that it changes or returns. An item with more rows than the
    * limit of a batch runs alone.
+   * @param key identifies equal items, of which one runs. They share its result while it waits.
    * @throws Failure `unavailable` if too many items wait, if this one has waited too long, or after
    * {@link close}.
    */
-  add(item: Item, bytes: number, rows = 1): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed !== undefined) {
-        return reject(new Failure('unavailable', 'The database is closed.'))
-      }
-      const { waiting, waitingBytes } = this.#limits
-      if (this.#waiting.length >= waiting || this.#waitingBytes + bytes > waitingBytes) {
-        return reject(overloaded())
-      }
-      this.#waitingRows += rows
-      this.#waitingBytes += bytes
-      this.#waiting.push({ item, rows, bytes, since: performance.now(), resolve, reject })
-      if (this.#timer === undefined) this.#scheduleBegin()
+  add(item: Item, bytes: number, rows = 1, key?: string): Promise<Result> {
+    const equal = key === undefined ? undefined : this.#results.get(key)
+    if (equal !== undefined) return equal
+    if (this.#closed !== undefined) {
+      return Promise.reject(new Failure('unavailable', 'The database is closed.'))
+    }
+    const { waiting, waitingBytes } = this.#limits
+    if (this.#waiting.length >= waiting || this.#waitingBytes + bytes > waitingBytes) {
+      return Promise.reject(overloaded())
+    }
+    const result = new Promise<Result>((resolve, reject) => {
+      this.#waiting.push({ item, key, rows, bytes, since: performance.now(), resolve, reject })
     })
+    if (key !== undefined) this.#results.set(key, result)
+    this.#waitingRows += rows
+    this.#waitingBytes += bytes
+    if (this.#timer === undefined) this.#scheduleBegin()
+    return result
   }
 
   /** Rejects new items, and resolves when all others are settled. */
@@ -151,6 +159,7 @@ export class Batcher<Item, Result> {
       const fits = filled + entry.rows <= rows && size + entry.bytes <= bytes
       if (!isLate && batch.length > 0 && !fits) break
       taken++
+      if (entry.key !== undefined) this.#results.delete(entry.key)
       this.#waitingRows -= entry.rows
       this.#waitingBytes -= entry.bytes
       if (isLate) {

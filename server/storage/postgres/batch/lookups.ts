@@ -34,7 +34,8 @@ type LookupResult = Pick<QueryResult<Row>, 'rows'>
 type Row = Record<string, unknown>
 
 /**
- * Lookups of a store (`Store.prepareLookup`). Those of at most one row share batches: their
+ * Lookups of a store (`Store.prepareLookup`). Equal ones that wait for the same batch run once:
+ * requests often have the same token. Those of at most one row share batches: their
  * statements are sent in one message, so they share a round trip and a connection. Lookups of more
  * rows would delay the others, so their queries have batches of their own.
  */
@@ -64,10 +65,10 @@ export class Lookups {
     const { rows = LIMITS.rows, rowsOf } = bounds ?? {}
     const batcher = bounds === undefined ? this.#shared : this.#createBatcher({ ...LIMITS, rows })
     return (...parameters) => {
-      let bytes = 0
-      for (const parameter of parameters) bytes += parameter.length
-      const found = batcher.add({ statement, parameters }, bytes, rowsOf?.(...parameters))
-      return found as Promise<never>
+      // No parameter contains U+0000, which PostgreSQL rejects.
+      const key = `${statement.name}\0${parameters.join('\0')}`
+      const rows = rowsOf?.(...parameters)
+      return batcher.add({ statement, parameters }, key.length, rows, key) as Promise<never>
     }
   }
 
@@ -84,7 +85,7 @@ export class Lookups {
   }
 }
 
-/** Runs lookups in one round trip. Equal ones run once: requests often have the same token. */
+/** Runs lookups in one round trip. */
 async function lookUp(
   executeAll: ExecuteAll,
   items: readonly Lookup[],
@@ -115,8 +116,7 @@ function lookupOf(sql: string, parameters: number): string {
 /** The lookups of one statement. */
 class LookupGroup {
   readonly #statement: LookupStatement
-  readonly #positions = new Map<string, number>()
-  readonly #different: (readonly string[])[] = []
+  readonly #parameters: (readonly string[])[] = []
   readonly #found: { readonly rows: Row[] }[] = []
 
   constructor(statement: LookupStatement) {
@@ -125,19 +125,15 @@ class LookupGroup {
 
   /** Returns the result of a lookup, whose rows are added by {@link receive}. */
   add(parameters: readonly string[]): LookupResult {
-    const key = parameters.join('\0')
-    let at = this.#positions.get(key)
-    if (at === undefined) {
-      at = this.#different.push(parameters) - 1
-      this.#positions.set(key, at)
-      this.#found.push({ rows: [] })
-    }
-    return this.#found[at] as LookupResult
+    const found = { rows: [] }
+    this.#parameters.push(parameters)
+    this.#found.push(found)
+    return found
   }
 
   statement(): PreparedStatement {
     const { name, text, columns } = this.#statement
-    return { name, text, values: inputValues(columns, this.#different) }
+    return { name, text, values: inputValues(columns, this.#parameters) }
   }
 
   receive({ fields, rows }: QueryArrayResult): void {
