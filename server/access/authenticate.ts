@@ -8,7 +8,7 @@ import {
   sessionPrincipal,
   tokenPrincipal,
 } from './cached-principal.ts'
-import { createFindSession, createFindToken, type FoundSession } from './find-credential.ts'
+import { createFindSession, createFindToken } from './find-credential.ts'
 import { hashSecret, isTokenText } from './secrets/secret-text.ts'
 import { USE_RECORD_INTERVAL } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
@@ -140,17 +140,14 @@ export function createAuthenticator(
     return tokenUsed(found, at)
   }
 
-  const parseSession = memoizeLast((row: FoundSession) =>
-    sessionPrincipal(row, uses.sessionUse(row.hash)),
-  )
-  const parseToken = memoizeLast(tokenPrincipal)
+  const shareSession = shareLast<CachedPrincipal | undefined>()
+  const shareToken = shareLast<Principal>()
 
-  function queriedSession(hash: string, background: boolean): Promise<Principal | undefined> {
+  function queriedSession(hash: string): Promise<CachedPrincipal | undefined> {
     const since = cleared
-    return findSession(hash).then((row) => {
-      if (row !== undefined) {
-        return bySession(cache(sessions, hash, parseSession(row), since), hash, background)
-      }
+    return shareSession(findSession(hash), ({ rows: [row] }) => {
+      if (row !== undefined)
+        return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
       last.session.delete(hash)
       return undefined
     })
@@ -158,8 +155,8 @@ export function createAuthenticator(
 
   function queriedToken(hash: string): Promise<Principal> {
     const since = cleared
-    return findToken(hash).then((row) => {
-      if (row !== undefined) return byToken(cache(tokens, hash, parseToken(row), since))
+    return shareToken(findToken(hash), ({ rows: [row] }) => {
+      if (row !== undefined) return byToken(cache(tokens, hash, tokenPrincipal(row), since))
       last.token.delete(hash)
       throw notValid('The token is not valid.')
     })
@@ -179,7 +176,7 @@ export function createAuthenticator(
       const hash = hashSecret(session)
       const cached = sessions.get(hash)
       if (cached !== undefined) return bySession(cached, hash, background)
-      return queriedSession(hash, background)
+      return queriedSession(hash).then((found) => found && bySession(found, hash, background))
     },
     lastKnown({ authorization, session }) {
       const isToken = authorization !== undefined
@@ -201,14 +198,15 @@ export function createAuthenticator(
   }
 }
 
-/** Returns a function that parses a row once. Concurrent requests with the same credential share it. */
-function memoizeLast<Row extends object>(
-  parse: (row: Row) => CachedPrincipal,
-): (row: Row) => CachedPrincipal {
-  let last: { readonly row: Row; readonly parsed: CachedPrincipal } | undefined
-  return (row) => {
-    if (last?.row !== row) last = { row, parsed: parse(row) }
-    return last.parsed
+/**
+ * Returns a function that derives a result from a lookup. Consecutive requests that share the lookup
+ * share the result.
+ */
+function shareLast<Result>() {
+  let last: { readonly lookup: unknown; readonly result: Promise<Result> } | undefined
+  return <Found>(lookup: Promise<Found>, derive: (found: Found) => Result): Promise<Result> => {
+    if (last?.lookup !== lookup) last = { lookup, result: lookup.then(derive) }
+    return last.result
   }
 }
 

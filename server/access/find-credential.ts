@@ -23,6 +23,9 @@ const ownerHasAccess = sql<SqlBool>`people.role <> 'none'`
 export type FoundSession = Pick<SessionsTable, 'hash' | 'id' | 'expires_at' | 'last_seen_at'> &
   CredentialOwner
 
+/** At most one row. Requests with the same credential may get the same promise. */
+type Lookup<Row> = Promise<{ readonly rows: readonly Row[] }>
+
 /**
  * Returns a function that finds the session with the given hash of its secret, if its owner has
  * access. The caller checks its expiry.
@@ -38,8 +41,7 @@ export function createFindSession({ db, prepareLookup }: Store) {
       .where(ownerHasAccess)
       .compile(),
   )
-  return (hash: string): Promise<FoundSession | undefined> =>
-    Promise.resolve(find(hash)).then(first)
+  return (hash: string): Lookup<FoundSession> => Promise.resolve(find(hash))
 }
 
 /** A token joined with its owner. */
@@ -65,7 +67,5 @@ export function createFindToken({ db, prepareLookup }: Store) {
       .where(ownerHasAccess)
       .compile(),
   )
-  return (hash: string): Promise<FoundToken | undefined> => Promise.resolve(find(hash)).then(first)
+  return (hash: string): Lookup<FoundToken> => Promise.resolve(find(hash))
 }
-
-const first = <Row>({ rows }: { readonly rows: readonly Row[] }): Row | undefined => rows[0]
