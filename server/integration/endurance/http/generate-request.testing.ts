@@ -112,7 +112,10 @@ export function generateRequest(
         ([key, one]) => (Array.isArray(one) ? one : [one]).map((each) => [key, each] as const),
       )
       if (spoiled && chance(10)) pairs.push(...pairs)
-      const encode = (text: unknown) => encodeURIComponent(String(text).toWellFormed())
+      const encode = (value: unknown) => {
+        const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+        return encodeURIComponent(text.toWellFormed())
+      }
       return pairs.map(([key, each]) => `${encode(key)}=${encode(each)}`)
     })
   if (operation.path === '/{collection}' && chance(40)) queries.push(pick(random, FILTERS))

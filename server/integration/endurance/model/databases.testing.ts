@@ -91,7 +91,7 @@ export async function changeDocument(
   const operation = changeOne(model, name, random, value)
   if (operation.method === 'POST' || random(3) > 0) return operation
   const { headers } = await call('GET', operation.path)
-  return withCondition(operation, model, String(headers.etag), random)
+  return withCondition(operation, model, { tag: String(headers.etag), other: '"other"' }, random)
 }
 
 /** Creates, replaces, changes or deletes a document. */

@@ -51,7 +51,7 @@ export function createEndpoints(folder: string, admin: string, call: Call): Endp
     if (random(3) > 0) return operation
     const path = `/_api/listener?endpoint=${encodeURIComponent(endpoint)}`
     const [{ revision }] = (await call('GET', path)).json
-    return withCondition(operation, model, `"${revision}"`, random)
+    return withCondition(operation, model, { tag: `"${revision}"`, other: '"0"' }, random)
   }
 
   /** Waits for the end of a bulk change, and returns its result. */

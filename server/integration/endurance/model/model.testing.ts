@@ -66,18 +66,18 @@ export function without<T>(record: Readonly<Record<string, T>>, name: string): R
   return rest
 }
 
-/** Returns an operation under the condition that the resource has its current tag, or another. */
+/** Returns an operation under the condition that the resource has its current tag, or another one. */
 export const withCondition = (
   operation: Operation,
   model: Model,
-  tag: string,
+  { tag, other }: { readonly tag: string; readonly other: string },
   random: Random,
 ): Operation =>
   random(2) === 0
     ? { ...operation, headers: { ...operation.headers, 'If-Match': tag } }
     : {
         ...operation,
-        headers: { ...operation.headers, 'If-Match': '"other"' },
+        headers: { ...operation.headers, 'If-Match': other },
         status: 412,
         after: [model],
       }
