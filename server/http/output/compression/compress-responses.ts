@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http'
 import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from '../../env.ts'
+import { requestHeader } from '../../input/request-header.ts'
 import { compressResponse } from './compress-response.ts'
 
 /** Maximum number of responses that a node compresses at once. Further ones are sent as they are. */
@@ -26,7 +27,7 @@ export const compressResponses = (limit = COMPRESSIONS) => {
     },
   }
   return createMiddleware<AppEnv>((c, next) => {
-    const acceptEncoding = c.req.header('Accept-Encoding')
+    const acceptEncoding = requestHeader(c, 'accept-encoding')
     const { outgoing } = c.env
     if (acceptEncoding === undefined || !(outgoing instanceof ServerResponse)) return next()
     if (!isSecret(c.req.path)) compressResponse(outgoing, acceptEncoding, slots)
