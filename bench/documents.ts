@@ -105,9 +105,9 @@ async function startNode(size: number) {
 
 async function openLoads(): Promise<Map<Kind, ServerLoad>> {
   const all = new Map<Kind, ServerLoad>()
-  const pin = createPinning()
+  const pinning = createPinning()
   print(
-    pin === undefined
+    pinning === undefined
       ? 'taskset is not installed, or there is only one core: client and servers share the cores.'
       : 'Servers run on the last core, the client on the others (taskset).',
   )
@@ -118,7 +118,7 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
     requests: string | string[],
     rounds?: number,
   ) => {
-    pin?.(server.process)
+    pinning?.pin(server.process)
     const timed = kind === 'insert'
     all.set(kind, {
       openLoad: () => openLoad({ host, port: DATA }, requests, CONNECTIONS, timed),

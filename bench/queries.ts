@@ -66,7 +66,6 @@ type Kind = keyof typeof WHAT
 async function measureEngine(engine: string, location: StoreLocation): Promise<void> {
   print(engine)
   beginSection(engine)
-  const pin = createPinning()
   const all = new Map<Kind, ServerLoad>()
   const addLoad = (
     kind: Kind,
@@ -127,7 +126,6 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
 
   const bareHost = nextHost()
   const bare = await startBareServer(bareHost, PORT, JSON.stringify(documentOf(0, MANY)))
-  pin?.(bare.process)
   addLoad('bare', bare, bareHost, get(bareHost, PORT, '/'))
 
   const jsonHost = nextHost()
@@ -135,7 +133,6 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   const jsonServer =
     'data' in location ? await startJsonServer({ host: jsonHost, port: PORT }, articles) : undefined
   if (jsonServer !== undefined) {
-    pin?.(jsonServer.process)
     addLoad(
       ...['jsonServer' as const, jsonServer, jsonHost],
       queriesOf((at) => {
@@ -147,7 +144,6 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   if ('databaseUrl' in location) {
     const plainHost = nextHost()
     const plain = await startPlainPostgres(location.databaseUrl, plainHost, PORT)
-    pin?.(plain.process)
     const plainQuery = (path: string) => get(plainHost, PORT, path)
     addLoad(
       ...['plainEquality' as const, plain, plainHost],
@@ -161,7 +157,11 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
 
   await settleStore(location)
   await measureDuringScans(node, MANY)
-  pin?.(server.process)
+  // From here on: scans and builds use all cores.
+  const pinning = createPinning()
+  for (const { process } of new Set([...all.values()].map((load) => load.server))) {
+    pinning?.pin(process)
+  }
   const reads = await measure<Kind>(
     all,
     ['bare', 'equality', 'range', 'small', 'jsonServer', 'plainEquality', 'plainRange'],
@@ -189,6 +189,7 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   showRate('insert, 3 indexes : without', inserts, ['insertIndexed', 'insert'], 0.5)
   showTimes('insert, 3 indexes, ms, median (p99)', timesOf(inserts, 'insertIndexed'), 60)
   print()
+  pinning?.end()
   await Promise.all([server.stop(), bare.stop()])
 }
 

@@ -53,17 +53,29 @@ export const post = (host: string, port: number, path: string, json: string, hea
   return `POST ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n${headers}${type}\r\n${json}`
 }
 
+/** The processes of a benchmark on separate cores. */
+export interface Pinning {
+  /** Pins a server to the last core. */
+  readonly pin: (process: Subject['process']) => void
+  /** Lets this process, and those that it starts, use all cores again. */
+  readonly end: () => void
+}
+
 /**
- * Pins all servers to one core and this process to the others; undefined if that is not possible.
+ * Pins this process to all cores but the last one; undefined if that is not possible. Processes that
+ * it starts are pinned to the same cores.
  */
-export function createPinning(): ((process: Subject['process']) => void) | undefined {
+export function createPinning(): Pinning | undefined {
   const last = availableParallelism() - 1
   const pin = (cores: string, pid: number | undefined) =>
     execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)])
   try {
     if (last === 0) return undefined
     pin(`0-${last - 1}`, process.pid)
-    return ({ pid }) => void pin(String(last), pid)
+    return {
+      pin: ({ pid }) => void pin(String(last), pid),
+      end: () => void pin(`0-${last}`, process.pid),
+    }
   } catch {
     return undefined
   }
@@ -100,7 +112,7 @@ async function slice({ openLoad, server }: ServerLoad, duration: number): Promis
 }
 
 /** Waits until a server is idle, so that the next one has the core to itself. */
-async function waitUntilIdle(server: ServerLoad['server']): Promise<void> {
+export async function waitUntilIdle(server: ServerLoad['server']): Promise<void> {
   for (let before = processorTime(server); ; ) {
     await pause(IDLE_TIME)
     const now = processorTime(server)
@@ -119,7 +131,8 @@ export function showSlices<Kind extends string>(
   const head = `${title}, ${CONNECTIONS} connections; median (quartiles) of ${first.length} rounds`
   print(`${head.padEnd(60)} per second, µs of the server's processor`)
   for (const [kind, each] of slices) {
-    print(`  ${names[kind].padEnd(38)} ${formatSlices(each)}`)
+    const rounds = each.length === first.length ? '' : ` (${each.length} rounds)`
+    print(`  ${names[kind].padEnd(38)} ${formatSlices(each)}${rounds}`)
   }
   print()
 }
