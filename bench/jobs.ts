@@ -65,7 +65,7 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   await node.exit
 }
 
-const { url, stop } = await startPostgres()
+const { url, stop } = await startPostgres(['fsync=on'])
 try {
   printMachine()
   print()

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
@@ -22,7 +23,7 @@ import { startPostgres } from './servers/postgres.ts'
 
 const DOCUMENTS = Number(process.env.GATEHOUSE_BENCH_DOCUMENTS ?? 1_000_000)
 
-/** Targets: documents per second on SQLite, ms, and bytes. */
+/** Targets: documents per second, ms, and bytes. */
 const TARGET = { import: 40_000, export: 150_000, p99: 60, memory: 64 * 1024 * 1024 } as const
 
 const lineOf = (at: number) =>
@@ -35,26 +36,35 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   const data = makeFolder(`import-${engine}`)
   const [port = 0] = await freePorts(1)
   const store = databaseUrl === undefined ? ['--data', data] : ['--database-url', databaseUrl]
-  const node = await startProcess([...store, '--endpoint', `tcp://127.0.0.1:${port}`], {
-    nodeFlags: NODE_FLAGS,
-    env: databaseUrl === undefined ? {} : SECRETS,
-  })
-  const token = `Bearer ${await makeToken({ data, databaseUrl })}`
-  const to = { host: '127.0.0.1', port, token, pid: node.pid }
-  const isTargeted = engine === 'SQLite'
-  const imported = await measureDuringTransfer(to, importDocuments(DOCUMENTS, lineOf))
-  show(`${engine}, import as NDJSON`, imported, isTargeted ? TARGET.import : undefined)
+  let token = ''
+  /** Measures a transfer of a new process, whose memory no earlier transfer has grown. */
+  const transfer = async (run: Parameters<typeof measureDuringTransfer>[1]) => {
+    // Earlier writes would delay those of the transfer.
+    execFileSync('sync')
+    const node = await startProcess([...store, '--endpoint', `tcp://127.0.0.1:${port}`], {
+      nodeFlags: NODE_FLAGS,
+      env: databaseUrl === undefined ? {} : SECRETS,
+    })
+    token ||= `Bearer ${await makeToken({ data, databaseUrl })}`
+    const result = await measureDuringTransfer(
+      { host: '127.0.0.1', port, token, pid: node.pid },
+      run,
+    )
+    node.signal('SIGTERM')
+    await node.exit
+    return result
+  }
+  const imported = await transfer(importDocuments(DOCUMENTS, lineOf))
+  show(`${engine}, import as NDJSON`, imported, TARGET.import)
   for (const [name, lines, headers] of [
     ['NDJSON', DOCUMENTS, { Accept: 'application/x-ndjson' }],
     ['NDJSON, zstd', DOCUMENTS, { Accept: 'application/x-ndjson', 'Accept-Encoding': 'zstd' }],
     ['CSV', DOCUMENTS + 1, { Accept: 'text/csv' }],
   ] as const) {
-    const exported = await measureDuringTransfer(to, exportDocuments(lines, headers))
+    const exported = await transfer(exportDocuments(lines, headers))
     const target = name === 'NDJSON' ? TARGET.export : undefined
     show(`${engine}, export as ${name}`, exported, target)
   }
-  node.signal('SIGTERM')
-  await node.exit
 }
 
 /** Prints the rows of a transfer. @param target documents per second, if there is a target. */
@@ -100,7 +110,7 @@ function show(
   }
 }
 
-const { url, stop } = await startPostgres()
+const { url, stop } = await startPostgres(['fsync=on'])
 try {
   printMachine()
   print()
