@@ -13,7 +13,7 @@ import { startGatehouse, storeEndpoints } from './servers/gatehouse.ts'
 import type { Subject } from './servers/process.ts'
 import { withinBudget } from './time-budget.ts'
 
-// Measures how long it takes to add, remove and restore endpoints, and the cost of an idle one, for
+// Measures how long it takes to add and remove endpoints, one at a time and in bulk, for
 // Gatehouse and Caddy in one run. docs/benchmarks.md explains the measurements.
 
 const { values: options } = parseArgs({

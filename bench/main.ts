@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { FIGURES_VARIABLE, type Figure, PEERS, type Results, readResults } from './figures.ts'
 import { print, printEnd, printMachine } from './report.ts'
@@ -15,11 +14,16 @@ import { BUDGET_VARIABLE } from './time-budget.ts'
 /** Maximum duration of the run, ms, if benchmarks exceed their budgets. */
 const MAX_DURATION = 11.5 * 60_000
 
+/** Number of characters of its output that are shown if a benchmark fails. */
+const SHOWN_ON_ERROR = 4_000
+
 /** Time that a stopped benchmark has to end its processes, ms. */
 const END_TIMEOUT = 10_000
 
 interface Benchmark {
   readonly name: string
+  /** The heading of its figures; default the name. */
+  readonly title?: string
   /** The arguments of a short run. */
   readonly args: readonly string[]
   /** Time budget, s. The benchmark is stopped after twice that time. */
@@ -34,8 +38,14 @@ const BENCHMARKS: readonly Benchmark[] = [
   { name: 'documents', args: ['--rounds', '10', '--warm-up', '1000'], seconds: 80 },
   { name: 'transfer', args: [], seconds: 55 },
   { name: 'jobs', args: ['--documents', '50000'], seconds: 40 },
-  { name: 'queries', args: [...QUERIES, '--engine', 'sqlite'], seconds: 75 },
-  { name: 'queries', args: [...QUERIES, '--engine', 'postgres'], seconds: 85 },
+  {
+    ...{ name: 'queries', title: 'queries, SQLite' },
+    ...{ args: [...QUERIES, '--engine', 'sqlite'], seconds: 75 },
+  },
+  {
+    ...{ name: 'queries', title: 'queries, PostgreSQL' },
+    ...{ args: [...QUERIES, '--engine', 'postgres'], seconds: 85 },
+  },
   { name: 'postgres', args: ['--rounds', '10'], seconds: 65 },
   { name: 'nodes', args: ['--rounds', '60'], seconds: 35 },
   { name: 'endpoints', args: ['--rounds', '16'], seconds: 40 },
@@ -72,7 +82,8 @@ interface Run extends Results {
  */
 async function run({ name, args, seconds }: Benchmark, budget: number): Promise<Run> {
   const file = join(folder, `${name}${args.join('')}.jsonl`)
-  const log = createWriteStream(join(folder, `${name}.log`))
+  // Earlier writes would delay those of this benchmark.
+  execFileSync('sync')
   const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...args], {
     env: { ...process.env, [FIGURES_VARIABLE]: file, [BUDGET_VARIABLE]: String(budget) },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -80,7 +91,10 @@ async function run({ name, args, seconds }: Benchmark, budget: number): Promise<
     detached: true,
   })
   running = child
-  child.stdout.pipe(log)
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed = (printed + text).slice(-SHOWN_ON_ERROR)
+  })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   let isStopped = false
   const timer = setTimeout(
@@ -95,6 +109,7 @@ async function run({ name, args, seconds }: Benchmark, budget: number): Promise<
   clearTimeout(timer)
   signal(child, 'SIGKILL')
   running = undefined
+  if (code !== 0 && !isStopped) process.stderr.write(printed)
   const problem = isStopped ? 'stopped at its time limit' : code === 0 ? '' : 'ended with an error'
   return { ...readResults(file), problem }
 }
@@ -125,9 +140,9 @@ printRow([
 ])
 print(`|---|---:|${PEERS.map(() => '---:|').join('')}---|---|`)
 for (const [at, benchmark] of waiting.entries()) {
-  const { name } = benchmark
+  const { title = benchmark.name } = benchmark
   if (isOver()) {
-    printRow([`**${name}**, **not run: the time is over**`, ...blank])
+    printRow([`**${title}**, **not run: the time is over**`, ...blank])
     process.exitCode = 1
     continue
   }
@@ -137,7 +152,7 @@ for (const [at, benchmark] of waiting.entries()) {
   const share = Math.min(1, (end - begun / 1_000) / planned)
   const { figures, rounds, problem } = await run(benchmark, benchmark.seconds * share)
   const notes = [
-    `**${name}**`,
+    `**${title}**`,
     `${Math.round((performance.now() - begun) / 1_000)} s`,
     ...(rounds.length > 0 ? [`rounds: ${rounds.join(' and ')}`] : []),
     ...(problem ? [`**${problem}**`] : []),

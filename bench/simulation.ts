@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { count, print } from './report.ts'
 import { type Demand, predict } from './simulation/shared-database.ts'
 
-// Predicts the rate of 2 to 64 nodes that share one PostgreSQL, from the processor times of
+// Predicts the rate of 1 to 64 nodes that share one PostgreSQL, from the processor times of
 // each operation. `npm run bench:postgres` prints the command with the times that it measured.
 // docs/benchmarks.md explains the model.
 //
