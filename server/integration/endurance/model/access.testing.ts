@@ -168,7 +168,7 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
       }
     },
     endSession(model, random) {
-      // Nobody has access, so nobody is signed in.
+      // No session exists while all roles are `none`.
       if (sessions.size === 0) return access.changeRole(model, random)
       const name = pick(random, [...sessions.keys()])
       const session = sessions.get(name) as Session
