@@ -58,7 +58,7 @@ forEachEngineNode((start) => {
       ...{ kind: 'import', state: 'done', done: 1_204, total: 1_204, found: 1_202 },
       result: {
         ...{ created: 1_202, replaced: 0, skipped: 1, failed: 1 },
-        errors: [{ line: 3, pointer: '', message: 'The line is not JSON.' }],
+        errors: [{ line: 3, pointer: '', message: 'This is not JSON.' }],
       },
     })
     const empty = await node.request('POST', '/later', '', { headers })

@@ -140,11 +140,11 @@ forEachEngine((engine) => {
         created: 1,
         failed: 5,
         errors: [
-          { line: 1, pointer: '', message: 'The line is not JSON.' },
+          { line: 1, pointer: '', message: 'This is not JSON.' },
           { line: 2, pointer: '', message: 'A document must be a JSON object.' },
           { line: 3, pointer: '/id', message: expect.stringContaining('An id is a string') },
           { line: 4, pointer: '/a/b', message: 'The number -0 cannot be stored exactly.' },
-          { line: 7, pointer: '', message: 'The line is not JSON.' },
+          { line: 7, pointer: '', message: 'This is not JSON.' },
         ],
       })
       const many = await run(Array.from({ length: 2_100 }, (_, n) => (n % 2 === 0 ? '{' : {})))

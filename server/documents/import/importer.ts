@@ -169,7 +169,7 @@ function parse(text: string, now: () => number): NewDocument | Failure {
   }
 }
 
-const NOT_JSON = new Failure('bad-json', 'The line is not JSON.')
+const NOT_JSON = new Failure('bad-json', 'This is not JSON.')
 
 /** Counts the results of the first documents. */
 function count(
