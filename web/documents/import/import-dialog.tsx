@@ -51,11 +51,15 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
     unstored: ['file'],
     initialValues: { file: null, text: '', format: '', onConflict: 'fail' },
     schema,
+    // The errors of the file and the format also depend on the source.
+    groups: [['file', 'text', 'format']],
   })
   const { file, text } = form.values
   const source = file ?? (text.trim() === '' ? undefined : new Blob([text]))
-  const [fileBegin, setFileBegin] = useState('')
-  const detected = detectFormat(file?.name ?? '', file === null ? text : fileBegin)
+  const begin = useBegin(file)
+  /** Whether the beginning of the file, which shows its format, is not known yet. */
+  const isReading = file !== null && begin === undefined
+  const detected = isReading ? undefined : detectFormat(file?.name ?? '', begin ?? text)
   const format = form.values.format === '' ? detected : form.values.format
   const [share, setShare] = useState(0)
   const abort = useRef<AbortController>(undefined)
@@ -67,23 +71,9 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
     if (!load.isPending) close()
   }
   useEffect(() => () => abort.current?.abort(), [])
-  useEffect(() => {
-    setFileBegin('')
-    let isCurrent = true
-    file
-      ?.slice(0, 1_024)
-      .text()
-      .then(
-        (begin) => isCurrent && setFileBegin(begin),
-        () => {},
-      )
-    return () => {
-      isCurrent = false
-    }
-  }, [file])
   const submit = () =>
     form.submit(({ onConflict }) => {
-      if (source === undefined) return
+      if (source === undefined || isReading) return
       if (format === undefined) return form.showErrors({ format: NO_TSV })
       const controller = new AbortController()
       abort.current = controller
@@ -159,7 +149,9 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
                       value: '',
                       label: detected
                         ? `Detected: ${IMPORT_FORMATS[detected].label}`
-                        : 'Choose one',
+                        : isReading
+                          ? 'Reading the file…'
+                          : 'Choose one',
                     },
                     ...Object.entries(IMPORT_FORMATS).map(([value, { label }]) => ({
                       value,
@@ -174,9 +166,10 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
                   {...form.getInputProps('onConflict')}
                 />
               </div>
-              {format === undefined ? (
-                form.errors.format === undefined && <p className={classes.error}>{NO_TSV}</p>
-              ) : (
+              {!isReading && format === undefined && form.errors.format === undefined && (
+                <p className={classes.error}>{NO_TSV}</p>
+              )}
+              {!isReading && format !== undefined && (
                 <ImportPreview
                   source={source}
                   text={file === null ? text : undefined}
@@ -189,6 +182,23 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
       )}
     </Dialog>
   )
+}
+
+/** Returns the first characters of a file; undefined until they are read, and without a file. */
+function useBegin(file: File | null): string | undefined {
+  const [read, setRead] = useState<{ readonly file: File; readonly begin: string }>()
+  useEffect(() => {
+    if (file === null) return
+    file
+      .slice(0, 1_024)
+      .text()
+      .then(
+        (begin) => setRead({ file, begin }),
+        // The preview shows the error.
+        () => setRead({ file, begin: '' }),
+      )
+  }, [file])
+  return read?.file === file ? read?.begin : undefined
 }
 
 const STORED_NOTE =

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createArraySplitter, toLines } from './array-splitter.ts'
 import { formatErrors } from './import-errors.ts'
-import { previewSource } from './preview.ts'
+import { PREVIEW_BYTES, previewSource } from './preview.ts'
 import { detectFormat, type ImportFormat } from './read-source.ts'
 
 test.each([
@@ -125,6 +125,20 @@ test('A preview shows the documents beside those that the server rejects', () =>
   expect(preview('a\n1\n"x\n', 'csv').documents).toEqual([{ a: 1 }])
   expect(preview('1\n{"a":1}', 'ndjson').documents).toEqual([{ a: 1 }])
 })
+
+test.each<[ImportFormat, string]>([
+  ['ndjson', '{"a":"'],
+  ['csv', 'a\n'],
+  ['json', '[{"a":"'],
+])(
+  'The preview of %s explains a first document that is longer than the preview',
+  (format, text) => {
+    const begin = new TextEncoder().encode(text + 'x'.repeat(PREVIEW_BYTES))
+    expect(previewSource(begin, format, false)).toEqual({
+      ...{ fields: [], documents: [], error: 'The first document is too long for a preview.' },
+    })
+  },
+)
 
 test('The list of errors is CSV', () => {
   expect(formatErrors([{ line: 12, pointer: '/a,b', message: 'must be "x"' }])).toBe(

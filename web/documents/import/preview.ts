@@ -16,7 +16,10 @@ export interface Preview {
   /** The fields, each with the types of its values in words. */
   readonly fields: readonly { readonly field: string; readonly types: string }[]
   readonly documents: readonly Fields[]
-  /** Why the server would reject one of the documents; undefined if it would reject none. */
+  /**
+   * Why the server would reject the source, or the first of these documents that it would reject.
+   * Ids and the schema are not checked.
+   */
   readonly error: string | undefined
 }
 
@@ -48,9 +51,13 @@ function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean
   const bytes = isArray ? arrayToLines(begin) : begin
   if (bytes === undefined) return { documents: [], error: NO_ARRAY }
   const { documents, error } = previewRecords(bytes, isArray ? 'ndjson' : format, isWhole, ROWS)
+  if (documents.length === 0 && error === undefined && !isWhole)
+    return { documents, error: TOO_LONG }
   if (error?.line === undefined) return { documents, error: error?.message }
   return { documents, error: `${isArray ? 'Document' : 'Line'} ${error.line}: ${error.message}` }
 }
+
+const TOO_LONG = 'The first document is too long for a preview.'
 
 /** Returns the elements of a JSON array as lines; undefined if the text is not an array. */
 function arrayToLines(bytes: Uint8Array): Uint8Array | undefined {

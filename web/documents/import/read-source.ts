@@ -9,7 +9,7 @@ export type ImportFormat = keyof typeof IMPORT_FORMATS
 
 /** Shown instead of a preview if {@link detectFormat} finds no format. */
 export const NO_TSV =
-  'Tab-separated values cannot be imported. Save the file as CSV, or choose its format.'
+  'Tab-separated values cannot be imported. Convert them to CSV, or choose another format.'
 
 /**
  * Returns the format of a source, from the name of its file and its first characters; undefined for
