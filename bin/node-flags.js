@@ -2,7 +2,7 @@
  * The flags of Node.js with which the server runs (docs/decisions/0029-flags-of-the-garbage-collector.md).
  */
 export const NODE_FLAGS = [
-  '--max-semi-space-size=16',
+  '--max-semi-space-size=8',
   '--no-allocation-site-pretenuring',
   '--disable-warning=ExperimentalWarning',
 ]
