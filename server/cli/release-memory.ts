@@ -43,7 +43,8 @@ export function releaseMemoryWhenIdle(onRelease = () => {}, interval = INTERVAL)
     wasIdle = isIdle
     // Native memory of objects is unused only after V8 has collected them, so this is repeated.
     if (isIdle && idleIntervals % IDLE_INTERVALS === 0) {
-      void releaseNativeMemory().then(onRelease)
+      // It fails while all file descriptors are in use, and is repeated.
+      void releaseNativeMemory().then(onRelease, () => {})
     }
   }, interval).unref()
 }

@@ -9,12 +9,13 @@ import { DatabaseSync } from 'node:sqlite'
  */
 export function releaseNativeMemory(): void {
   if (platform() !== 'linux') return
-  const db = new DatabaseSync(':memory:', { allowExtension: true })
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(':memory:', { allowExtension: true })
     db.loadExtension('libc.so.6', 'malloc_trim')
   } catch {
     // Released, or there is no glibc.
   } finally {
-    db.close()
+    db?.close()
   }
 }
