@@ -98,7 +98,7 @@ describe('Batcher', () => {
     expect(batches).toEqual([[1]])
     vi.advanceTimersByTime(5)
     expect(batches).toEqual([[1], [2]])
-    const last = await inTurn(3, 4, 5)
+    const last = [...(await inTurn(3, 4)), ...(await inTurn(5))]
     expect(batches).toEqual([[1], [2], [3, 4, 5]])
     vi.advanceTimersByTime(1)
     gate.resolve()

@@ -98,7 +98,7 @@ export class Batcher<Item, Result> {
     if (key !== undefined) this.#results.set(key, result)
     this.#waitingRows += rows
     this.#waitingBytes += bytes
-    if (this.#timer === undefined) this.#scheduleBegin()
+    if (this.#timer === undefined || this.#isFull()) this.#scheduleBegin()
     return result
   }
 
