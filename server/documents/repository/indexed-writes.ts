@@ -50,6 +50,9 @@ export const maintainedIds = (database: RawBuilder<string>, collection: RawBuild
     where document_indexes.database = ${database} and document_indexes.collection = ${collection}
     and ${isMaintained}), '')`
 
+/** Maximum number of collections whose indexes are kept. A full cache is cleared. */
+const MAX_CACHED = 10_000
+
 /**
  * The indexes that collections had when a document was last written. Statements check that they are
  * current. A collection without indexes has no entry.
@@ -63,7 +66,9 @@ export class IndexedCollections {
 
   set({ database, collection }: CollectionRef, indexes: readonly IndexDefinition[] | undefined) {
     const key = `${database}/${collection}`
-    if (indexes !== undefined) this.#indexes.set(key, indexes)
-    else if (this.#indexes.size > 0) this.#indexes.delete(key)
+    if (indexes !== undefined) {
+      if (this.#indexes.size >= MAX_CACHED) this.#indexes.clear()
+      this.#indexes.set(key, indexes)
+    } else if (this.#indexes.size > 0) this.#indexes.delete(key)
   }
 }
