@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type Browser, chromium, type Page } from '@playwright/test'
-import { CHROMIUM_ARGS, chromiumPath } from '../e2e/support/chromium.ts'
+import { findChromium } from '../.ci/machine/chromium.ts'
+import { CHROMIUM_ARGS } from '../e2e/support/chromium.ts'
 import {
   beforeChange,
   changePaintedAt,
@@ -182,11 +183,12 @@ if (!existsSync(`${BUILT}index.html`)) {
   process.exit(1)
 }
 const size = maxEndpoints()
-const executablePath = chromiumPath()
-const browser = await chromium.launch({
-  args: CHROMIUM_ARGS,
-  ...(executablePath === undefined ? {} : { executablePath }),
-})
+const executablePath = await findChromium()
+if (executablePath === undefined) {
+  process.stderr.write('There is no Chromium. Set GATEHOUSE_CHROMIUM to its path.\n')
+  process.exit(1)
+}
+const browser = await chromium.launch({ args: CHROMIUM_ARGS, executablePath })
 printMachine(`Chromium ${browser.version()}, `)
 // Seven different mappings, to have something to sort. The first endpoint serves the console.
 const stored = await storeEndpoints(size, (port) =>
