@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
 import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
 import { SECRETS } from '../server/nodes/integration/node-processes.testing.ts'
@@ -20,6 +21,14 @@ import { startPostgres } from './servers/postgres.ts'
 // other clients at the same time, on both engines. docs/benchmarks.md explains the measurements.
 //
 //   npm run bench:documents
+//   node bench/transfer.ts --engine postgres --short    # one engine; only the transfers with a target
+
+const { values } = parseArgs({
+  options: {
+    engine: { type: 'string', default: 'both' },
+    short: { type: 'boolean', default: false },
+  },
+})
 
 const DOCUMENTS = Number(process.env.GATEHOUSE_BENCH_DOCUMENTS ?? 1_000_000)
 
@@ -31,6 +40,13 @@ const lineOf = (at: number) =>
     id: `article-${String(at).padStart(8, '0')}`,
     ...{ title: 'On the measurement of servers', author: 'ada', year: 2026, tags: ['a', 'b'] },
   })
+
+/** The exports: their names, numbers of lines, and headers. */
+const EXPORTS = [
+  ['NDJSON', DOCUMENTS, { Accept: 'application/x-ndjson' }],
+  ['NDJSON, zstd', DOCUMENTS, { Accept: 'application/x-ndjson', 'Accept-Encoding': 'zstd' }],
+  ['CSV', DOCUMENTS + 1, { Accept: 'text/csv' }],
+] as const
 
 async function measure(engine: string, databaseUrl: string | undefined): Promise<void> {
   const data = makeFolder(`import-${engine}`)
@@ -56,11 +72,7 @@ async function measure(engine: string, databaseUrl: string | undefined): Promise
   }
   const imported = await transfer(importDocuments(DOCUMENTS, lineOf))
   show(`${engine}, import as NDJSON`, imported, TARGET.import)
-  for (const [name, lines, headers] of [
-    ['NDJSON', DOCUMENTS, { Accept: 'application/x-ndjson' }],
-    ['NDJSON, zstd', DOCUMENTS, { Accept: 'application/x-ndjson', 'Accept-Encoding': 'zstd' }],
-    ['CSV', DOCUMENTS + 1, { Accept: 'text/csv' }],
-  ] as const) {
+  for (const [name, lines, headers] of EXPORTS.slice(0, values.short ? 1 : undefined)) {
     const exported = await transfer(exportDocuments(lines, headers))
     const target = name === 'NDJSON' ? TARGET.export : undefined
     show(`${engine}, export as ${name}`, exported, target)
@@ -116,8 +128,8 @@ try {
   print()
   print(`| ${count(DOCUMENTS)} documents | result | target |`)
   print('|---|---:|---|')
-  await measure('SQLite', undefined)
-  await measure('PostgreSQL', url)
+  if (values.engine !== 'postgres') await measure('SQLite', undefined)
+  if (values.engine !== 'sqlite') await measure('PostgreSQL', url)
   print()
   printEnd()
 } finally {
