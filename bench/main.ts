@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { FIGURES_VARIABLE, type Figure, PEERS, type Results, readResults } from './figures.ts'
+import { watchStolenTime } from './load/stolen-time.ts'
 import { print, printEnd, printMachine } from './report.ts'
 import { makeFolder } from './servers/folder.ts'
 import { BUDGET_VARIABLE } from './time-budget.ts'
@@ -36,7 +37,7 @@ const QUERIES = ['--rounds', '8', '--warm-up', '1000']
 const BENCHMARKS: readonly Benchmark[] = [
   { name: 'start', args: ['--rounds', '6'], seconds: 25 },
   { name: 'documents', args: ['--rounds', '10', '--warm-up', '1000'], seconds: 80 },
-  { name: 'transfer', args: [], seconds: 55 },
+  { name: 'transfer', args: ['--short'], seconds: 55 },
   { name: 'jobs', args: ['--documents', '50000'], seconds: 40 },
   {
     ...{ name: 'queries', title: 'queries, SQLite' },
@@ -147,6 +148,7 @@ for (const [at, benchmark] of waiting.entries()) {
     continue
   }
   const begun = performance.now()
+  const stolenTime = watchStolenTime()
   // If the earlier ones took longer than their budgets, the others share the rest.
   const planned = waiting.slice(at).reduce((sum, { seconds }) => sum + seconds, 0)
   const share = Math.min(1, (end - begun / 1_000) / planned)
@@ -154,6 +156,7 @@ for (const [at, benchmark] of waiting.entries()) {
   const notes = [
     `**${title}**`,
     `${Math.round((performance.now() - begun) / 1_000)} s`,
+    `stolen: ${stolenTime()}`,
     ...(rounds.length > 0 ? [`rounds: ${rounds.join(' and ')}`] : []),
     ...(problem ? [`**${problem}**`] : []),
   ]

@@ -1,5 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { quantile } from './load/statistics.ts'
+import { watchStolenTime } from './load/stolen-time.ts'
 
 export const print = (line = '') => process.stdout.write(`${line}\n`)
 
@@ -14,6 +15,7 @@ export const verdict = (isMet: boolean) => (isMet ? 'met' : 'NOT MET')
 
 const machineLoad = () => (loadavg()[0] ?? 0).toFixed(1)
 const begun = performance.now()
+const stolenTime = watchStolenTime()
 
 /** Prints the version of Node.js, the machine and its load at the start. */
 export function printMachine(more = ''): void {
@@ -21,10 +23,13 @@ export function printMachine(more = ''): void {
   print(`Node.js ${process.version}, ${more}${machine}`)
 }
 
-/** Prints the duration of the run and the load at the end. */
+/** Prints the duration of the run, the load at the end, and the time that the host took. */
 export function printEnd(): void {
   const seconds = (performance.now() - begun) / 1_000
-  print(`${Math.round(seconds)} s, load ${machineLoad()} at the end`)
+  const load = `load ${machineLoad()} at the end`
+  print(
+    `${Math.round(seconds)} s, ${load}, ${stolenTime()} of the processor time stolen by the host`,
+  )
 }
 
 /** Ends the process with an error after `duration` ms. */
