@@ -9,6 +9,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { EngineName } from '../../storage/engine.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
+import { encodeTextArray } from '../../storage/text-array.ts'
 import type { NewDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
 import {
@@ -192,15 +193,18 @@ async function insert(target: Target, rows: readonly Row[]): Promise<number> {
 function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
   // In one order, because two transactions that insert the same ids in different orders deadlock.
   const sorted = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  const list = JSON.stringify(sorted.map(({ id, tag, body }) => [id, tag, body]))
-  const each =
-    engine === 'sqlite'
-      ? sql`json_each(${list})`
-      : sql`json_array_elements(cast(${list} as json)) as each(value)`
+  const into = sql`insert into documents (database, collection, id, tag, body)`
+  if (engine === 'sqlite') {
+    const list = JSON.stringify(sorted.map(({ id, tag, body }) => [id, tag, body]))
+    return sql`
+      ${into} select ${where.database}, ${where.collection}, value ->> 0, value ->> 1, value ->> 2
+      from json_each(${list}) where true`
+  }
+  const texts = (column: 'id' | 'tag' | 'body') =>
+    sql`cast(${encodeTextArray(sorted.map((row) => row[column]))} as text[])`
   return sql`
-    insert into documents (database, collection, id, tag, body)
-    select ${where.database}, ${where.collection}, value ->> 0, value ->> 1, value ->> 2
-    from ${each} where true`
+    ${into} select ${where.database}, ${where.collection}, id, tag, body
+    from unnest(${texts('id')}, ${texts('tag')}, ${texts('body')}) as each(id, tag, body)`
 }
 
 interface State {

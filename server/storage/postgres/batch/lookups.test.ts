@@ -6,7 +6,7 @@ import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
 import type { Statement } from '../guarded-client.ts'
 import { Lookups } from './lookups.ts'
-import { encodeTextArray } from './text-array.ts'
+import { encodeTextArray } from '../../text-array.ts'
 
 let database: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
