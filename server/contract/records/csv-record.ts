@@ -64,7 +64,7 @@ export function parseHeader(record: string): CsvHeader {
   if (names.length > COLUMNS) {
     throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
   }
-  if (names.some((name) => name.includes('\r'))) {
+  if (names.some((name, at) => name.includes('\r') && !quoted.has(at))) {
     throw new Failure('invalid', 'A line must end with a line feed, or a carriage return and one.')
   }
   const paths = names.map((name, at) => pathOf(withoutGuard(name), quoted.has(at)))

@@ -200,6 +200,12 @@ describe('CSV', () => {
   })
 })
 
+test('accepts a carriage return in the quoted name of a column', async () => {
+  expect(await read('csv', 'id,"a\rb"\r\n1,x\r\n')).toEqual(
+    await read('ndjson', '\n{"id":"1","a\\rb":"x"}'),
+  )
+})
+
 it('gives the same records however the bytes are split into chunks', async () => {
   const line = fc.oneof(
     fc.constantFrom('{"a":1}', '"', ',', '\r', '\n', '""', '\ufeff', 'é😀', '\\', "'=", ''),

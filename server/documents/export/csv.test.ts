@@ -90,7 +90,9 @@ it('rejects documents with too many different fields', () => {
 
 it('is read back by an import', () => {
   const text = fc.string({ unit: fc.constantFrom("'", '=', '-', '@', '\t', '\r', '"', ',', 'a') })
-  const name = fc.string({ unit: fc.constantFrom('=', '+', '@', '-', '.', ':', 'a') })
+  const name = fc.string({
+    unit: fc.constantFrom('=', '+', '@', '-', '.', ':', ',', '"', '\\', '\r', '\n', 'a'),
+  })
   const fields = fc.dictionary(
     name,
     text.filter((each) => each !== ''),
