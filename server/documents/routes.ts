@@ -38,6 +38,7 @@ import {
   wholeCollectionRoutes,
 } from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
+import { beforeNul } from './document-id.ts'
 import type { ChangeAhead, Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import {
@@ -114,7 +115,10 @@ export function documentRoutes({
       signal: c.req.raw.signal,
     }
     const page = await documents.page(where, filter, after, limit, bounds)
-    const { id } = await wholeCollections.begin(where, 'list', { filter })
+    const { id } = await wholeCollections.begin(where, 'list', {
+      filter,
+      after: after && beforeNul(after),
+    })
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, {
       ETag: `"${tagOf(page)}"`,
@@ -214,10 +218,7 @@ export function documentRoutes({
       if (format !== undefined) return exportCollection(c, where, format, parameters, exports)
       const ahead = pageAhead.take(c)
       const query = ahead?.query ?? parseDocumentQuery(parameters)
-      // A job lists whole documents in the order of their ids.
-      if (prefersAsync(c) && query.sort.length === 0 && query.fields === undefined) {
-        return beginListing(c, where, query)
-      }
+      if (prefersAsync(c) && isListable(query)) return beginListing(c, where, query)
       const respond = (page: FoundPage): Response => {
         const tag = tagOf(page)
         const plan = pageHeaders(query, page)
@@ -289,6 +290,10 @@ const documentResponse = (
   headers?: Record<string, string>,
 ): Response =>
   new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
+
+/** Returns whether a job can list a query: whole documents in the order of their ids. */
+const isListable = ({ sort, fields, cursor }: DocumentQuery): boolean =>
+  sort.length === 0 && fields === undefined && cursor === undefined
 
 /** Returns what a query read and, if requested, the count, as headers. */
 function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, string> {

@@ -22,6 +22,8 @@ export interface JobRequest {
   readonly filter: Filter
   /** A merge patch (RFC 7396) as JSON; only for the kind `patch`. */
   readonly patch?: string
+  /** The id after which it begins; only for the kind `list`. */
+  readonly after?: string | undefined
   /**
    * The tag of the schema that validated the documents before they were staged; null without a
    * schema, undefined if unknown.
@@ -60,6 +62,7 @@ const kind = z.enum(JOB_KINDS)
 const request = z.object({
   filter: z.array(z.tuple([z.string(), z.string()])),
   patch: z.optional(z.string()),
+  after: z.optional(z.string()),
   schema: z.optional(z.nullable(z.string())),
   onConflict: z.optional(z.enum(ON_CONFLICT)),
   audit: z.optional(z.object({ actor, target: z.string() })),

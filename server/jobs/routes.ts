@@ -70,8 +70,9 @@ async function results(
 ): Promise<Pick<Page, 'json' | 'next'>> {
   const { cursor } = job
   if (cursor === null) return { json: '[]', next: undefined }
-  const bounds = { ...request, batches: BATCHES, upTo: cursor }
-  return documents.page(job, job.request.filter, after, limit, bounds)
+  const { filter, after: begin } = job.request
+  const bounds = { ...request, batches: BATCHES, begin, upTo: cursor }
+  return documents.page(job, filter, after, limit, bounds)
 }
 
 /**

@@ -35,12 +35,12 @@ export async function scanNext(
 }
 
 async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: readonly string[]) {
-  const { filter, patch = '' } = job.request
+  const { filter, patch = '', after = '' } = job.request
   const here = db
     .selectFrom('documents')
     .where('database', '=', job.database)
     .where('collection', '=', job.collection)
-    .where('id', '>', job.cursor ?? '')
+    .where('id', '>', job.cursor ?? after)
     .$call((query) => (ids === undefined ? query : query.where('id', 'in', ids)))
     .orderBy('id')
   // Sizes first: this many documents of the maximum size would take too much memory.

@@ -14,10 +14,14 @@ import { readConditions } from '../entity-tag.ts'
 import type { Filter } from '../query/filter.ts'
 import { parseFilterQuery } from '../query/query.ts'
 
-/** A request for all documents that match a filter. `patch` is the merge patch of a change. */
+/**
+ * A request for all documents that match a filter. `patch` is the merge patch of a change, `after`
+ * the id after which a listing begins.
+ */
 interface Request {
   readonly filter: Filter
   readonly patch?: string
+  readonly after?: string | undefined
 }
 
 /** The query string: filters. */

@@ -78,6 +78,26 @@ forEachContractNode((fixture) => {
       expect(seen).toEqual(wanted)
     })
 
+    it('GET begins after an id', async () => {
+      await by('POST', '/continued', some)
+      const wanted = some.filter(({ id, n }) => n === 1 && id > 'd150')
+      const first = await by('GET', '/continued?n=1&after=d150&limit=1', undefined, later)
+      expect([first.status, first.json]).toEqual([206, wanted.slice(0, 1)])
+      const job = String(first.headers.location).replace('/_db/blog', '')
+      expect((await ended(job)).json).toMatchObject({ found: 50, documents: wanted })
+      expect((await by('GET', `${job}?after=d100&limit=1000`)).json.documents).toEqual(wanted)
+      const rest = await by('GET', `${job}?after=d248`)
+      expect(rest.json.documents).toEqual(wanted.slice(-1))
+      const nul = await by('GET', '/continued?after=d150%00x', undefined, later)
+      const all = await ended(String(nul.headers.location).replace('/_db/blog', ''))
+      expect(all.json.found).toBe(99)
+    })
+
+    it('GET rejects a cursor, which the order of ids does not have', async () => {
+      const response = await by('GET', '/continued?cursor=x', undefined, later)
+      expect([response.status, response.json.field]).toEqual([400, 'cursor'])
+    })
+
     it('GET returns the results of one scan step, and the job continues', async () => {
       const many = Array.from({ length: 1_001 }, (_, n) => ({ id: `d${1_000 + n}`, n }))
       await by('POST', '/sparse', many)

@@ -4,12 +4,15 @@ import { withAdvice } from '../../indexes/advise.ts'
 import { planQuery } from '../../indexes/plan.ts'
 import { readByIndex } from '../../indexes/read/read-by-index.ts'
 import { createMatcher, type Filter } from '../filter.ts'
+import { compareCodePoints } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
 import { type Page, type ReadPageDeps, readPage, type ScanBounds } from './read-page.ts'
 import { INDEXED_READ, type IndexStep, type ScanLimit } from './scan-limit.ts'
 
 /** Bounds of one read in id order. */
 export interface ReadBounds extends Omit<ScanBounds, 'step'> {
+  /** No document up to this id is returned. */
+  readonly begin?: string | undefined
   /** Aborted when the client disconnects. By default it does not. */
   readonly signal?: AbortSignal
 }
@@ -60,7 +63,7 @@ export function createReadInIdOrder(
   }
 
   return async (where, filter, after, limit, bounds = {}) => {
-    const query = inIdOrder(filter, after, limit)
+    const query = inIdOrder(filter, later(after, bounds.begin), limit)
     if (filter.length === 0) return readPage(deps, where, query, bounds)
     const found = await readFewEntries(where, filter, query, bounds)
     if (found !== undefined) return found
@@ -76,6 +79,9 @@ export function createReadInIdOrder(
 const NEVER = new AbortController().signal
 
 class TooManyEntries extends Error {}
+
+const later = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || (other !== undefined && compareCodePoints(one, other) < 0) ? other : one
 
 /** Returns the query of a page in id order, of whole documents. */
 const inIdOrder = (filter: Filter, after: string | undefined, limit: number): PageQuery => ({
