@@ -80,6 +80,17 @@ export class Failure extends Error {
   }
 }
 
+/** A document of a request conflicts with a stored one. */
+export class DocumentConflict extends Failure {
+  /** Id of the document that cannot be stored. */
+  readonly id: string
+
+  constructor(id: string, message: string, details: FailureDetails) {
+    super('conflict', message, details)
+    this.id = id
+  }
+}
+
 /**
  * Returns the failure with the JSON Pointer of the failed value prepended to its field. Failures
  * that the caller did not cause are returned unchanged.

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { CollectionIndexes } from '../documents/indexes/entries.ts'
-import { Failure } from '../failure.ts'
+import { DocumentConflict, Failure } from '../failure.ts'
 import { requireDatabase } from '../storage/database-exists.ts'
 import type { EngineName } from '../storage/engine.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -112,9 +112,16 @@ async function create(target: Target, range: Range): Promise<number> {
     return range.count
   }
   const [existing = ''] = await changedIds(target, range)
-  const id = JSON.stringify(existing.slice(0, 64))
-  throw new Failure('conflict', `A document with the id ${id} exists already.`)
+  throw existsAlready(existing)
 }
+
+/** Returns the failure of a creation whose document has an id that exists. */
+export const existsAlready = (id: string) =>
+  new DocumentConflict(
+    id,
+    `A document with the id ${JSON.stringify(id.slice(0, 64))} exists already.`,
+    { field: '/id' },
+  )
 
 /**
  * Removes the documents of a range that have not changed since the scan from the indexes, and keeps

@@ -1,6 +1,7 @@
 import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
+import { jsonPointer } from '../contract/json-pointer.ts'
 import type { LargeArrays } from '../documents/repository/create-many.ts'
-import { Failure } from '../failure.ts'
+import { DocumentConflict, Failure, failureAt } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
@@ -100,6 +101,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
       if (error instanceof LeaseLost) {
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       }
+      if (error instanceof DocumentConflict) throw withIndex(error, sent)
       if (!(error instanceof OutcomeUnknown)) throw error
       const ids = sent.map(({ id }) => id)
       throw new OutcomeUnknown({ cause: error.cause, ids })
@@ -107,6 +109,12 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
       stopRenewing()
     }
   }
+}
+
+/** Adds the index of the document that cannot be stored to the field of a conflict. */
+function withIndex(conflict: DocumentConflict, sent: readonly Sent[]): Failure {
+  const at = sent.findIndex(({ id }) => id === conflict.id)
+  return failureAt(jsonPointer([at]), conflict)
 }
 
 async function* bodiesOf(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { type Json, printJson } from '../../contract/strict-json.ts'
-import { Failure } from '../../failure.ts'
+import { DocumentConflict } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { EngineName } from '../../storage/engine.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -34,14 +34,11 @@ export interface Duplicate {
 }
 
 /** A document has the same values in a unique index as another one. */
-export class NotUnique extends Failure {
-  /** Id of the document that cannot be stored. */
-  readonly second: string
-
+export class NotUnique extends DocumentConflict {
   constructor({ index, first, second }: Duplicate) {
     const id = JSON.stringify(first.slice(0, 64))
     super(
-      'conflict',
+      second,
       `The index ${index.name} is unique, and the document ${id} has the same values.`,
       {
         field: jsonPointer(index.fields[0]?.path ?? []),
@@ -49,7 +46,6 @@ export class NotUnique extends Failure {
         document: first,
       },
     )
-    this.second = second
   }
 }
 

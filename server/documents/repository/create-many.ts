@@ -148,7 +148,7 @@ async function storeSmall(
     .catch(withDocumentIds(made))
     .catch((error: unknown) => {
       if (!(error instanceof NotUnique)) throw error
-      throw failureAt(jsonPointer([ids.indexOf(error.second)]), error)
+      throw failureAt(jsonPointer([ids.indexOf(error.id)]), error)
     })
   if ('exists' in result) {
     throw failureAt(jsonPointer([ids.indexOf(result.exists)]), existsFailure(result.exists))

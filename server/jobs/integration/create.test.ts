@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it } from 'vitest'
+import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture, documents, text, where } from './jobs-fixture.testing.ts'
 
@@ -33,6 +34,29 @@ forEachEngine((engine) => {
       })
       expect(await stored()).toEqual([{ id: 'd10700' }])
       await expect.poll(countRows).toEqual([1, 0])
+      await jobs.stop()
+    })
+
+    it('names the element of an array that conflicts with a stored document', async () => {
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-mail', ['mail'], true)
+      await indexes.build()
+      const stored = [
+        { id: 'd10700', mail: 'x' },
+        { id: 'ann', mail: 'y' },
+      ]
+      for (const each of stored) {
+        await fixture.repository.insert(where, [{ id: each.id, body: JSON.stringify(each) }])
+      }
+      const jobs = node()
+      const taken = create(jobs, documents(1_100, { text }), { later: false })
+      await expect(taken).rejects.toMatchObject({ code: 'conflict', details: { field: '/700/id' } })
+      const array = JSON.parse(documents(1_100, { text })).toSpliced(700, 1, { mail: 'y' })
+      await expect(create(jobs, JSON.stringify(array), { later: false })).rejects.toMatchObject({
+        code: 'conflict',
+        details: { field: '/700/mail', index: 'by-mail', document: 'ann' },
+      })
+      await expect.poll(countRows).toEqual([0, 0])
       await jobs.stop()
     })
 

@@ -1,8 +1,8 @@
 import { invariant } from '../../contract/invariant.ts'
-import { Failure, requireConnected } from '../../failure.ts'
+import { requireConnected } from '../../failure.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
-import { withTimeLimit } from '../apply.ts'
+import { existsAlready, withTimeLimit } from '../apply.ts'
 import { type Commit, type CommitOptions, connectedPause } from '../commit.ts'
 import type { DocumentRules, Job, Merge } from '../job.ts'
 import { rangeAfter } from '../range.ts'
@@ -93,8 +93,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     if (job.kind === 'create') {
       const [first] = changed
       invariant(first, 'a job is staged again because documents have changed')
-      const id = JSON.stringify(first.id.slice(0, 64))
-      throw new Failure('conflict', `A document with the id ${id} exists already.`)
+      throw existsAlready(first.id)
     }
     const staged: { id: string; seen: string; tag: string; body: string }[] = []
     const matches = rules.matcher(job.request.filter)
