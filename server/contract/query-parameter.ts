@@ -41,7 +41,9 @@ const PARAMETER_ADVICE: Readonly<Record<string, string>> = {
  */
 export function adviseParameter(field: string): string | undefined {
   if (Object.hasOwn(PARAMETER_ADVICE, field)) return PARAMETER_ADVICE[field]
-  const similar = QUERY_PARAMETERS.find((each) => isMisspelling(field, each))
+  const similar = QUERY_PARAMETERS.find(
+    (each) => field.toLowerCase() === each || isMisspelling(field, each),
+  )
   if (similar !== undefined) return `Did you mean ${similar}?`
   return field.startsWith('_') ? `Parameters are ${QUERY_PARAMETERS.join(', ')}.` : undefined
 }

@@ -30,6 +30,7 @@ describe('parseDocumentQuery', () => {
     ['limt=5', 'limt', /Did you mean limit\? .* write limt:eq=…/],
     ['limitt=5', 'limitt', /Did you mean limit\?/],
     ['srot=a', 'srot', /Did you mean sort\?/],
+    ['Limit=5', 'Limit', /Did you mean limit\? .* write Limit:eq=…/],
     ['field=a', 'field', /Did you mean fields\?/],
     ['page=2', 'page', /Link header/],
     ['perPage=20', 'perPage', /Use limit\. .* write perPage:eq=…/],
