@@ -1,4 +1,9 @@
-import { parseFilterName, printFieldPath, splitValues } from '../../contract/field-path.ts'
+import {
+  type ListedField,
+  parseFilterName,
+  printFieldPath,
+  splitValues,
+} from '../../contract/field-path.ts'
 import { type Filter, parseExactly, toNumber } from '../query/filter.ts'
 import type { Sort } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'
@@ -42,7 +47,10 @@ export interface IndexPlan {
   readonly isOrdered: boolean
   /** Whether it is read from the end, because the query has the opposite order. */
   readonly isReversed: boolean
-  /** The fields of the index that are not fixed. If it is ordered, the query sorts by them. */
+  /**
+   * The fields of the index that are not fixed. If it is ordered, the query sorts by them; the last
+   * one may be the id.
+   */
   readonly rest: Sort
   /** Whether every document with a key in these ranges matches the filter. */
   readonly isExact: boolean
@@ -146,14 +154,10 @@ function toCandidate(
   const streams = prefixes.map((prefix) => ({ prefix, ranges: rangesAfter(prefix, narrowed) }))
   const rest = sort.filter(({ path }) => !constant.has(printFieldPath(path)))
   const remaining = fields.slice(fixed)
+  // Documents with equal values are ordered by id, so an index may end in it.
+  const orders = [rest, [...rest, BY_ID]]
   const isOrder = (isReversed: boolean) =>
-    !count &&
-    rest.length === remaining.length &&
-    rest.every(({ path, isDescending }, at) => {
-      const field = remaining[at]
-      if (field === undefined || printFieldPath(field.path) !== printFieldPath(path)) return false
-      return (field.isDescending !== isDescending) === isReversed
-    })
+    !count && orders.some((order) => hasOrder(remaining, order, isReversed))
   const isForward = isOrder(false)
   const isReversed = !isForward && isOrder(true)
   const isOrdered = isForward || isReversed
@@ -173,6 +177,17 @@ function toCandidate(
     ],
   }
 }
+
+const BY_ID: ListedField = { path: ['id'], isDescending: false }
+
+/** Returns whether fields have an order, or all of them the opposite one. */
+const hasOrder = (fields: Sort, order: Sort, isReversed: boolean): boolean =>
+  fields.length === order.length &&
+  fields.every(({ path, isDescending }, at) => {
+    const other = order[at]
+    if (other === undefined || printFieldPath(other.path) !== printFieldPath(path)) return false
+    return (other.isDescending !== isDescending) === isReversed
+  })
 
 /** Returns the keys of the values that equal one of the texts: a string, and another JSON value. */
 function keysOf(texts: readonly string[], isDescending: boolean, fields: number): IndexKey[] {

@@ -16,9 +16,11 @@ const LONG = 'x'.repeat(KEY_BYTES)
 const plain = [null, true, false, 0, 1, -1, 1e308, -1e308, 0.1] as const
 // A document cannot contain the number -0.
 const likeOthers = ['0', '-0', '1', 'true', ''] as const
+/** The ids of the first documents. */
+const ids = ['0s', '1s'] as const
 const texts = ['a', 'ab', 'é', '\uffff', '\u{1f600}', '\u{1f600}a', 'b,c', 'b\\c'] as const
 const scalar = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom<Json>(...plain, ...likeOthers) },
+  { weight: 3, arbitrary: fc.constantFrom<Json>(...plain, ...likeOthers, ...ids) },
   { weight: 3, arbitrary: fc.constantFrom<Json>(...texts) },
   { weight: 1, arbitrary: fc.constantFrom<Json>(LONG, `${LONG}a`, `${LONG}b`) },
   fc.integer({ min: -3, max: 3 }),
@@ -36,7 +38,7 @@ export const contents = fc.dictionary(fc.constantFrom(...NAMES), value, { noNull
 export const patch = fc.dictionary(fc.constantFrom(...NAMES), scalar, { noNullPrototype: true })
 
 const path: fc.Arbitrary<Path> = fc.oneof(
-  fc.constantFrom(...NAMES).map((name) => [name]),
+  fc.constantFrom(...NAMES, 'id').map((name) => [name]),
   fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom('a', 'b')),
 )
 const text = scalar.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))

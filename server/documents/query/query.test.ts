@@ -57,6 +57,19 @@ describe('parseDocumentQuery', () => {
     )
   })
 
+  it.each([
+    ['id', ''],
+    ['id,year', ''],
+    ['year,id,title', 'year'],
+    ['-id,year', '-id'],
+    ['year,-id,id', 'year,-id'],
+    ['author.id', 'author.id'],
+  ])('sorts by %s up to the id', (given, expected) => {
+    const { sort } = parse(`sort=${given}`)
+    const texts = sort.map((each) => (each.isDescending ? '-' : '') + printFieldPath(each.path))
+    expect(texts.join()).toBe(expected)
+  })
+
   it.each(['port=1', 'a.sort=1', 'limit:gt=1', '_x:eq=1', 'shirt=1'])('accepts %s', (text) => {
     expect(parse(text).filter).toHaveLength(1)
   })

@@ -97,7 +97,7 @@ function selectionOf(
   filter: Filter,
   given: ReadonlyMap<QueryParameter, string>,
 ): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields'> {
-  const sort = listOf(given, 'sort', MAX_SORT_FIELDS)
+  const sort = significant(listOf(given, 'sort', MAX_SORT_FIELDS))
   const fields = given.has('fields') ? listOf(given, 'fields', MAX_SELECTED_FIELDS) : undefined
   if (fields?.some(({ isDescending }) => isDescending)) {
     throw badParameter('fields', 'fields takes names without a hyphen before them.')
@@ -108,6 +108,15 @@ function selectionOf(
     sort,
     fields: fields?.map(({ path }) => path),
   }
+}
+
+/**
+ * Returns the fields that decide the order: none after the id, which is unique, and not the id
+ * itself if it is ascending, because documents with equal values are in this order anyway.
+ */
+function significant(sort: readonly ListedField[]): readonly ListedField[] {
+  const at = sort.findIndex(({ path: [name, ...rest] }) => name === 'id' && rest.length === 0)
+  return at === -1 ? sort : sort.slice(0, sort[at]?.isDescending ? at + 1 : at)
 }
 
 /**

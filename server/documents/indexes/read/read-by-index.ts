@@ -170,7 +170,8 @@ export function beginAfter(
 ): StreamPosition | 'unknown' {
   const restValues = rest.map(({ path }) => {
     const name = printFieldPath(path)
-    return values[sort.findIndex((each) => printFieldPath(each.path) === name)]
+    const at = sort.findIndex((each) => printFieldPath(each.path) === name)
+    return at === -1 ? id : values[at]
   })
   const key = keyOfValues(restValues, rest, index.fields.length)
   return key.isTruncated ? 'unknown' : { rest: key.bytes, id }
