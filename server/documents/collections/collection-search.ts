@@ -7,6 +7,7 @@ import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import type { Filter } from '../query/filter.ts'
 import { compareCodePoints } from '../query/order.ts'
+import { idsOf } from '../query/scan/read-by-ids.ts'
 import type { ScanLimit, ScanStep } from '../query/scan/scan-limit.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
@@ -36,15 +37,17 @@ export function createCollectionSearch(
       })
   return {
     /**
-     * Returns the ids of the documents that an index finds for a filter, in order. They may include
-     * documents that do not match. Returns undefined if no index serves the filter, or if there are
-     * more than {@link SELECTION_LIMITS}.
+     * Returns the ids of the documents that a filter lists, or an index finds for it, in order. They
+     * may include documents that do not exist or do not match. Returns undefined if no index serves
+     * the filter, or if it finds more than {@link SELECTION_LIMITS}.
      */
     async select(
       where: CollectionRef,
       filter: Filter,
       step: ScanStep,
     ): Promise<readonly string[] | undefined> {
+      const listed = idsOf(filter)
+      if (listed !== undefined) return listed
       // An index contains a large change only once it is applied.
       const isApplied = () => store.collectionWrites?.unapplied(where) === undefined
       if (filter.length === 0 || !isApplied()) return undefined

@@ -125,6 +125,24 @@ forEachEngine((engine) => {
     expect([idsOn(page).join(), page.total]).toEqual([ids, total])
   })
 
+  test.each<[query: string, ids: string, scanned: number, total: number]>([
+    ['id=2', '2', 1, 1],
+    ['id:in=3,1,none', '1,3', 2, 2],
+    ['id:in=3,1,none&sort=-a', '3,1', 2, 2],
+    ['id:in=1,2,3&a=1', '1,2', 3, 2],
+    ['id:in=1,2,3&after=1&limit=1', '2', 3, 3],
+    ['id:in=1,2&id=2', '2', 1, 1],
+    ['id=', '', 0, 0],
+    ['id=2%00', '', 0, 0],
+  ])('documents are read by their ids: %s', async (query, ids, scanned, total) => {
+    const repository = createDocumentRepository(store)
+    const scan = () => Promise.reject(new Error('a scan'))
+    documents = createDocuments({ ...repository, list: scan, scan, until: scan }, () => 0)
+    const page = await find(query)
+    expect([idsOn(page).join(), page.scanned, page.index]).toEqual([ids, scanned, undefined])
+    expect((await find(query, { count: true })).total).toBe(total)
+  })
+
   test.each<[string, boolean, string[] | undefined, string]>([
     ['a=1', false, ['a'], 'An index on a would serve it. Begin after an id with after, or request'],
     ['b:ne=9', false, undefined, 'documents. Begin after an id with after, or request a job'],

@@ -10,6 +10,7 @@ import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { countDocuments, countEntries, isCountable } from './count-matches.ts'
 import type { Filter } from './filter.ts'
 import type { PageQuery } from './page-query.ts'
+import { idsOf, readByIds } from './scan/read-by-ids.ts'
 import { type Page, readPage } from './scan/read-page.ts'
 import type { ScanLimit } from './scan/scan-limit.ts'
 
@@ -84,6 +85,8 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       return readPage(deps, where, query, { reserve: bounds.reserve })
     }
     if (!isFiltered) return readLong(undefined)
+    const ids = idsOf(filter)
+    if (ids !== undefined) return readListed(ids)
     // A page is read with cached indexes only if one of them answers the query alone: the
     // statement checks that it is still ready, and no index that has become ready since would be
     // better.
@@ -118,6 +121,15 @@ export function createFindPage(deps: FindPageDeps): FindPage {
           return found === undefined ? readLong(plan) : reserved(found)
         }
       }
+    }
+
+    /** Reads a page of documents whose ids are known. */
+    async function readListed(ids: readonly string[]): Promise<Page> {
+      const { reserve } = bounds
+      await bounds.permission
+      return scans.runIndexed(bounds.signal(), (step) =>
+        readByIds(deps, where, ids, query, { reserve, step }),
+      )
     }
 
     /** Reads a page whose documents have to be matched or sorted. */

@@ -69,6 +69,22 @@ forEachEngine((engine) => {
       await jobs.stop()
     })
 
+    it('examines only the documents whose ids the filter lists', async () => {
+      const jobs = node()
+      const filter = [
+        ['id:in', 'd10002,d10001,none,d10003'],
+        ['author', 'ada'],
+      ] as const
+      const job = await ended(jobs, await jobs.begin(where, 'delete', { filter }))
+      expect(job).toMatchObject({ state: 'done', failure: null, done: 3, found: 1 })
+      const scans = new ScanLimit({ ...SCANS, work: -1 })
+      const limited = node(undefined, undefined, undefined, scans)
+      expect(await limited.run(where, 'delete', { filter: [['id', 'd10004']] })).toBe(1)
+      expect(await limited.run(where, 'delete', { filter: [['id', '\0']] })).toBe(0)
+      expect(await stored()).toHaveLength(598)
+      await Promise.all([jobs.stop(), limited.stop()])
+    })
+
     it('has the limits of queries without an index', async () => {
       let time = 0
       const scans = new ScanLimit(SCANS, () => {
