@@ -287,6 +287,33 @@ describe.each(['replacements', 'deletions'])('%s', (kind) => {
   })
 })
 
+it.each([
+  ['a replacement', 'd1', () => replaceAll([{ id: 'd1', n: 2 }])],
+  ['an insertion', 'new', async () => [await failureOf(insertAll([{ id: 'new', n: 2 }]))]],
+])('%s in a deadlock is repeated', async (_, id, change) => {
+  await storeAll(some(3))
+  const other = await lockDocument('d2', 'for update')
+  // The change waits for the value of this document, and then this transaction for the change.
+  await other.query("delete from index_entries where id = 'd2' and sole is not null")
+  const changing = change()
+  await untilWaiting(other)
+  // PostgreSQL then ends the transaction of the change.
+  await other.query("set local deadlock_timeout = '10s'")
+  await other.query(`
+    insert into documents values ('${where.database}', '${where.collection}', '${id}', '', '{}')
+    on conflict (database, collection, id) do update set tag = documents.tag`)
+  await other.query('rollback')
+  await other.end()
+  expect(await changing).toEqual([rival('d2')])
+  await expectEntriesOfDocuments(store)
+})
+
+/** Returns the conflict of the only change. */
+async function failureOf(changing: Promise<PromiseSettledResult<unknown>[]>): Promise<unknown> {
+  const [result] = await changing
+  return result?.status === 'rejected' ? result.reason.details : result?.value
+}
+
 /** Begins a transaction that locks a document; its end releases the lock. */
 async function lockDocument(id: string, mode: 'for share' | 'for update'): Promise<pg.Client> {
   const other = new pg.Client(database.databaseUrl)

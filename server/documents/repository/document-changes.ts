@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
+import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -52,7 +53,13 @@ export function createDocumentChanges(
   store: Store,
   tagOf: (ref: DocumentRef) => Promise<string | undefined>,
 ): DocumentChanges {
-  const { db, engine, transaction } = store
+  const { db, engine } = store
+  /** Runs a transaction that has no effect but its changes. */
+  const transaction: Store['transaction'] = (...parameters) =>
+    retryConflicts(
+      () => store.transaction(...parameters),
+      () => true,
+    )
   const insertion = sql`
     insert into documents (database, collection, id, tag, body)
     select ${''}, ${''}, ${''}, ${''}, ${''} where ${databaseExists('')}
