@@ -79,6 +79,10 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     await reconcile(address)
   }
 
+  /** Whether {@link open} checks the precondition, in its transaction, of an endpoint unknown here. */
+  const isCheckedByOpen = (address: string, expected: ExpectedRevision) =>
+    listeners.get(address) === undefined && (expected === undefined || expected === 'none')
+
   async function put(endpoint: string, { names }: Mapping, change: EndpointChange) {
     const revision = await write({ ...change, endpoint, databases: [...names] })
     invariant(revision !== undefined, 'a stored endpoint has a revision')
@@ -99,8 +103,14 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const { reason } = explainBindFailure(error as Failure, address, listeners.listed())
       return failureAt('/endpoint', reason)
     }
+    // Another node may have just stored the address as the last one with `_system`.
+    const storeMapping = (guard?: EndpointChange['guard']) =>
+      put(opened.name, mapping, { ...change, guard })
     const storeEndpoint = async () => {
-      const desired = await put(opened.name, mapping, change).catch((error: unknown) => {
+      const storing = reaches(mapping, SYSTEM_DATABASE)
+        ? storeMapping()
+        : adminAccess.withdraw(opened, storeMapping)
+      const desired = await storing.catch((error: unknown) => {
         opened.close()
         throw error
       })
@@ -136,15 +146,22 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const address = readAddress(input.endpoint)
       const mapping = createMapping(input.databases)
       const endpoint = formatAddress(address)
+      const change = { actor, expected, part }
       const openFailure = await withLock(endpoint, async () => {
-        await catchUp(endpoint, expected)
-        const existing = listeners.get(endpoint)
-        requireRevision(endpoint, existing?.revision, expected)
+        if (!isCheckedByOpen(endpoint, expected)) await catchUp(endpoint, expected)
+        let existing = listeners.get(endpoint)
         if (existing === undefined) {
+          requireRevision(endpoint, undefined, expected)
           if (listeners.stopping) throw stoppingFailure()
-          return open(address, mapping, { actor, expected, part })
+          const failure = await open(address, mapping, change)
+          if (failure === undefined || placement === undefined) return failure
+          // Another node may have just stored the endpoint and use its port.
+          await reconcile(endpoint)
+          existing = listeners.get(endpoint)
+          if (existing === undefined) return failure
         }
-        await remap(existing, mapping, { actor, expected, part })
+        requireRevision(endpoint, existing.revision, expected)
+        await remap(existing, mapping, change)
         return undefined
       })
       if (openFailure === undefined) return
