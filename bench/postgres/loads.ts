@@ -46,21 +46,17 @@ export const LOADS = {
 } as const satisfies Readonly<Record<string, LoadKind>>
 export type Kind = keyof typeof LOADS
 
-/**
- * Rates that are compared, and the ratio wanted. With 64 connections to a distant PostgreSQL, the
- * round trips alone permit about half of the rate without latency on any server ({@link boundOf}),
- * so the ratio is wanted of 256 connections.
- */
+/** Rates that are compared, and the ratio wanted. */
 export const RATIOS = [
   ['read', 'bare', 0.35],
   ['insert', 'bare', 0.12],
   ['page', 'bare', 0.04],
   ['read', 'plain', 2],
-  ['farRead', 'read', undefined],
-  ['farInsert', 'insert', undefined],
+  ['farRead', 'read', 0.5],
+  ['farInsert', 'insert', 0.5],
   ['manyFarReads', 'manyReads', 0.5],
   ['manyFarInserts', 'manyInserts', 0.5],
-] as const satisfies readonly (readonly [Kind, Kind, number | undefined])[]
+] as const satisfies readonly (readonly [Kind, Kind, number])[]
 
 /** Returns the name of a load, with its number of connections unless that is the usual one. */
 export function nameOf(kind: Kind): string {

@@ -62,16 +62,15 @@ function showRatios(slices: Slices, roundTrip: number): void {
     const bound = boundOf(kind, roundTrip)
     const limits = (slices.get(to) ?? []).map(({ rate }) => (bound ?? Infinity) / rate)
     const limit = bound === undefined ? '' : quantile(limits).toFixed(3)
-    const peers = to === 'bare' ? { 'node:http': '1.000' } : undefined
-    if (target === undefined) {
-      print(`| ${what} | ${value} | ${limit} | |`)
-      addFigure({ what: `PostgreSQL: ${what} (limit of the round trips: ${limit})`, value, peers })
-      continue
-    }
     const isMet = quantile(ratios) >= target
     print(`| ${what} | ${value} | ${limit} | ${target}: ${verdict(isMet)} |`)
-    const figure = { what: `PostgreSQL: ${what}`, value, peers }
-    addFigure({ ...figure, target: `at least ${target}`, isMet })
+    addFigure({
+      what: `PostgreSQL: ${what}${limit && ` (limit of the round trips: ${limit})`}`,
+      value,
+      peers: to === 'bare' ? { 'node:http': '1.000' } : undefined,
+      target: `at least ${target}`,
+      isMet,
+    })
   }
   for (const [kind, each] of slices) {
     const bound = boundOf(kind, roundTrip)
