@@ -13,6 +13,7 @@ const TESTS = [
   'server/integration/failures/kill.test.ts',
   'server/integration/failures/full-disk',
   'server/integration/failures/inaccessible-data.test.ts',
+  'server/integration/failures/read-only-disk.mount.test.ts',
   'server/integration/failures/data-folder-lost.test.ts',
   'server/integration/failures/damaged-database.test.ts',
   'server/storage/open.test.ts',

@@ -1,12 +1,23 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { openStore } from '../../storage/open.ts'
 import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
 import { makeToken, sendRequest } from '../../test-support/start.testing.ts'
 
-// Tests starts with a data folder whose files the process may not use, or without the write-ahead log.
+// Tests starts with a data folder whose files the process may not use, that a newer version has
+// changed, or without the write-ahead log.
 
 let folder: string
 let data: string
@@ -22,9 +33,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Starts a server that has no permissions beyond those of the mode of a file. */
+/** Starts a server that has no permissions beyond those of the owner and the mode of a file. */
 function start() {
-  const without = ['dac_override', 'dac_read_search'].map((name) => `-${name}`).join()
+  const without = ['dac_override', 'dac_read_search', 'fowner', 'chown']
+    .map((name) => `-${name}`)
+    .join()
   const drop = [`--bounding-set=${without}`, `--inh-caps=${without}`]
   return startProcess(['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`], {
     through: process.getuid?.() === 0 ? ['setpriv', ...drop] : [],
@@ -95,6 +108,57 @@ test('files that may not be used end a start with their name, and are left as th
   expect(await messageOfStart()).toBe(`${key} cannot be used. (EACCES)`)
   chmodSync(key, 0o600)
   await expectKept(token)
+})
+
+/** The user `nobody` on Linux, whom no process of the test runs as. */
+const OTHER_USER = 65_534
+
+/** Only root can give files to another user. */
+const isRoot = process.getuid?.() === 0
+
+test.runIf(isRoot)('files of another user end a start, and are left as they are', async () => {
+  const token = await createAndKill()
+  const before = contents()
+  const database = join(data, 'gatehouse.sqlite')
+  const { uid, gid } = statSync(data)
+  const all = ['', ...readdirSync(data)].map((name) => join(data, name))
+  const give = (paths: readonly string[], to: number) => {
+    for (const path of paths) chownSync(path, to, gid)
+  }
+
+  give(all, OTHER_USER)
+  expect(await messageOfStart()).toBe(`The file ${database} ${DENIED}`)
+  // Everyone may create files in the folder.
+  chmodSync(data, 0o777)
+  expect(await messageOfStart()).toBe(`The file ${join(data, 'lock.sqlite')} ${DENIED}`)
+  give([data], uid)
+  chmodSync(data, 0o700)
+  expect(await messageOfStart()).toBe(`The file ${join(data, 'lock.sqlite')} ${DENIED}`)
+  expect(contents()).toEqual(before)
+
+  // Files that everyone may use, in a folder of another user that the process may only read.
+  for (const path of all) chmodSync(path, 0o666)
+  give([data], OTHER_USER)
+  chmodSync(data, 0o755)
+  expect(await messageOfStart()).toBe(`The data folder ${data} is not writable: permission denied.`)
+  expect(contents()).toEqual(before)
+
+  give(all, uid)
+  chmodSync(data, 0o700)
+  await expectKept(token)
+})
+
+test('a store that a newer version has changed ends a start', async () => {
+  await createAndKill()
+  const store = await openStore({ data }, 'tool')
+  await sql`insert into kysely_migration (name, timestamp)
+    values ('9999-tomorrow', '2999-01-01T00:00:00.000Z')`.execute(store.db)
+  await store.close()
+  const before = contents()
+  expect(await messageOfStart()).toMatch(
+    /^This database was last used by a newer version of Gatehouse .*9999-tomorrow/,
+  )
+  expect(contents()).toEqual(before)
 })
 
 test('a lost write-ahead log ends a start, until its index is removed', async () => {
