@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type NodeProcess, startNodes } from '../../nodes/integration/node-processes.testing.ts'
+import { openStore } from '../../storage/open.ts'
 import {
   type OwnPostgres,
   startOwnPostgres,
@@ -8,12 +10,13 @@ import {
 import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
-import { createTokenRevoker } from './revoked-tokens.testing.ts'
+import { createRevoker, type StoredSession } from './revoked-credentials.testing.ts'
 import { FAULTS, randomNumbers, SEED } from './settings.testing.ts'
+import { storePerson, storeSession } from './stored-people.testing.ts'
 
 // Two nodes connect to one PostgreSQL through separate proxies while clients change documents and
-// revoke tokens. The test causes faults of nodes, of PostgreSQL and of connections, one after the
-// other. `npm run test:endurance` causes more of them.
+// revoke tokens and sessions. The test causes faults of nodes and their clocks, of PostgreSQL and of
+// connections, one after the other. `npm run test:endurance` causes more of them.
 
 /** Number of clients per node. */
 const CLIENTS = 3
@@ -27,18 +30,34 @@ const COMPARE = 10
 /** How long a client waits after a request without a response, ms. */
 const RETRY_DELAY = 20
 
+/** Number of sessions that are revoked; after that, only tokens are. */
+const SESSIONS = 5 * FAULTS
+
+/** Lets SIGUSR2 set the clock of a node. */
+const SETTABLE_CLOCK = fileURLToPath(
+  new URL('../../test-support/settable-clock.testing.ts', import.meta.url),
+)
+
 /** Maximum time of a fault on a busy machine, ms. */
 const FAULT = 30_000
 
 let server: OwnPostgres
 let proxies: TcpProxy[]
 let nodes: NodeProcess[]
+let sessions: StoredSession[]
 
 beforeAll(async () => {
   server = await startOwnPostgres()
   proxies = [await startTcpProxy(server.port), await startTcpProxy(server.port)]
   const urls = proxies.map(({ port }) => `postgres://gatehouse@127.0.0.1:${port}/postgres`)
-  nodes = await startNodes(urls, ['a', 'b'])
+  nodes = await startNodes(urls, ['a', 'b'], [], ['--import', SETTABLE_CLOCK])
+  const store = await openStore({ databaseUrl: server.url }, 'tool')
+  const person = await storePerson(store, 'revoked', 'operator')
+  sessions = []
+  while (sessions.length < SESSIONS) {
+    sessions.push({ person, ...(await storeSession(store, person)) })
+  }
+  await store.close()
 })
 afterAll(async () => {
   await killProcesses()
@@ -88,6 +107,15 @@ const faults: readonly (readonly [string, Fault])[] = [
       const node = any(nodes, random)
       await node.end('SIGKILL')
       return () => node.start()
+    },
+  ],
+  [
+    'the clock of a node is set',
+    async (random) => {
+      const { process } = any(nodes, random)
+      process.signal('SIGUSR2')
+      await last(random, 3_000)
+      return () => process.signal('SIGUSR2')
     },
   ],
   [
@@ -160,7 +188,7 @@ const faults: readonly (readonly [string, Fault])[] = [
   ],
 ]
 
-test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked tokens are rejected`, {
+test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked credentials are rejected`, {
   timeout: 120_000 + FAULTS * FAULT,
 }, async () => {
   const random = randomNumbers(SEED)
@@ -170,7 +198,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked tok
       writer: createDocumentWriter(`${node.name}${at}`, randomNumbers(SEED + random(1_000_000))),
     })),
   )
-  const revoker = createTokenRevoker(nodes, randomNumbers(SEED))
+  const revoker = createRevoker(nodes, sessions, randomNumbers(SEED))
   const acknowledged = () => writers.reduce((sum, { writer }) => sum + writer.acknowledged, 0)
   let over = false
   let failure: unknown

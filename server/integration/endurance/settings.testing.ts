@@ -10,7 +10,7 @@ function number(name: string, usual: number): number {
 export const KILLS = number('GATEHOUSE_TEST_KILLS', 20)
 
 /** Number of faults of nodes, of PostgreSQL and of connections that the tests cause. */
-export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 10)
+export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 11)
 
 /**
  * Number of starts that are killed while they migrate the store, for each engine and older version.
