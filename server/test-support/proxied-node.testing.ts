@@ -7,6 +7,8 @@ import { startForTest, type TestNode } from './start.testing.ts'
 export interface ProxiedNode extends AsyncDisposable {
   readonly node: TestNode
   readonly proxy: TcpProxy
+  /** URL of the database without the proxy. */
+  readonly databaseUrl: string
 }
 
 export async function startProxiedNode(): Promise<ProxiedNode> {
@@ -23,6 +25,7 @@ export async function startProxiedNode(): Promise<ProxiedNode> {
   return {
     node,
     proxy,
+    databaseUrl: database.databaseUrl,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

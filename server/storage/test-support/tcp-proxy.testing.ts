@@ -24,6 +24,11 @@ export interface TcpProxy {
    */
   delay(roundTrip: number): void
   /**
+   * Holds the responses on connections that are open now. Returns how many parts are held, and the
+   * function that passes them on.
+   */
+  holdResponses(): { readonly held: number; release(): void }
+  /**
    * Drops the response to the next client message that contains these bytes. Then closes the
    * connection (`cut`), or keeps it open without passing any more data (`silence`). Resolves when
    * the response is dropped.
@@ -60,6 +65,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let sequentialRoundTrips = 0
   let unanswered = 0
   const busy = new Set<Socket>()
+  let hold: { readonly pairs: ReadonlySet<unknown>; readonly parts: (() => void)[] } | undefined
   // Without `noDelay`, a socket holds a second part back until the first one is acknowledged.
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
@@ -108,7 +114,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         if (losing.kind === 'cut') return cut()
         lost = true
       }
-      if (!lost) toClient(Math.ceil(roundTrip / 2), () => client.write(bytes))
+      if (lost) return
+      const pass = () => toClient(Math.ceil(roundTrip / 2), () => client.write(bytes))
+      if (hold?.pairs.has(pair)) hold.parts.push(pass)
+      else pass()
     })
     for (const socket of pair) {
       socket.on('error', () => {})
@@ -154,6 +163,19 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
     delay(ms) {
       roundTrip = ms
+    },
+    holdResponses() {
+      const parts: (() => void)[] = []
+      hold = { pairs: new Set(pairs), parts }
+      return {
+        get held() {
+          return parts.length
+        },
+        release() {
+          hold = undefined
+          for (const pass of parts) pass()
+        },
+      }
     },
     loseAnswerTo: (bytes, how = 'cut') => set(bytes, how),
     loseRequest: (bytes) => set(bytes, 'request'),
