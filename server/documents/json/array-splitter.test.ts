@@ -31,6 +31,17 @@ describe('ArraySplitter', () => {
     for (const size of [1, 2, 3, 7, Infinity]) expect(parsed(text, size)).toEqual(JSON.parse(text))
   })
 
+  it('keeps none of the small chunks of an element', () => {
+    const splitter = new ArraySplitter()
+    const chunks = ['["', 'a', 'b', 'c'].map((each) => Buffer.from(each))
+    for (const chunk of chunks) {
+      expect(splitter.push(chunk)).toEqual([])
+      chunk.fill('-')
+    }
+    const [element] = splitter.push(Buffer.from('"]'))
+    expect(Buffer.from(element ?? []).toString()).toBe('-abc"')
+  })
+
   it('returns the elements of every array', () => {
     fc.assert(
       fc.property(

@@ -1,5 +1,6 @@
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
+import { CollectedBytes } from '../../http/input/collected-bytes.ts'
 
 // States: what may come next in the array.
 const BEFORE = 0
@@ -34,8 +35,7 @@ export class ArraySplitter {
   #inString = false
   #isEscaped = false
   /** The beginning of the current element, from earlier chunks. */
-  #held: Uint8Array[] = []
-  #heldBytes = 0
+  readonly #held = new CollectedBytes()
 
   /**
    * Returns the elements that end in a chunk.
@@ -139,18 +139,13 @@ export class ArraySplitter {
   }
 
   #hold(part: Uint8Array): void {
-    this.#heldBytes += part.length
-    if (this.#heldBytes > DOCUMENT_BYTES) throw elementTooLarge()
-    this.#held.push(part)
+    this.#held.add(part)
+    if (this.#held.length > DOCUMENT_BYTES) throw elementTooLarge()
   }
 
   #take(part: Uint8Array): Uint8Array {
     this.#hold(part)
-    const [only] = this.#held
-    const element = only !== undefined && this.#held.length === 1 ? only : Buffer.concat(this.#held)
-    this.#held = []
-    this.#heldBytes = 0
-    return element
+    return this.#held.take()
   }
 }
 

@@ -1,5 +1,6 @@
 import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
+import { CollectedBytes } from '../../http/input/collected-bytes.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
 /** Maximum size of a part, documents and bytes. Parsing one takes a few milliseconds. */
@@ -26,17 +27,15 @@ export type CreateBody =
  */
 export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise<CreateBody> {
   const rest = chunks[Symbol.asyncIterator]()
-  const head: Uint8Array[] = []
-  let bytes = 0
+  const head = new CollectedBytes()
   for (;;) {
     const { done, value } = await rest.next()
-    if (done) return { text: decode(Buffer.concat(head)) }
-    head.push(value)
-    bytes += value.length
+    if (done) return { text: decode(head.take()) }
+    head.add(value)
     const first = firstOf(value)
-    if (first === OPEN_ARRAY) return { parts: partsOf(joined(head, rest)) }
-    if (first !== undefined) return { text: await textOf(joined(head, rest)) }
-    if (bytes > DOCUMENT_BYTES) {
+    if (first === OPEN_ARRAY) return { parts: partsOf(joined(head.take(), rest)) }
+    if (first !== undefined) return { text: await textOf(joined(head.take(), rest)) }
+    if (head.length > DOCUMENT_BYTES) {
       await rest.return?.()
       throw tooLarge()
     }
@@ -55,9 +54,9 @@ const firstOf = (bytes: Uint8Array) => bytes.find((byte) => !WHITESPACE.includes
 const OPEN_ARRAY = 0x5b
 const WHITESPACE: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
 
-async function* joined(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>) {
+async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>) {
   try {
-    yield* head
+    yield head
     for (;;) {
       const { done, value } = await rest.next()
       if (done) return
@@ -69,14 +68,12 @@ async function* joined(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Arr
 }
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const held: Uint8Array[] = []
-  let bytes = 0
+  const bytes = new CollectedBytes()
   for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > DOCUMENT_BYTES) throw tooLarge()
-    held.push(chunk)
+    bytes.add(chunk)
+    if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
   }
-  return decode(Buffer.concat(held))
+  return decode(bytes.take())
 }
 
 async function* partsOf(

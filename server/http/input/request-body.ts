@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import type { Context } from 'hono'
 import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { bodyBudget } from './body-budget.ts'
+import { CollectedBytes } from './collected-bytes.ts'
 import { gunzip } from './gunzip.ts'
 
 /** Maximum size of a form, bytes. */
@@ -40,7 +40,7 @@ export async function readBody(c: Context<AppEnv>, maxBytes: number): Promise<Ui
   if (isCompressed(c)) {
     const release = bodyBudget.reserve(maxBytes)
     outgoing?.once('close', release)
-    const body = buffer(limited(gunzip(sentChunks(c)), maxBytes))
+    const body = collectAll(limited(gunzip(sentChunks(c)), maxBytes))
     return outgoing === undefined ? body.finally(release) : body
   }
   if (incoming !== undefined) {
@@ -54,20 +54,23 @@ export async function readBody(c: Context<AppEnv>, maxBytes: number): Promise<Ui
   return body
 }
 
+async function collectAll(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const bytes = new CollectedBytes()
+  for await (const chunk of chunks) bytes.add(chunk)
+  return bytes.take()
+}
+
 // Uses events because an async iterator dominates the cost of a small body.
 function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let length = 0
+    const bytes = new CollectedBytes()
     const onData = (chunk: Uint8Array) => {
-      chunks.push(chunk)
-      length += chunk.length
-      if (length > maxBytes) fail(tooLarge(maxBytes))
+      bytes.add(chunk)
+      if (bytes.length > maxBytes) fail(tooLarge(maxBytes))
     }
     const onEnd = () => {
       stop()
-      const [only] = chunks
-      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks))
+      resolve(bytes.take())
     }
     const fail = (error: Error) => {
       stop()
