@@ -101,10 +101,10 @@ export async function createBareRoot(): Promise<BareRoot> {
   const network = Object.entries(process.env).filter(([name]) =>
     /^(?:https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file|git_ssl_cainfo)$/i.test(name),
   )
-  const given = [...settings, ...network].filter(([, value]) => value)
-  for (const [, value] of given) if (value?.startsWith('/')) copyIn(value)
+  const set = [...settings, ...network].filter(([, value]) => value)
+  for (const [, value] of set) if (value?.startsWith('/')) copyIn(value)
   const base = {
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(set),
     npm_config_cache: '/root/.npm',
     // The cache contains what `npm ci` has just installed in the checkout.
     npm_config_prefer_offline: 'true',

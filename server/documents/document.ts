@@ -24,17 +24,17 @@ export function toDocument(
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Failure('invalid', 'A document must be a JSON object.', { field: '' })
   }
-  const given = Object.hasOwn(value, 'id') ? value.id : undefined
-  if (given !== undefined) requireDocumentId(given)
-  if (known !== undefined && given !== undefined && given !== known) {
+  const ownId = Object.hasOwn(value, 'id') ? value.id : undefined
+  if (ownId !== undefined) requireDocumentId(ownId)
+  if (known !== undefined && ownId !== undefined && ownId !== known) {
     throw new Failure(
       'invalid',
       `The id in the document differs from the id in the path, ${quoteId(known)}.`,
       { field: '/id' },
     )
   }
-  const id = known ?? given ?? createDocumentId(now())
-  const body = given === undefined ? printJson({ id, ...value }) : (printed ?? printJson(value))
+  const id = known ?? ownId ?? createDocumentId(now())
+  const body = ownId === undefined ? printJson({ id, ...value }) : (printed ?? printJson(value))
   if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
   return { id, body }
 }

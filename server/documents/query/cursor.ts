@@ -60,9 +60,9 @@ export function createCursors(secretKey: Uint8Array): Cursors {
     parse(query, cursor) {
       const end = cursor.lastIndexOf('.')
       const position = cursor.slice(0, end)
-      const given = Buffer.from(cursor.slice(end + 1))
+      const signature = Buffer.from(cursor.slice(end + 1))
       const expected = Buffer.from(sign(query, position))
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
         throw new Failure(
           'bad-parameter',
           'The cursor does not belong to this query. Use the URL in the Link header of the previous page.',

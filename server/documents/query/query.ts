@@ -37,18 +37,18 @@ const MAX_SELECTED_FIELDS = 50
  * @throws Failure `bad-parameter`; its `field` names the parameter.
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
-  const { filter, given } = split(query)
-  if (given.has('csv-cells'))
+  const { filter, parameters } = split(query)
+  if (parameters.has('csv-cells'))
     throw badParameter('csv-cells', 'csv-cells applies to exports as CSV only.')
-  const selection = selectionOf(filter, given)
-  const [after, cursor] = [given.get('after'), given.get('cursor')]
+  const selection = selectionOf(filter, parameters)
+  const [after, cursor] = [parameters.get('after'), parameters.get('cursor')]
   if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
     throw badParameter(
       'after',
       'after applies to the order of ids only. Use the URL in the Link header.',
     )
   }
-  return { ...selection, limit: parsePageLimit(given.get('limit')), after, cursor }
+  return { ...selection, limit: parsePageLimit(parameters.get('limit')), after, cursor }
 }
 
 /** Formats of an export. `Accept` names NDJSON and CSV too. */
@@ -62,9 +62,9 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
  * @throws Failure `bad-parameter`
  */
 export function parseExportFormat(query: URLSearchParams): ExportFormat | undefined {
-  const given = query.get('export-as')
-  if (given === null) return undefined
-  const format = EXPORT_FORMATS.find((each) => each === given)
+  const text = query.get('export-as')
+  if (text === null) return undefined
+  const format = EXPORT_FORMATS.find((each) => each === text)
   if (format !== undefined) return format
   throw badParameter('export-as', `export-as must be one of ${EXPORT_FORMATS.join(', ')}.`)
 }
@@ -81,24 +81,26 @@ export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cu
  * @throws Failure `bad-parameter`
  */
 export function parseExportQuery(query: URLSearchParams): ExportQuery {
-  const { filter, given } = split(query)
+  const { filter, parameters } = split(query)
   for (const name of ['limit', 'after', 'cursor'] as const) {
-    if (!given.has(name)) continue
+    if (!parameters.has(name)) continue
     throw badParameter(name, `An export contains every document that matches. Omit ${name}.`)
   }
-  const cells = given.get('csv-cells')
+  const cells = parameters.get('csv-cells')
   if (cells !== undefined && cells !== 'raw') {
     throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
-  return { ...selectionOf(filter, given), rawCells: cells === 'raw' }
+  return { ...selectionOf(filter, parameters), rawCells: cells === 'raw' }
 }
 
 function selectionOf(
   filter: Filter,
-  given: ReadonlyMap<QueryParameter, string>,
+  parameters: ReadonlyMap<QueryParameter, string>,
 ): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields'> {
-  const sort = significant(listOf(given, 'sort', MAX_SORT_FIELDS))
-  const fields = given.has('fields') ? listOf(given, 'fields', MAX_SELECTED_FIELDS) : undefined
+  const sort = significant(listOf(parameters, 'sort', MAX_SORT_FIELDS))
+  const fields = parameters.has('fields')
+    ? listOf(parameters, 'fields', MAX_SELECTED_FIELDS)
+    : undefined
   if (fields?.some(({ isDescending }) => isDescending)) {
     throw badParameter('fields', 'fields takes names without a hyphen before them.')
   }
@@ -126,8 +128,8 @@ function significant(sort: readonly ListedField[]): readonly ListedField[] {
  * @throws Failure `bad-parameter`
  */
 export function parseFilterQuery(query: URLSearchParams): Filter {
-  const { filter, given } = split(query)
-  const [name] = given.keys()
+  const { filter, parameters } = split(query)
+  const [name] = parameters.keys()
   if (name !== undefined) {
     throw badParameter(
       name,
@@ -141,20 +143,20 @@ export function parseFilterQuery(query: URLSearchParams): Filter {
 /** Separates the filters from the other parameters. */
 function split(query: URLSearchParams): {
   readonly filter: Filter
-  readonly given: ReadonlyMap<QueryParameter, string>
+  readonly parameters: ReadonlyMap<QueryParameter, string>
 } {
   const filter: (readonly [string, string])[] = []
-  const given = new Map<QueryParameter, string>()
+  const parameters = new Map<QueryParameter, string>()
   for (const [name, value] of query) {
     if (isQueryParameter(name)) {
-      if (given.has(name)) throw badParameter(name, `${name} is given more than once.`)
-      given.set(name, value)
+      if (parameters.has(name)) throw badParameter(name, `${name} is given more than once.`)
+      parameters.set(name, value)
     } else {
       requireFilter(name)
       filter.push([name, value])
     }
   }
-  return { filter, given }
+  return { filter, parameters }
 }
 
 /** Rejects names that are probably meant as a parameter. With an operator, a name is a filter. */
@@ -173,14 +175,14 @@ function requireFilter(name: string): void {
 }
 
 function listOf(
-  given: ReadonlyMap<QueryParameter, string>,
+  parameters: ReadonlyMap<QueryParameter, string>,
   name: 'sort' | 'fields',
-  most: number,
+  max: number,
 ): ListedField[] {
-  const text = given.get(name)
+  const text = parameters.get(name)
   if (text === undefined) return []
   if (text === '') throw badParameter(name, `${name} names no field.`)
   const list = parseFieldList(text, name)
-  if (list.length <= most) return list
-  throw badParameter(name, `${name} has ${list.length} fields. The maximum is ${most}.`)
+  if (list.length <= max) return list
+  throw badParameter(name, `${name} has ${list.length} fields. The maximum is ${max}.`)
 }

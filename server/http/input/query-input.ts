@@ -17,16 +17,16 @@ export const queryInput = <S extends z.ZodMiniObject>(
 ): MiddlewareHandler<AppEnv, string, { in: { query: z.input<S> }; out: { query: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
     const values: Record<string, string | string[]> = {}
-    for (const [name, given] of Object.entries(c.req.queries())) {
+    for (const [name, all] of Object.entries(c.req.queries())) {
       if (!Object.hasOwn(schema.shape, name)) continue
       if (isList(schema.shape[name])) {
-        values[name] = given
+        values[name] = all
         continue
       }
-      if (given.length > 1) {
+      if (all.length > 1) {
         throw new Failure('bad-parameter', `${name} is given more than once.`, { field: name })
       }
-      const [value] = given
+      const [value] = all
       invariant(value !== undefined, 'a parameter that is given has a value')
       values[name] = value
     }

@@ -13,14 +13,14 @@ export function requestedPath(c: Context<AppEnv>): string {
 /**
  * Returns a `Link` to the next page (RFC 8288): the request with this query parameter.
  *
- * @param given the parameters of the request.
+ * @param parameters those of the request by default.
  */
 export function nextLink(
   c: Context<AppEnv>,
   [name, value]: readonly [name: string, value: string],
-  given: URLSearchParams = searchParameters(c),
+  parameters: URLSearchParams = searchParameters(c),
 ): string {
-  const next = new URLSearchParams(given)
+  const next = new URLSearchParams(parameters)
   next.set(name, value)
   return `<${requestedPath(c)}?${next}>; rel="next"`
 }

@@ -45,14 +45,14 @@ export function makeCluster(): Cluster {
 /**
  * Starts the server of a cluster on the loopback interface.
  *
- * @param given port and additional server settings. By default, the server uses a free port.
+ * @param options port and additional server settings. By default, the server uses a free port.
  */
 export async function startServer(
   { binaries, data, identity }: Cluster,
-  given: { readonly port?: number; readonly settings?: readonly string[] } = {},
+  options: { readonly port?: number; readonly settings?: readonly string[] } = {},
 ): Promise<{ server: ChildProcess; port: number }> {
   for (let attempt = 1; ; attempt++) {
-    const port = given.port ?? (await freePort())
+    const port = options.port ?? (await freePort())
     const settings = [
       'listen_addresses=127.0.0.1',
       `port=${port}`,
@@ -60,7 +60,7 @@ export async function startServer(
       // Durability of PostgreSQL itself is not under test.
       'fsync=off',
       'max_connections=200',
-      ...(given.settings ?? []),
+      ...(options.settings ?? []),
     ]
     const server = spawn(
       join(binaries, 'postgres'),
