@@ -75,10 +75,11 @@ export interface Engine {
   /** See `Store.openSnapshot`. SQLite opens it synchronously. */
   openSnapshot(): EngineSnapshot | Promise<EngineSnapshot>
   /**
-   * Starts to detect changes by other processes. Called once, after the migrations. `heard`: see
-   * `Store.onNotification`.
+   * Starts to detect changes by other processes. Called once, after the migrations.
+   *
+   * @param onNotification see `Store.onNotification`.
    */
-  watch(heard: (topic: NotificationTopic) => void): Promise<void>
+  watch(onNotification: (topic: NotificationTopic) => void): Promise<void>
   /** See `Store.changedOutside`. @throws Failure `unavailable` */
   changedOutside(): boolean
   /** See `Store.connections`. Missing if the engine has no connection pool. */

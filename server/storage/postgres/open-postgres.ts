@@ -95,8 +95,8 @@ export async function openPostgres(
     prepareLookup: lookups.prepare,
     prepareChange: rowChanges.prepare,
     openSnapshot: () => openPostgresSnapshot(guarded),
-    async watch(heard) {
-      notify = heard
+    async watch(onNotification) {
+      notify = onNotification
       if (role === 'node') await notifications.start()
     },
     changedOutside() {
@@ -111,14 +111,14 @@ export async function openPostgres(
     runLong: (run) => limits.long(run),
     acquireLock: (name) => notifications.acquireLock(name),
     async readRevision() {
-      const heard = notifications.readRevision()
+      const reading = notifications.readRevision()
       const early = await withTimeout(
         HEDGE_DELAY,
-        heard.catch(() => undefined),
+        reading.catch(() => undefined),
         undefined,
       )
       if (early !== undefined) return early
-      return Promise.any([heard, readRevision(guarded)]).catch(({ errors }: AggregateError) => {
+      return Promise.any([reading, readRevision(guarded)]).catch(({ errors }: AggregateError) => {
         throw errors.at(-1)
       })
     },

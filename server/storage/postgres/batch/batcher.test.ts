@@ -20,7 +20,7 @@ function doubling(
   const durations: number[] = []
   const batcher = new Batcher<number, number>(
     LIMITS,
-    { inFlight, spacing, measured: (duration) => durations.push(duration) },
+    { inFlight, spacing, record: (duration) => durations.push(duration) },
     async (items) => {
       batches.push(items)
       await run(items)

@@ -179,7 +179,7 @@ export class Batcher<Item, Result> {
     try {
       const begun = performance.now()
       const results = await this.#run(batch.map(({ item }) => item))
-      this.#pace.measured(performance.now() - begun)
+      this.#pace.record(performance.now() - begun)
       for (let at = 0; at < batch.length; at++) batch[at]?.resolve(results[at] as Result)
     } catch (error) {
       if (batch.length === 1 || !this.#mayBeRowError(error)) {

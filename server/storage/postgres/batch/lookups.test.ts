@@ -71,7 +71,7 @@ test('the lookups of a turn are one statement, and each gets its own rows', asyn
 test('different lookups that wait for a message share the next one', async () => {
   const messages: number[] = []
   const first = Promise.withResolvers<void>()
-  const one = { inFlight: 1, spacing: 0, measured: () => {} }
+  const one = { inFlight: 1, spacing: 0, record: () => {} }
   const waiting = new Lookups(async (all) => {
     messages.push(all.length)
     await first.promise

@@ -6,7 +6,7 @@ const NEARBY = { inFlight: 4, spacing: 2 }
 /** Returns the pace after batches of these durations. */
 function after(...durations: readonly number[]) {
   const pace = new RoundTripPace()
-  for (const duration of durations) pace.measured(duration)
+  for (const duration of durations) pace.record(duration)
   return { inFlight: pace.inFlight, spacing: pace.spacing }
 }
 

@@ -1,4 +1,4 @@
-/** How many batches are in flight together. */
+/** Limits of the batches that are in flight at the same time. */
 export interface Pace {
   /** Maximum number of batches in flight. */
   readonly inFlight: number
@@ -7,8 +7,8 @@ export interface Pace {
    * sooner, one batch at a time is in flight, and batches become larger.
    */
   readonly spacing: number
-  /** Takes the duration of a batch into account, ms. */
-  measured(duration: number): void
+  /** Records the duration of a batch, ms. */
+  record(duration: number): void
 }
 
 /** With PostgreSQL nearby: more batches in flight would be smaller and cost more. */
@@ -42,7 +42,7 @@ export class RoundTripPace implements Pace {
     return Math.max(MIN_SPACING, this.#roundTrip / DISTANT_IN_FLIGHT)
   }
 
-  measured(duration: number): void {
+  record(duration: number): void {
     this.#recent[this.#at] = duration
     this.#at = (this.#at + 1) % RECENT
     this.#roundTrip = Math.min(...this.#recent)
