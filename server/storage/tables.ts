@@ -103,7 +103,7 @@ export interface DocumentIndexesTable {
   /** Number of documents that the build has indexed, out of `total` if that is known. */
   done: number
   total: number | null
-  /** JSON array of the ids of documents that a unique index cannot contain together. */
+  /** JSON (`duplicates.ts`): documents with the same values in a unique index. */
   duplicates: string | null
   created_at: number
 }
@@ -115,7 +115,7 @@ export interface IndexEntriesTable {
   key: Uint8Array
   /** Id of the document. */
   id: string
-  /** Identifies the values in a unique index; null if the document is exempt. */
+  /** Hash of the values in a unique index (`Entry.uniqueKey`); null in all other cases. */
   sole: Uint8Array | null
   /**
    * The physical location of the document when the entry was written; null if it is unknown, and on

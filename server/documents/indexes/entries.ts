@@ -185,14 +185,15 @@ async function addEntries(
     const rows = rowsOf(engine, missing)
     const { numAffectedRows = 0n } = await sql`
       insert into index_entries (index_id, key, id, sole${ctid})
-      select entry.index_id, entry.key, entry.id, entry.sole${location} from ${rows}
+      select entry.index_id, entry.key, entry.id, entry.unique_key${location} from ${rows}
       where true order by entry.at on conflict do nothing`.execute(trx)
     if (Number(numAffectedRows) === missing.length) break
     const { rows: skipped } = await sql<{ at: number; conflicting: string | null }>`
       select at, conflicting from (
         select entry.at, (
           select other.id from index_entries as other
-          where other.index_id = entry.index_id and other.sole = entry.sole and other.id <> entry.id
+          where other.index_id = entry.index_id and other.sole = entry.unique_key
+            and other.id <> entry.id
         ) as conflicting, (
           select 1 from index_entries as own
           where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id
@@ -248,10 +249,11 @@ function rowsOf(engine: EngineName, entries: readonly Entry[]): RawBuilder<unkno
   return engine === 'sqlite'
     ? sql`(
         select key as at, value ->> 0 as index_id, unhex(value ->> 1) as key, value ->> 2 as id,
-          unhex(value ->> 3) as sole
+          unhex(value ->> 3) as unique_key
         from json_each(${list})) as entry`
     : sql`(
         select cast(at - 1 as integer) as at, cast(value ->> 0 as bigint) as index_id,
-          decode(value ->> 1, 'hex') as key, value ->> 2 as id, decode(value ->> 3, 'hex') as sole
+          decode(value ->> 1, 'hex') as key, value ->> 2 as id,
+          decode(value ->> 3, 'hex') as unique_key
         from json_array_elements(cast(${list} as json)) with ordinality as each(value, at)) as entry`
 }

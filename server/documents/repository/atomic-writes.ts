@@ -7,7 +7,7 @@ import { type Entry, entriesOf } from '../indexes/entries.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
 
-/** Returns writes that are synchronous transactions. */
+/** Returns the writes of a SQLite store. Each is a synchronous transaction. */
 export function createAtomicWrites(
   { db }: Store,
   atomically: NonNullable<Store['atomically']>,
@@ -16,7 +16,7 @@ export function createAtomicWrites(
   const insertEntries = byCount((count) =>
     sql`
       insert into index_entries (index_id, key, id, sole)
-      values ${sql.join(Array(count).fill(anEntry))} on conflict do nothing`.compile(db),
+      values ${sql.join(Array(count).fill(entryValues))} on conflict do nothing`.compile(db),
   )
   return {
     async insert(where, document, indexes) {
@@ -24,9 +24,11 @@ export function createAtomicWrites(
       try {
         return await atomically((run) => {
           const parameters = documentRow(where, document, indexes)
-          const { numAffectedRows } = run(given(insertDocument, parameters))
+          const { numAffectedRows } = run(withParameters(insertDocument, parameters))
           if (numAffectedRows === 0n) return false
-          const added = run(given(insertEntries(entries.length), entries.flatMap(entryRow)))
+          const added = run(
+            withParameters(insertEntries(entries.length), entries.flatMap(entryRow)),
+          )
           if (added.numAffectedRows !== BigInt(entries.length)) throw new Excluded()
           return true
         })
@@ -57,17 +59,20 @@ const documentRow = (
   idsOf(indexes),
 ]
 
-const anEntry: RawBuilder<unknown> = sql`(${0}, ${null}, ${''}, ${null})`
+const entryValues: RawBuilder<unknown> = sql`(${0}, ${null}, ${''}, ${null})`
 
-/** Returns the parameters of {@link anEntry}. */
+/** Returns the parameters of {@link entryValues}. */
 const entryRow = ({ index, key, id, uniqueKey }: Entry) => [index.id, key, id, uniqueKey]
 
-const given = <R>(query: CompiledQuery<R>, parameters: readonly unknown[]): CompiledQuery<R> => ({
+const withParameters = <R>(
+  query: CompiledQuery<R>,
+  parameters: readonly unknown[],
+): CompiledQuery<R> => ({
   ...query,
   parameters,
 })
 
-/** Keeps the value for each number of indexes. */
+/** Caches the value for each number of indexes. */
 function byCount<T>(make: (count: number) => T): (count: number) => T {
   const made: T[] = []
   return (count) => {

@@ -6,8 +6,8 @@ import { entriesOf } from '../indexes/entries.ts'
 import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
 
 /**
- * Returns writes that are statements together with others. A statement first writes the documents,
- * each if its conditions are met, and then their entries.
+ * Returns the writes of a PostgreSQL store. The writes of concurrent requests are one statement: it
+ * first writes the documents, each if its conditions are met, and then their entries.
  *
  * The search for duplicates in unique indexes avoids errors, which divide the batch. Duplicates of
  * other transactions, and in the batch, are errors. The statements find entries by subqueries and
@@ -27,68 +27,72 @@ export function createBatchedWrites(
   const state = ['database', 'collection', 'id', 'tag']
   const insert = prepareChange({
     name: 'insert-indexed-document',
-    columns: [...state, 'body', 'indexes', 'keys', 'soles'],
+    columns: [...state, 'body', 'indexes', 'keys', 'unique_keys'],
     key: 'tag',
     sql: (input) => `
       with document as (
         select database, collection, id, tag, body, indexes,
-          string_to_array(indexes, ',')::bigint[] as index_ids, keys::bytea[] as keys, soles::bytea[] as soles
+          string_to_array(indexes, ',')::bigint[] as index_ids, keys::bytea[] as keys,
+          unique_keys::bytea[] as unique_keys
         from ${input}
       ), stored as (
         insert into documents (database, collection, id, tag, body)
         select database, collection, id, tag, body from document
         where ${isWritable} and not exists (
-          select 1 from unnest(document.index_ids, document.soles) as entry (index_id, sole)
+          select 1
+          from unnest(document.index_ids, document.unique_keys) as entry (index_id, unique_key)
           where (
             select true from index_entries as other
-            where other.index_id = entry.index_id and other.sole = entry.sole))
+            where other.index_id = entry.index_id and other.sole = entry.unique_key))
         on conflict do nothing returning tag, ctid
       ), location as materialized (
         select array_agg(tag) as tags, array_agg(ctid) as ctids from stored
       ), added as (
         insert into index_entries (index_id, key, id, sole, document_ctid)
-        select entry.index_id, entry.key, document.id, entry.sole, location.ctids[position]
+        select entry.index_id, entry.key, document.id, entry.unique_key, location.ctids[position]
         from location, document, lateral array_position(location.tags, document.tag) as position,
-          unnest(document.index_ids, document.keys, document.soles) as entry (index_id, key, sole)
+          unnest(document.index_ids, document.keys, document.unique_keys)
+            as entry (index_id, key, unique_key)
         where position is not null
-        order by entry.index_id, coalesce(entry.sole, entry.key)
+        order by entry.index_id, coalesce(entry.unique_key, entry.key)
       )
       select tag from stored`,
   })
   const update = prepareChange({
     name: 'update-indexed-document',
-    columns: [...state, 'next', 'body', 'indexes', 'old_keys', 'keys', 'soles'],
+    columns: [...state, 'next', 'body', 'indexes', 'old_keys', 'keys', 'unique_keys'],
     key: 'next',
     // An entry whose key remains is changed without a change of the indexes of its table.
     sql: (input) => `
       with document as (
         select database, collection, id, tag, next, body, indexes,
           string_to_array(indexes, ',')::bigint[] as index_ids, old_keys::bytea[] as old_keys,
-          keys::bytea[] as keys, soles::bytea[] as soles
+          keys::bytea[] as keys, unique_keys::bytea[] as unique_keys
         from ${input}
       ), stored as (
         update documents set tag = document.next, body = document.body
         from document where ${isState} and ${isWritable} and not exists (
-          select 1 from unnest(document.index_ids, document.soles) as entry (index_id, sole)
+          select 1
+          from unnest(document.index_ids, document.unique_keys) as entry (index_id, unique_key)
           where (
             select other.id <> document.id from index_entries as other
-            where other.index_id = entry.index_id and other.sole = entry.sole))
+            where other.index_id = entry.index_id and other.sole = entry.unique_key))
         returning documents.tag, documents.ctid
       ), location as materialized (
         select array_agg(tag) as tags, array_agg(ctid) as ctids from stored
       ), moved as (
         update index_entries
-        set key = entry.key, sole = entry.sole, document_ctid = entry.document_ctid
+        set key = entry.key, sole = entry.unique_key, document_ctid = entry.document_ctid
         from (
-          select entry.key, entry.sole, location.ctids[position] as document_ctid, (
+          select entry.key, entry.unique_key, location.ctids[position] as document_ctid, (
             select own.ctid from index_entries as own
             where own.index_id = entry.index_id and own.key = entry.old_key and own.id = document.id
           ) as own_ctid
           from location, document, lateral array_position(location.tags, document.next) as position,
-            unnest(document.index_ids, document.old_keys, document.keys, document.soles)
-              as entry (index_id, old_key, key, sole)
+            unnest(document.index_ids, document.old_keys, document.keys, document.unique_keys)
+              as entry (index_id, old_key, key, unique_key)
           where position is not null
-          order by entry.index_id, coalesce(entry.sole, entry.key)
+          order by entry.index_id, coalesce(entry.unique_key, entry.key)
         ) as entry
         where index_entries.ctid = entry.own_ctid
       )
@@ -103,20 +107,20 @@ export function createBatchedWrites(
         select database, collection, id, tag, indexes,
           string_to_array(indexes, ',')::bigint[] as index_ids, keys::bytea[] as keys
         from ${input}
-      ), removed as (
+      ), deleted as (
         delete from documents using document where ${isState} and ${isWritable}
         returning documents.tag
-      ), gone as materialized (
-        select array_agg(tag) as tags from removed
+      ), deleted_tags as materialized (
+        select array_agg(tag) as tags from deleted
       ), entries as (
         delete from index_entries where ctid = any(array(
           select (
             select own.ctid from index_entries as own
             where own.index_id = entry.index_id and own.key = entry.key and own.id = document.id)
-          from gone, document, unnest(document.index_ids, document.keys) as entry (index_id, key)
-          where array_position(gone.tags, document.tag) is not null))
+          from deleted_tags, document, unnest(document.index_ids, document.keys) as entry (index_id, key)
+          where array_position(deleted_tags.tags, document.tag) is not null))
       )
-      select tag from removed`,
+      select tag from deleted`,
   })
   return {
     insert({ database, collection }, document, indexes, isStored) {
@@ -125,7 +129,7 @@ export function createBatchedWrites(
       return resolveOutcome(
         insert(
           ...[database, collection, id, tag, body],
-          ...[idsOf(indexes), keysOf(entries), solesOf(entries)],
+          ...[idsOf(indexes), keysOf(entries), uniqueKeysOf(entries)],
         ),
         async () => (await isStored()) || undefined,
       )
@@ -135,7 +139,7 @@ export function createBatchedWrites(
       const oldKeys = keysOf(entriesOf(indexes, { id, body: old.body }))
       return update(
         ...[database, collection, id, old.tag, next.tag, next.body],
-        ...[idsOf(indexes), oldKeys, keysOf(entries), solesOf(entries)],
+        ...[idsOf(indexes), oldKeys, keysOf(entries), uniqueKeysOf(entries)],
       )
     },
     delete({ database, collection, id }, { tag, body }, indexes) {
@@ -150,7 +154,7 @@ const keysOf = (entries: readonly { readonly key: Buffer }[]) =>
   toArray(entries.map(({ key }) => toBytea(key)))
 
 /** Returns the hashes of entries in unique indexes as an array of PostgreSQL. */
-const solesOf = (entries: readonly { readonly uniqueKey: Buffer | null }[]) =>
+const uniqueKeysOf = (entries: readonly { readonly uniqueKey: Buffer | null }[]) =>
   toArray(entries.map(({ uniqueKey }) => (uniqueKey === null ? null : toBytea(uniqueKey))))
 
 /** Returns an array of PostgreSQL as text. No value needs quotes. */

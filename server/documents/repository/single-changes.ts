@@ -28,9 +28,7 @@ const hasNoIndex = (database: RawText, collection: RawText) => sql<boolean>`not 
 
 type RawText = string | ReturnType<typeof sql.raw<string>>
 
-/**
- * Returns changes that are a statement each. In the compiled statements, conditions are parameters.
- */
+/** Returns changes of one statement each, which is compiled once with its conditions as parameters. */
 function createEach({ db, prepare }: Store): SingleChanges {
   const isState = sql<boolean>`database = ${''} and collection = ${''} and id = ${''} and tag = ${''}`
   const isWritable = sql<boolean>`${databaseExists('')} and ${hasNoIndex('', '')}`
@@ -69,7 +67,7 @@ interface Affected {
   readonly numAffectedRows?: bigint
 }
 
-/** Returns changes that are statements together with others. */
+/** Returns changes that share a statement with those of concurrent requests. */
 function createBatched(
   { db }: Store,
   prepareChange: NonNullable<Store['prepareChange']>,
