@@ -18,11 +18,11 @@ const wholeCollection = async () => ({ last: undefined, bytes: 0 })
 async function askedFor(filter: [string, string][], limit: number): Promise<number[]> {
   const asked: number[] = []
   const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: () => [] }
-  const repository: Pick<DocumentRepository, 'list' | 'scan' | 'until'> = {
+  const repository: Pick<DocumentRepository, 'list' | 'scan' | 'extent'> = {
     scan: wholeCollection,
-    until: wholeCollection,
-    async list(_where, _after, most) {
-      asked.push(most)
+    extent: wholeCollection,
+    async list(_where, _after, limit) {
+      asked.push(limit)
       return []
     },
   }
@@ -52,9 +52,9 @@ function sparse() {
   const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
   const repository: Pick<DocumentRepository, 'list' | 'scan'> = {
     scan: wholeCollection,
-    async list(_where, after = '', most) {
+    async list(_where, after = '', limit) {
       reads++
-      return bodies.filter(({ id }) => id > after).slice(0, most)
+      return bodies.filter(({ id }) => id > after).slice(0, limit)
     },
   }
   const documents = createDocuments({ ...repository, indexes } as DocumentRepository, () => 0)

@@ -6,7 +6,7 @@ import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
-const MOST = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
 forEachEngine((engine) => {
   let store: Store
@@ -18,8 +18,8 @@ forEachEngine((engine) => {
   })
 
   /** Returns the ids that are read with their sizes, or undefined if they are read separately. */
-  const together = async (after: string | undefined, limit: number) => {
-    const { documents, last, bytes } = await repository.until(where, after, limit, MOST)
+  const readWithSizes = async (after: string | undefined, limit: number) => {
+    const { documents, last, bytes } = await repository.extent(where, after, limit, MAX_BYTES)
     const listed = await repository.list(where, after, limit)
     expect(last).toBeUndefined()
     expect(bytes).toBe(listed.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0))
@@ -33,14 +33,14 @@ forEachEngine((engine) => {
       where,
       ids.map((id) => ({ id, body: JSON.stringify({ id, name: '😀' }) })),
     )
-    const isTogether = engine.name === 'postgres'
-    const [all, last] = await Promise.all([together(undefined, 101), together('b', 1)])
-    expect(all).toEqual(isTogether ? ['Z', 'a', 'b', 'é'] : undefined)
-    expect(last).toEqual(isTogether ? ['é'] : undefined)
-    expect(await together(undefined, 102)).toBeUndefined()
+    const hasSmallPages = engine.name === 'postgres'
+    const [all, last] = await Promise.all([readWithSizes(undefined, 101), readWithSizes('b', 1)])
+    expect(all).toEqual(hasSmallPages ? ['Z', 'a', 'b', 'é'] : undefined)
+    expect(last).toEqual(hasSmallPages ? ['é'] : undefined)
+    expect(await readWithSizes(undefined, 102)).toBeUndefined()
     await repository.insert(where, [{ id: 'large', body: `"${'x'.repeat(5_000)}"` }])
-    expect(await together(undefined, 101)).toBeUndefined()
-    expect(await together('large', 101)).toEqual(isTogether ? ['é'] : undefined)
+    expect(await readWithSizes(undefined, 101)).toBeUndefined()
+    expect(await readWithSizes('large', 101)).toEqual(hasSmallPages ? ['é'] : undefined)
   })
 
   if (engine.name === 'sqlite') return

@@ -29,7 +29,7 @@ type Found = StoredDocument | undefined
  */
 const BATCHED_BYTES = 64 * 1024
 
-/** How far a caller may read; see {@link DocumentRepository.until}. */
+/** How far a caller may read; see {@link DocumentRepository.extent}. */
 export interface Extent {
   readonly last: string | undefined
   readonly bytes: number
@@ -55,7 +55,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * `last` is undefined if all of them fit. `bytes` is their total size. `documents` are what
    * {@link list} would return, if they are small enough to be read with their sizes.
    */
-  until(
+  extent(
     where: CollectionRef,
     after: string | undefined,
     limit: number,
@@ -63,7 +63,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
     last?: string,
   ): Promise<Extent>
   /**
-   * Like {@link until} for the next `PAGE.max` documents of a scan. On PostgreSQL, `documents` are
+   * Like {@link extent} for the next `PAGE.max` documents of a scan. On PostgreSQL, `documents` are
    * those that fit, so the caller must limit the number of scans.
    */
   scan(
@@ -125,7 +125,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       .orderBy('id')
       .limit(limit)
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
-  const until: DocumentRepository['until'] = async (where, after, limit, maxBytes, last) => {
+  const extent: DocumentRepository['extent'] = async (where, after, limit, maxBytes, last) => {
     const documents = last === undefined ? await readSmallPage(where, after, limit) : undefined
     if (documents !== undefined) {
       const bytes = documents.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
@@ -150,10 +150,10 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     list(where, after, limit, last) {
       return inRange(where, after, limit, last).select(['id', 'tag', 'body']).execute()
     },
-    until,
+    extent,
     scan:
       engine === 'sqlite'
-        ? (where, after, maxBytes, last) => until(where, after, PAGE.max, maxBytes, last)
+        ? (where, after, maxBytes, last) => extent(where, after, PAGE.max, maxBytes, last)
         : createReadScanBatch(store),
     write: createWriteDocuments(store),
   }

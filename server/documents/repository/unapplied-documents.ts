@@ -15,7 +15,7 @@ export function withUnapplied(
   writes: CollectionWrites,
 ): DocumentRepository {
   /** Repeats a write that a unique index rejects if a change of the other document is committed. */
-  async function retried<T>(where: CollectionRef, write: () => Promise<T>): Promise<T> {
+  async function retry<T>(where: CollectionRef, write: () => Promise<T>): Promise<T> {
     try {
       return await write()
     } catch (error) {
@@ -28,11 +28,11 @@ export function withUnapplied(
     }
   }
 
-  const until: DocumentRepository['until'] = async (where, after, limit, most, last) => {
+  const extent: DocumentRepository['extent'] = async (where, after, limit, maxBytes, last) => {
     const change = writes.unapplied(where)
-    if (change === undefined) return stored.until(where, after, limit, most, last)
+    if (change === undefined) return stored.extent(where, after, limit, maxBytes, last)
     const rows = await change.sizes(beforeNul(after ?? ''), limit, last)
-    const fit = limitBytes(rows, most)
+    const fit = limitBytes(rows, maxBytes)
     const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
     return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
   }
@@ -52,8 +52,8 @@ export function withUnapplied(
       if (change === undefined) return stored.list(where, after, limit, last)
       return change.list(beforeNul(after ?? ''), limit, last)
     },
-    until,
-    scan: (where, after, most, last) => until(where, after, PAGE.max, most, last),
+    extent,
+    scan: (where, after, maxBytes, last) => extent(where, after, PAGE.max, maxBytes, last),
     async count(where, after) {
       return writes.unapplied(where) === undefined ? stored.count(where, after) : undefined
     },
@@ -68,7 +68,7 @@ export function withUnapplied(
       },
     },
     insert: (where, documents) =>
-      retried(where, () =>
+      retry(where, () =>
         writes.write(
           where,
           documents.map(({ id }) => id),
@@ -81,7 +81,7 @@ export function withUnapplied(
       return writes.write(where, ids, () => stored.write(where, documents, ...options))
     },
     update: (ref, old, body) =>
-      retried(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, old, body))),
+      retry(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, old, body))),
     delete: (ref, old) => writes.write(ref, [ref.id], () => stored.delete(ref, old)),
     async collections(database) {
       const created = writes.createdIn(database)

@@ -253,7 +253,7 @@ forEngine('sqlite', (engine) => {
                   .sort()
                   .slice(0, 50)
                 expect(listed.map((row) => [row.id, row.body])).toEqual(expected)
-                const sizes = await repository.until(where, requested.id, 50, Infinity)
+                const sizes = await repository.extent(where, requested.id, 50, Infinity)
                 const bytes = expected.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0)
                 expect(sizes).toEqual({ last: undefined, bytes })
               }

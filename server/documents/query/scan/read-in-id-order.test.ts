@@ -43,7 +43,7 @@ forEachEngine((engine) => {
     const scan = () => Promise.reject(new Error('a scan'))
     read = createReadInIdOrder({ repository, nextTurn, scans })
     byIndex = createReadInIdOrder({
-      repository: { ...repository, list: scan, scan, until: scan },
+      repository: { ...repository, list: scan, scan, extent: scan },
       ...{ nextTurn, scans },
     })
   })

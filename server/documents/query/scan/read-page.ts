@@ -94,10 +94,10 @@ async function readInIdOrder(
   let after = count ? undefined : from?.id
   const isBefore = (id: string) =>
     count && from !== undefined && compareCodePoints(id, from.id) <= 0
-  const extent = (size: number) =>
+  const nextExtent = (size: number) =>
     isScan
       ? repository.scan(where, after, BATCH_BYTES, upTo)
-      : repository.until(where, after, size, BATCH_BYTES, upTo)
+      : repository.extent(where, after, size, BATCH_BYTES, upTo)
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
     for (const { id, tag, body } of rows) {
       const turn = slice()
@@ -121,7 +121,7 @@ async function readInIdOrder(
   for (let batch = 1; ; batch++) {
     // Read one more than requested, to detect a next page. A filter may skip many documents.
     const size = isScan ? PAGE.max : limit + 1 - tags.length
-    const found = await step(() => extent(size))
+    const found = await step(() => nextExtent(size))
     const { last, bytes: more } = found
     // Not part of a step, because it may wait for clients to read their responses.
     if (!isFull) await reserve?.(bytes + more)
