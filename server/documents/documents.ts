@@ -37,7 +37,7 @@ export interface FoundPage extends Page {
   readonly nextParameter: readonly [name: 'after' | 'cursor', value: string] | undefined
 }
 
-/** Reads for a change of a document that have begun. */
+/** Reads for the change of a document, which began before the caller was known. */
 export interface ChangeAhead {
   readonly stored: Promise<StoredDocument | undefined>
   readonly schema: Promise<CurrentSchema>
@@ -83,13 +83,17 @@ export interface Documents {
     text: string,
     schema?: Promise<CurrentSchema>,
   ): Promise<StoredDocument>
-  /** Creates a document with a given id. @throws Failure as {@link create}; `precondition-failed` if it exists */
+  /**
+   * Creates a document with the id of the reference.
+   *
+   * @throws Failure as {@link create}; `precondition-failed` if the document exists
+   */
   createAt(ref: DocumentRef, text: string, schema?: Promise<CurrentSchema>): Promise<StoredDocument>
   /** Creates the documents of an array, all or none; see `create-many.ts`. */
   createMany(
     where: CollectionRef,
     parts: AsyncIterable<readonly string[]>,
-    later: boolean,
+    respondAsync: boolean,
     signal?: AbortSignal,
   ): Promise<CreatedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
@@ -120,7 +124,7 @@ export interface Documents {
  * @param now returns ms since 1970.
  * @param check validates documents before they are stored; by default all are valid.
  * @param large creates the documents of large arrays; by default it fails.
- * @param cursors by default, those of a key of their own.
+ * @param cursors signs the positions of pages; by default with a random key.
  * @param scans limits the queries of the node that no index serves.
  */
 export function createDocuments(
@@ -133,8 +137,12 @@ export function createDocuments(
 ): Documents {
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
-  /** Returns a document that was found, if it meets the conditions. */
-  function required(
+  /**
+   * Returns the document if it exists and meets the conditions.
+   *
+   * @throws Failure `not-found`, `precondition-failed`
+   */
+  function requireMatch(
     found: StoredDocument | undefined,
     ref: DocumentRef,
     conditions: Conditions,
@@ -148,10 +156,14 @@ export function createDocuments(
   }
 
   /** Validates a document; returns undefined if there is nothing to wait for. */
-  const validate = (where: CollectionRef, made: NewDocument, schema?: Promise<CurrentSchema>) =>
+  const validate = (
+    where: CollectionRef,
+    document: NewDocument,
+    schema?: Promise<CurrentSchema>,
+  ) =>
     schema === undefined
-      ? check(where, [made], false)
-      : schema.then((current) => current.validate?.([made], false))
+      ? check(where, [document], false)
+      : schema.then((current) => current.validate?.([document], false))
 
   /**
    * Updates a document, and retries if it has changed since it was read. Checks in this order:
@@ -184,16 +196,16 @@ export function createDocuments(
   /** Stores a new document; returns undefined if one with its id exists. */
   async function insert(
     where: CollectionRef,
-    made: NewDocument,
+    document: NewDocument,
     schema?: Promise<CurrentSchema>,
   ): Promise<StoredDocument | undefined> {
-    const checking = validate(where, made, schema)
+    const checking = validate(where, document, schema)
     if (checking !== undefined) await checking
-    const result = await repository.insert(where, [made]).catch(withDocumentIds([made]))
+    const result = await repository.insert(where, [document]).catch(withDocumentIds([document]))
     if ('exists' in result) return undefined
     const [tag] = result.tags
     invariant(tag, 'a stored document has a tag')
-    return { ...made, tag }
+    return { ...document, tag }
   }
 
   const findPage = createFindPage({ repository, readyIndexes, nextTurn, scans })
@@ -204,8 +216,8 @@ export function createDocuments(
     read(ref, conditions) {
       const reading = repository.read(ref)
       return reading instanceof Promise
-        ? reading.then((found) => required(found, ref, conditions))
-        : required(reading, ref, conditions)
+        ? reading.then((found) => requireMatch(found, ref, conditions))
+        : requireMatch(reading, ref, conditions)
     },
     stored: async (ref) => repository.read(ref),
     page: createReadInIdOrder({ repository, nextTurn, scans }),
@@ -258,7 +270,7 @@ export function createDocuments(
     async delete(ref, conditions, ahead) {
       for (let begun = ahead; ; begun = undefined) {
         const stored = await (begun?.stored ?? repository.read(ref))
-        const found = required(stored, ref, conditions)
+        const found = requireMatch(stored, ref, conditions)
         if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
         if (await repository.delete(ref, found)) return found
       }

@@ -38,8 +38,8 @@ export interface LargeArrays {
    * resolves, also with a job.
    *
    * @param parts read as they are stored.
-   * @param later whether the caller requests a job. An array of more than `MAX_SYNC_BULK_DOCUMENTS`
-   * documents always becomes a job.
+   * @param respondAsync whether the caller requests a job. An array of more than
+   * `MAX_SYNC_BULK_DOCUMENTS` documents always becomes a job.
    * @param signal aborted when the client disconnects. Nothing is created then, unless the change is
    * committed or the job has begun.
    * @throws Failure `conflict`, `too-many-requests`; `busy` if the client has disconnected; any error
@@ -48,7 +48,7 @@ export interface LargeArrays {
   create(
     where: CollectionRef,
     parts: AsyncIterable<readonly NewDocument[]>,
-    later: boolean,
+    respondAsync: boolean,
     signal?: AbortSignal,
   ): Promise<CreatedMany | { readonly job: string }>
 }
@@ -72,25 +72,29 @@ export async function createMany(
   deps: CreateManyDeps,
   where: CollectionRef,
   parts: AsyncIterable<readonly string[]>,
-  later: boolean,
+  respondAsync: boolean,
   signal?: AbortSignal,
 ): Promise<CreatedMany | { readonly job: string }> {
   const rest = parts[Symbol.asyncIterator]()
   const documents: NewDocument[] = []
   let bytes = 0
   try {
-    while (!later && documents.length <= SMALL_REQUEST.documents && bytes <= SMALL_REQUEST.bytes) {
+    while (
+      !respondAsync &&
+      documents.length <= SMALL_REQUEST.documents &&
+      bytes <= SMALL_REQUEST.bytes
+    ) {
       const { done, value } = await rest.next()
       if (done) return await storeSmall(deps, where, documents)
       if (documents.length > 0 || sizeOf(value) > FIRST_PART_LENGTH) await deps.nextTurn()
-      documents.push(...madeOf(value, documents.length, deps.now))
+      documents.push(...parseElements(value, documents.length, deps.now))
       for (const text of value) bytes += Buffer.byteLength(text)
     }
   } catch (error) {
     await rest.return?.()
     throw error
   }
-  return deps.large.create(where, checked(deps, where, documents, rest), later, signal)
+  return deps.large.create(where, validateParts(deps, where, documents, rest), respondAsync, signal)
 }
 
 /** Returns the length of documents as text, in UTF-16 code units. */
@@ -98,7 +102,7 @@ const sizeOf = (texts: readonly string[]): number =>
   texts.reduce((size, text) => size + text.length, 0)
 
 /** Parses elements of an array. `from` is the index of the first one. */
-const madeOf = (texts: readonly string[], from: number, now: () => number): NewDocument[] =>
+const parseElements = (texts: readonly string[], from: number, now: () => number): NewDocument[] =>
   texts.map((text, at) => {
     try {
       return toDocument(parseStrictly(text), undefined, now)
@@ -107,8 +111,8 @@ const madeOf = (texts: readonly string[], from: number, now: () => number): NewD
     }
   })
 
-/** Validates the documents read so far, then each part as it is read. */
-async function* checked(
+/** Yields the documents of an array in parts, each validated after it is read. */
+async function* validateParts(
   { now, check, nextTurn }: CreateManyDeps,
   where: CollectionRef,
   first: NewDocument[],
@@ -123,7 +127,7 @@ async function* checked(
       const { done, value } = await rest.next()
       if (done) return
       await nextTurn()
-      batch = madeOf(value, from, now)
+      batch = parseElements(value, from, now)
     }
   } finally {
     await rest.return?.()
@@ -133,10 +137,10 @@ async function* checked(
 async function storeSmall(
   { repository, check }: CreateManyDeps,
   where: CollectionRef,
-  made: readonly NewDocument[],
+  documents: readonly NewDocument[],
 ): Promise<CreatedMany> {
-  await check(where, made, true)
-  const ids = made.map(({ id }) => id)
+  await check(where, documents, true)
+  const ids = documents.map(({ id }) => id)
   const twice = firstDuplicate(ids)
   if (twice !== undefined) {
     throw new Failure('conflict', `The id ${quoteId(twice.id)} occurs twice.`, {
@@ -144,8 +148,8 @@ async function storeSmall(
     })
   }
   const result = await repository
-    .insert(where, made)
-    .catch(withDocumentIds(made))
+    .insert(where, documents)
+    .catch(withDocumentIds(documents))
     .catch((error: unknown) => {
       if (!(error instanceof NotUnique)) throw error
       throw failureAt(jsonPointer([ids.indexOf(error.id)]), error)
@@ -153,9 +157,9 @@ async function storeSmall(
   if ('exists' in result) {
     throw failureAt(jsonPointer([ids.indexOf(result.exists)]), existsFailure(result.exists))
   }
-  const bodies = made.map(({ body }) => body)
+  const bodies = documents.map(({ body }) => body)
   return {
-    documents: made.map(({ id }, at) => {
+    documents: documents.map(({ id }, at) => {
       const tag = result.tags[at]
       invariant(tag, 'a stored document has a tag')
       return { id, tag }
@@ -180,9 +184,9 @@ function firstDuplicate(ids: readonly string[]): { id: string; at: number } | un
  * Returns an error handler that adds the documents' ids to an {@link OutcomeUnknown}, so that the
  * client can look them up.
  */
-export const withDocumentIds = (made: readonly NewDocument[]) => (error: unknown) => {
+export const withDocumentIds = (documents: readonly NewDocument[]) => (error: unknown) => {
   if (!(error instanceof OutcomeUnknown)) throw error
-  throw new OutcomeUnknown({ cause: error.cause, ids: made.map(({ id }) => id) })
+  throw new OutcomeUnknown({ cause: error.cause, ids: documents.map(({ id }) => id) })
 }
 
 /** Returns the failure for an id that exists. */

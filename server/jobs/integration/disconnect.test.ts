@@ -171,7 +171,7 @@ forEachEngine((engine) => {
     const array = documents(1_200, { text: text.slice(0, 500) })
     const count = async () => (await fixture.repository.list(where, undefined, 2_000)).length
     const [steps] = await leaveAtEachStep(
-      (jobs, signal) => fixture.create(jobs, array, { later: false, signal }),
+      (jobs, signal) => fixture.create(jobs, array, { respondAsync: false, signal }),
       async (further) => {
         // Values that are reserved in unique indexes are released in steps.
         expect(further).toBeLessThan(6)

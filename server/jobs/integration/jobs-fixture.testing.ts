@@ -70,15 +70,15 @@ export function createJobsFixture(engine: TestEngine) {
     jobs: Jobs,
     text: string,
     {
-      later = true,
+      respondAsync = true,
       target = where,
       signal,
-    }: { later?: boolean; target?: CollectionRef; signal?: AbortSignal } = {},
+    }: { respondAsync?: boolean; target?: CollectionRef; signal?: AbortSignal } = {},
   ) => {
     const body = createBodyOf(Buffer.from(text))
     if (!('parts' in body)) throw new Error('no array')
     const documents = createDocuments(repository, () => now, undefined, jobs)
-    return documents.createMany(target, body.parts, later, signal)
+    return documents.createMany(target, body.parts, respondAsync, signal)
   }
   /** Stores `count` documents without a job. */
   const insert = (count: number) => {
