@@ -102,7 +102,7 @@ export function createProgram(
   add(
     program,
     'backup',
-    'write a backup of the store and its keys to a new or empty folder; nodes can keep running',
+    'write a backup of the database and its keys to a new or empty folder; nodes can keep running',
     ['FOLDER'],
   )
   add(

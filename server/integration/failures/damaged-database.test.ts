@@ -90,7 +90,7 @@ test('a damaged page returns 503 and other data is served, also after a restart'
     const refused = await call('GET', `/things/${unreadable[0]}`)
     expect(refused.json).toMatchObject({
       id: 'unavailable',
-      message: 'This part of the store is damaged and cannot be read.',
+      message: 'This part of the database is damaged and cannot be read.',
     })
     // A change to an unreadable document is rejected and leaves its neighbors intact.
     expect((await call('PUT', `/things/${unreadable[0]}`, {})).status).toBe(503)

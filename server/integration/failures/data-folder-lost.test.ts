@@ -127,7 +127,7 @@ describe('keys without a database', () => {
 })
 
 test.each([
-  ['gatehouse.sqlite', 0.5, 'This part of the store is damaged'],
+  ['gatehouse.sqlite', 0.5, 'This part of the database is damaged'],
   ['gatehouse.sqlite', 0.01, 'cannot be opened'],
   ['operator.key', 0.5, 'does not contain an operator key'],
   ['operator.key', 0, 'does not contain an operator key'],

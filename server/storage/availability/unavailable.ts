@@ -13,12 +13,12 @@ const [readOnly, ioError, corrupt, full, cannotOpen, notADatabase] = [8, 10, 11,
  * messages (https://sqlite.org/rescode.html). {@link full} has a separate failure.
  */
 const sqliteSystemErrors = new Map<number, string>([
-  [SQLITE_BUSY, 'Another process has locked the store. Try again.'],
-  [6, 'Another process has locked the store. Try again.'], // LOCKED
+  [SQLITE_BUSY, 'Another process has locked the database. Try again.'],
+  [6, 'Another process has locked the database. Try again.'], // LOCKED
   [7, UNAVAILABLE], // NOMEM
   [readOnly, 'The database files are read-only.'],
-  [ioError, 'The disk failed to read or write this part of the store.'],
-  [corrupt, 'This part of the store is damaged and cannot be read.'],
+  [ioError, 'The disk failed to read or write this part of the database.'],
+  [corrupt, 'This part of the database is damaged and cannot be read.'],
   [cannotOpen, 'The database files cannot be opened.'],
   [15, UNAVAILABLE], // PROTOCOL
   [notADatabase, 'The database file is not a SQLite database.'],

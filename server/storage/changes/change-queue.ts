@@ -74,6 +74,6 @@ export class ChangeQueue {
 }
 
 const busy = () =>
-  new Failure('unavailable', 'Too many changes are waiting for the store. Try again in a moment.')
+  new Failure('unavailable', 'Too many changes wait for the database. Try again in a moment.')
 
 const closed = () => new Failure('unavailable', 'The database is closed.')

@@ -182,7 +182,7 @@ forEngine('sqlite', (engine) => {
       expect(result).toMatchObject({
         reason: {
           code: 'unavailable',
-          message: 'Another process has locked the store. Try again.',
+          message: 'Another process has locked the database. Try again.',
         },
       })
     }
