@@ -67,7 +67,7 @@ it.each([
   expect(() => columnsOf(fields)).toThrow(
     expect.objectContaining({
       code: 'bad-parameter',
-      message: `"${name}" is part of another field. A CSV export has only one of them.`,
+      message: `"${name}" is part of another field. Select only one of them for CSV.`,
       details: { field: 'fields' },
     }),
   )

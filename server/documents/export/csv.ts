@@ -88,7 +88,7 @@ const partOfAnother = (path: FieldPath) =>
   new Failure(
     'bad-parameter',
     `${JSON.stringify(printFieldPath(path).slice(0, 64))} is part of another field. ` +
-      'A CSV export has only one of them.',
+      'Select only one of them for CSV.',
     { field: 'fields' },
   )
 

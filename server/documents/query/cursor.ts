@@ -52,8 +52,8 @@ export function createCursors(secretKey: Uint8Array): Cursors {
       if (cursor.length <= CURSOR_LENGTH) return cursor
       throw new Failure(
         'query-too-expensive',
-        `The URL of the next page would be too long: the values to sort by of ${JSON.stringify(id.slice(0, 64))} are ` +
-          'part of it. Sort by a field with shorter values.',
+        `The URL of the next page would be too long: it contains the values to sort by of the document ${JSON.stringify(id.slice(0, 64))}. ` +
+          'Sort by a field with shorter values.',
         { field: 'sort' },
       )
     },
