@@ -202,5 +202,5 @@ function useBegin(file: File | null): string | undefined {
 }
 
 const STORED_NOTE =
-  'Documents stored by then stay. To continue, import again and keep or replace stored documents.'
+  'Documents that were stored before are kept. To continue, import again and keep or replace stored documents.'
 const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

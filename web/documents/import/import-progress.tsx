@@ -15,7 +15,7 @@ export function ImportProgress({ share, onCancel }: { share: number; onCancel: (
       />
       <p role="status" className="dim">
         {share < 1 ? `${percent} % sent. ` : 'Waiting for the last documents. '}
-        Keep this page open. If you cancel, documents that are stored by then stay.
+        Keep this page open. If you cancel, documents that were stored before are kept.
       </p>
       <DialogActions>
         <Button variant="default" onClick={onCancel} autoFocus>
