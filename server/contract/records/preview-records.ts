@@ -18,13 +18,13 @@ export interface RecordsPreview {
  *
  * @param isWhole whether `begin` is the whole source. The last record may otherwise be cut off, and is
  * omitted.
- * @param most maximum number of records.
+ * @param max maximum number of records.
  */
 export function previewRecords(
   begin: Uint8Array,
   format: ImportFormat,
   isWhole: boolean,
-  most: number,
+  max: number,
 ): RecordsPreview {
   const { splitter, read } = createRecordReader(format)
   const documents: Fields[] = []
@@ -37,7 +37,7 @@ export function previewRecords(
       const document = documentOf(record)
       if (!(document instanceof Failure)) documents.push(document)
       else error ??= { line: record.line, message: document.message }
-      if (++count === most) break
+      if (++count === max) break
     }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure

@@ -21,15 +21,15 @@ const NOTHING = new Uint8Array()
 const BUFFER = 1024
 
 /** Collects a record from several chunks. */
-class Held {
-  readonly #most: number
+class RecordBuffer {
+  readonly #maxBytes: number
   /** Begins with the bytes so far. A record in one chunk is not copied. */
   #buffer: Uint8Array = NOTHING
   #bytes = 0
 
-  /** @param most maximum size of a record, bytes. */
-  constructor(most: number) {
-    this.#most = most
+  /** @param maxBytes maximum size of a record, bytes. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   get isEmpty(): boolean {
@@ -40,7 +40,7 @@ class Held {
   add(part: Uint8Array): void {
     const before = this.#bytes
     this.#bytes += part.length
-    if (this.#bytes > this.#most) this.#buffer = NOTHING
+    if (this.#bytes > this.#maxBytes) this.#buffer = NOTHING
     else if (before === 0) this.#buffer = part
     else if (part.length > 0) this.#copy(part, before)
   }
@@ -48,7 +48,7 @@ class Held {
   /** Copies small parts, each of which would otherwise keep its whole chunk in memory. */
   #copy(part: Uint8Array, at: number): void {
     if (this.#bytes > this.#buffer.length) {
-      const larger = new Uint8Array(Math.min(this.#most, Math.max(BUFFER, 2 * this.#bytes)))
+      const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(BUFFER, 2 * this.#bytes)))
       larger.set(this.#buffer)
       this.#buffer = larger
     }
@@ -56,7 +56,7 @@ class Held {
   }
 
   take(line: number): RawRecord {
-    const bytes = this.#bytes > this.#most ? undefined : this.#buffer.subarray(0, this.#bytes)
+    const bytes = this.#bytes > this.#maxBytes ? undefined : this.#buffer.subarray(0, this.#bytes)
     this.#buffer = NOTHING
     this.#bytes = 0
     return { line, bytes: bytes && withoutMark(line, bytes) }
@@ -74,12 +74,12 @@ const COMMA = 0x2c
 
 /** Splits a body into lines. */
 export class LineSplitter implements RecordSplitter {
-  readonly #held: Held
+  readonly #record: RecordBuffer
   #line = 1
 
-  /** @param most maximum size of a line, bytes. */
-  constructor(most = DOCUMENT_BYTES) {
-    this.#held = new Held(most)
+  /** @param maxBytes maximum size of a line, bytes. */
+  constructor(maxBytes = DOCUMENT_BYTES) {
+    this.#record = new RecordBuffer(maxBytes)
   }
 
   push(chunk: Uint8Array): RawRecord[] {
@@ -88,16 +88,16 @@ export class LineSplitter implements RecordSplitter {
     for (;;) {
       const end = chunk.indexOf(LINE_FEED, from)
       if (end === -1) break
-      this.#held.add(chunk.subarray(from, end))
-      records.push(this.#held.take(this.#line++))
+      this.#record.add(chunk.subarray(from, end))
+      records.push(this.#record.take(this.#line++))
       from = end + 1
     }
-    this.#held.add(chunk.subarray(from))
+    this.#record.add(chunk.subarray(from))
     return records
   }
 
   end(): RawRecord[] {
-    return this.#held.isEmpty ? [] : [this.#held.take(this.#line)]
+    return this.#record.isEmpty ? [] : [this.#record.take(this.#line)]
   }
 }
 
@@ -112,7 +112,7 @@ const AFTER_QUOTE = 3
  * breaks. The caller must check the quotes of each record.
  */
 export class CsvSplitter implements RecordSplitter {
-  readonly #held = new Held(DOCUMENT_BYTES)
+  readonly #record = new RecordBuffer(DOCUMENT_BYTES)
   #line = 1
   #firstLine = 1
   #place = CELL_START
@@ -130,8 +130,8 @@ export class CsvSplitter implements RecordSplitter {
       } else if (byte === LINE_FEED) {
         this.#line++
         if (state === QUOTED) continue
-        this.#held.add(chunk.subarray(from, at))
-        records.push(this.#held.take(this.#firstLine))
+        this.#record.add(chunk.subarray(from, at))
+        records.push(this.#record.take(this.#firstLine))
         this.#firstLine = this.#line
         from = at + 1
         state = CELL_START
@@ -143,11 +143,11 @@ export class CsvSplitter implements RecordSplitter {
     }
     this.#place = state
     this.#seen += chunk.length
-    this.#held.add(chunk.subarray(from))
+    this.#record.add(chunk.subarray(from))
     return records
   }
 
   end(): RawRecord[] {
-    return this.#held.isEmpty ? [] : [this.#held.take(this.#firstLine)]
+    return this.#record.isEmpty ? [] : [this.#record.take(this.#firstLine)]
   }
 }

@@ -7,7 +7,7 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents, type FindOptions, type FoundPage } from '../documents.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { COUNTED } from '../repository/document-counts.ts'
+import { COUNT_BATCH } from '../repository/document-counts.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { idsOn } from './ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query.ts'
@@ -172,13 +172,13 @@ forEachEngine((engine) => {
       insert into documents select 'db', 'articles', 'd' || n, 'x', '{"id":"d' || n || '","b":1}'
       from (
         with recursive numbers(n) as (
-          select 1 union all select n + 1 from numbers where n < ${COUNTED + 2})
+          select 1 union all select n + 1 from numbers where n < ${COUNT_BATCH + 2})
         select n from numbers) as numbers`.execute(store.db)
-    expect((await find('limit=1', { count: true })).total).toBe(COUNTED + 5)
+    expect((await find('limit=1', { count: true })).total).toBe(COUNT_BATCH + 5)
     await indexes.put(where, 'by-b', ['b'])
     await indexes.build()
     const page = await find('b=1&limit=1', { count: true })
-    expect([page.index, page.total]).toEqual(['by-b', COUNTED + 4])
+    expect([page.index, page.total]).toEqual(['by-b', COUNT_BATCH + 4])
 
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
     documents = createDocuments(

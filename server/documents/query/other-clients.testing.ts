@@ -23,8 +23,8 @@ export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 /** Returns whether no other client changes a document. */
 export const isStable = ({ id }: Document): boolean => !IDS.some((each) => each === id)
 
-/** The most documents that other clients add to a collection. */
-export const MOST_OTHERS = IDS.length
+/** Maximum number of documents that other clients add to a collection. */
+export const MAX_OTHERS = IDS.length
 
 /** Creates the documents of a collection, and changes some of them as other clients do. */
 export function createOtherClients(documents: Documents, where: CollectionRef) {

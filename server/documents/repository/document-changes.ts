@@ -43,8 +43,8 @@ export interface DocumentChanges {
   delete(ref: DocumentRef, old: DocumentState): Promise<boolean>
 }
 
-/** Documents of an array stored before other requests may read, a few milliseconds of work. */
-const STORED = 250
+/** Number of documents of an array that are stored without a pause, a few milliseconds of work. */
+const INSERT_BATCH = 250
 
 /**
  * @param tagOf returns the tag of a stored document, to look up whether a change was made.
@@ -71,7 +71,7 @@ export function createDocumentChanges(
    * Replaces or deletes a state in a transaction, with its entries in indexes; returns false if it
    * has changed.
    */
-  async function changeAlone(
+  async function changeInTransaction(
     ref: DocumentRef,
     old: DocumentState,
     next: DocumentState | undefined,
@@ -97,7 +97,7 @@ export function createDocumentChanges(
    * Replaces or deletes a state in one statement; returns false if it was not made, and undefined
    * if it cannot be made.
    */
-  function changeTogether(
+  function changeInStatement(
     ref: DocumentRef,
     old: DocumentState,
     next: DocumentState | undefined,
@@ -119,7 +119,7 @@ export function createDocumentChanges(
     old: DocumentState,
     next: DocumentState | undefined,
   ): Promise<boolean> {
-    const changing = changeTogether(ref, old, next)
+    const changing = changeInStatement(ref, old, next)
     if (changing !== undefined) {
       const isMade = await resolveOutcome(
         changing,
@@ -128,7 +128,7 @@ export function createDocumentChanges(
       if (isMade) return true
       if (await isReplaced(ref, old.tag)) return false
     }
-    return changeAlone(ref, old, next)
+    return changeInTransaction(ref, old, next)
   }
 
   /** Returns whether a document exists in another state than that with a tag. */
@@ -167,7 +167,7 @@ export function createDocumentChanges(
       try {
         await transaction(async (trx) => {
           for (const [at, row] of rows.entries()) {
-            if (at % STORED === STORED - 1) await nextTurn()
+            if (at % INSERT_BATCH === INSERT_BATCH - 1) await nextTurn()
             const values = [row.database, row.collection, row.id, row.tag, row.body]
             const parameters = [...values, row.database, row.database]
             const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
@@ -176,9 +176,9 @@ export function createDocumentChanges(
           const indexes = await openIndexes(trx, engine, where)
           indexed.set(where, indexes?.definitions)
           if (indexes === undefined) return
-          for (let at = 0; at < rows.length; at += STORED) {
+          for (let at = 0; at < rows.length; at += INSERT_BATCH) {
             if (at > 0) await nextTurn()
-            await indexes.add(rows.slice(at, at + STORED))
+            await indexes.add(rows.slice(at, at + INSERT_BATCH))
           }
         }, length)
       } catch (error) {

@@ -43,7 +43,7 @@ export interface DocumentCounts {
 const VALUES_PER_STATEMENT = { sqlite: 50, postgres: 10_000 } as const
 
 /** Number of documents, or of entries of an index, that one statement counts. */
-export const COUNTED = 2_000
+export const COUNT_BATCH = 2_000
 
 /** Maximum number of documents that {@link DocumentCounts.purge} deletes in one call. */
 export const PURGE_BATCH = 500
@@ -58,7 +58,7 @@ export function createDocumentCounts(store: Store): DocumentCounts {
       select cast(count(*) as integer) as count, max(id) as last from (
         select id from documents
         where database = ${''} and collection = ${''} and id > ${''}
-        order by id limit ${sql.lit(COUNTED)}
+        order by id limit ${sql.lit(COUNT_BATCH)}
       ) as counted`.compile(db),
   )
   return {
@@ -68,7 +68,7 @@ export function createDocumentCounts(store: Store): DocumentCounts {
       invariant(row, 'an aggregate has a row')
       return {
         count: row.count,
-        last: row.count === COUNTED && row.last !== null ? row.last : undefined,
+        last: row.count === COUNT_BATCH && row.last !== null ? row.last : undefined,
       }
     },
     collections: (database) =>

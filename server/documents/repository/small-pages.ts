@@ -5,18 +5,18 @@ import type { Store } from '../../storage/store.ts'
 import { beforeNul } from '../document-id.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
-/** Maximum number of documents: one more than a page detects the next page. */
-const DOCUMENTS = PAGE.default + 1
+/** Maximum number of documents: one more than a page has, to detect the next page. */
+const MAX_DOCUMENTS = PAGE.default + 1
 
-/** Maximum size of a document, bytes. A page of the largest has 256 KiB. */
-const BYTES = Math.floor((256 * 1024) / DOCUMENTS)
+/** Maximum size of a document, bytes: a page has at most 256 KiB. */
+const MAX_BYTES = Math.floor((256 * 1024) / MAX_DOCUMENTS)
 
-/** Maximum number of documents that PostgreSQL returns together. */
-const TOGETHER = 8 * DOCUMENTS
+/** Maximum number of documents that one statement returns, for several pages. */
+const MAX_BATCH_DOCUMENTS = 8 * MAX_DOCUMENTS
 
 /**
  * Returns at most `limit` documents in id order, after one id; undefined if there may be more than
- * {@link DOCUMENTS}, or if one is larger than {@link BYTES}.
+ * {@link MAX_DOCUMENTS}, or if one is larger than {@link MAX_BYTES}.
  */
 export type ReadSmallPage = (
   where: CollectionRef,
@@ -34,17 +34,17 @@ export function createReadSmallPage({ db, engine, prepareLookup }: Store): ReadS
   // limit that it does not know.
   const lookUp = prepareLookup(
     sql<{ id: string; tag: string; body: string | null }>`
-      select id, tag, case when octet_length(body) <= ${sql.lit(BYTES)} then body end as body
+      select id, tag, case when octet_length(body) <= ${sql.lit(MAX_BYTES)} then body end as body
       from (
         select id, tag, body from documents
         where database = ${''} and collection = ${''} and id > ${''}
-        order by id limit ${sql.lit(DOCUMENTS)}
+        order by id limit ${sql.lit(MAX_DOCUMENTS)}
       ) as page
       order by id limit cast(${''} as integer)`.compile(db),
-    { rows: TOGETHER, rowsOf: (...parameters) => Number(parameters[3]) },
+    { rows: MAX_BATCH_DOCUMENTS, rowsOf: (...parameters) => Number(parameters[3]) },
   )
   return async ({ database, collection }, after, limit) => {
-    if (limit > DOCUMENTS) return undefined
+    if (limit > MAX_DOCUMENTS) return undefined
     const { rows } = await lookUp(database, collection, beforeNul(after ?? ''), String(limit))
     return rows.every(isWhole) ? rows : undefined
   }

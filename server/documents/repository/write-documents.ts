@@ -39,10 +39,10 @@ export type WriteDocuments = (
 ) => Promise<readonly WriteResult[]>
 
 /** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
-const TIME = 20
+const TIME_LIMIT = 20
 
 /** Maximum number of documents that one statement writes, and of their bytes. */
-const STATEMENT = { documents: 250, bytes: 256 * 1024 } as const
+const STATEMENT_LIMIT = { documents: 250, bytes: 256 * 1024 } as const
 
 /** Maximum size of replaced documents that are read together, bytes. */
 const READ_BYTES = 1024 * 1024
@@ -77,7 +77,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
       await lockDocuments(trx, engine)
       const indexes = await openIndexes(trx, engine, where)
       const target: Target = { trx, engine, where, indexes, replaces }
-      const until = performance.now() + TIME
+      const until = performance.now() + TIME_LIMIT
       while (written.length < documents.length) {
         if (written.length > 0) await nextTurn()
         if (written.length > 0 && performance.now() > until) break
@@ -108,10 +108,10 @@ function nextRows(documents: readonly NewDocument[], from: number): Row[] {
   const rows: Row[] = []
   const ids = new Set<string>()
   let bytes = 0
-  for (let at = from; at < documents.length && rows.length < STATEMENT.documents; at++) {
+  for (let at = from; at < documents.length && rows.length < STATEMENT_LIMIT.documents; at++) {
     const document = documents[at] as NewDocument
     bytes += document.body.length
-    if (ids.has(document.id) || (bytes > STATEMENT.bytes && rows.length > 0)) break
+    if (ids.has(document.id) || (bytes > STATEMENT_LIMIT.bytes && rows.length > 0)) break
     ids.add(document.id)
     rows.push({ ...document, tag: createEntityTag() })
   }
@@ -128,18 +128,18 @@ async function writeRows(
   until: number,
 ): Promise<WriteResult[]> {
   if (!target.indexes?.hasUnique) return write(target, rows)
-  const together = await attempt(target, rows)
-  if (together !== undefined) return together
+  const results = await tryWrite(target, rows)
+  if (results !== undefined) return results
   const written: WriteResult[] = []
   for (const row of rows) {
     if (written.length > 0 && performance.now() > until) break
-    written.push(...((await attempt(target, [row])) ?? []))
+    written.push(...((await tryWrite(target, [row])) ?? []))
   }
   return written
 }
 
 /** Writes rows; returns undefined, and writes nothing, if they must be written one by one. */
-async function attempt({ trx, ...target }: Target, rows: readonly Row[]) {
+async function tryWrite({ trx, ...target }: Target, rows: readonly Row[]) {
   await sql`savepoint written`.execute(trx)
   const written = await write({ ...target, trx }, rows).catch((error: unknown) => {
     if (error instanceof OneByOne) return undefined

@@ -16,8 +16,8 @@ export interface QueuedCheck {
 export interface CheckQueue {
   add(one: QueuedCheck): void
   /**
-   * Removes and returns the next batch: several checks by quick schemas, or one other. Empty if
-   * nothing waits.
+   * Removes and returns the next batch: several checks by quick schemas, or one check by
+   * another schema. Empty if nothing waits.
    */
   take(): QueuedCheck[]
   /** Removes and returns the entries of a schema, or all entries. */
@@ -35,14 +35,14 @@ export function createCheckQueue(
   isQuick: (one: QueuedCheck) => boolean,
   limits: { readonly checks: number; readonly size: number },
 ): CheckQueue {
-  let quickOnes: QueuedCheck[] = []
+  let quickChecks: QueuedCheck[] = []
   /** By schema; the schema taken last comes last. */
-  const slowOnes = new Map<string, QueuedCheck[]>()
+  const slowChecks = new Map<string, QueuedCheck[]>()
   let isQuickTurn = true
 
   function addSlow(one: QueuedCheck): void {
-    const others = slowOnes.get(one.schema.key)
-    if (others === undefined) slowOnes.set(one.schema.key, [one])
+    const others = slowChecks.get(one.schema.key)
+    if (others === undefined) slowChecks.set(one.schema.key, [one])
     else others.push(one)
   }
 
@@ -50,8 +50,8 @@ export function createCheckQueue(
     const some: QueuedCheck[] = []
     let size = 0
     let at = 0
-    for (; at < quickOnes.length && some.length < limits.checks && size < limits.size; at++) {
-      const one = quickOnes[at] as QueuedCheck
+    for (; at < quickChecks.length && some.length < limits.checks && size < limits.size; at++) {
+      const one = quickChecks[at] as QueuedCheck
       if (!isQuick(one)) {
         addSlow(one)
         continue
@@ -59,23 +59,23 @@ export function createCheckQueue(
       some.push(one)
       for (const text of one.documents ?? []) size += text.length
     }
-    quickOnes = quickOnes.slice(at)
+    quickChecks = quickChecks.slice(at)
     return some
   }
 
   function takeSlow(): QueuedCheck[] {
-    const [next] = slowOnes
+    const [next] = slowChecks
     if (next === undefined) return []
     const [key, ones] = next
     const some = ones.splice(0, 1)
-    slowOnes.delete(key)
-    if (ones.length > 0) slowOnes.set(key, ones)
+    slowChecks.delete(key)
+    if (ones.length > 0) slowChecks.set(key, ones)
     return some
   }
 
   return {
     add(one) {
-      if (isQuick(one)) quickOnes.push(one)
+      if (isQuick(one)) quickChecks.push(one)
       else addSlow(one)
     },
     take() {
@@ -86,9 +86,9 @@ export function createCheckQueue(
     },
     remove(key) {
       const isMeant = ({ schema }: QueuedCheck) => key === undefined || schema.key === key
-      const removed = [...quickOnes, ...slowOnes.values().toArray().flat()].filter(isMeant)
-      quickOnes = quickOnes.filter((one) => !isMeant(one))
-      for (const { schema } of removed) slowOnes.delete(schema.key)
+      const removed = [...quickChecks, ...slowChecks.values().toArray().flat()].filter(isMeant)
+      quickChecks = quickChecks.filter((one) => !isMeant(one))
+      for (const { schema } of removed) slowChecks.delete(schema.key)
       return removed
     },
   }

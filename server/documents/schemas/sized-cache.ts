@@ -1,12 +1,12 @@
 /** A least-recently-used cache, limited by the number of entries and their total size. */
 export class SizedCache<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly size: number }>()
-  readonly #most: { readonly entries: number; readonly size: number }
+  readonly #limits: { readonly entries: number; readonly size: number }
   #size = 0
 
-  /** @param most maximum number of entries, and of the sum of their sizes. */
-  constructor(most: { readonly entries: number; readonly size: number }) {
-    this.#most = most
+  /** @param limits maximum number of entries, and of the sum of their sizes. */
+  constructor(limits: { readonly entries: number; readonly size: number }) {
+    this.#limits = limits
   }
 
   get(key: string): V | undefined {
@@ -22,13 +22,13 @@ export class SizedCache<V> {
     this.#size += size - (this.#entries.get(key)?.size ?? 0)
     this.#entries.delete(key)
     this.#entries.set(key, { value, size })
-    const left: string[] = []
+    const evicted: string[] = []
     for (const [oldest, entry] of this.#entries) {
-      if (this.#entries.size <= this.#most.entries && this.#size <= this.#most.size) break
+      if (this.#entries.size <= this.#limits.entries && this.#size <= this.#limits.size) break
       this.#entries.delete(oldest)
       this.#size -= entry.size
-      left.push(oldest)
+      evicted.push(oldest)
     }
-    return left
+    return evicted
   }
 }

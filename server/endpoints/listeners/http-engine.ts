@@ -96,11 +96,11 @@ export function createHttpEngine<D extends ConnectionOwner>(
   })
   const uploads = new BodyProgress(limits.bodyProgress)
   const connections = new Set<Connection>()
-  const mostLooks = limits.sendTimeout / limits.connectionsCheckingInterval
+  const maxStalledChecks = limits.sendTimeout / limits.connectionsCheckingInterval
   const checking = setInterval(() => {
     uploads.check(performance.now())
     for (const connection of connections) {
-      if (connection.checkProgress() >= mostLooks) connection.socket.destroy()
+      if (connection.checkProgress() >= maxStalledChecks) connection.socket.destroy()
     }
   }, limits.connectionsCheckingInterval).unref()
   // Node.js starts its check of slow clients on 'listening', which this server never emits itself.

@@ -137,7 +137,7 @@ export async function countDocuments(
  * Waits for the transactions that are writing documents now, since they may not see an index that
  * was just created or dropped. SQLite runs one write transaction at a time, so none of them is left.
  */
-export async function writersEnded(
+export async function waitForWriters(
   { db, engine }: Store,
   pause: () => Promise<unknown>,
   isStopped: () => boolean,

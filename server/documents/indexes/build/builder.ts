@@ -8,14 +8,14 @@ import {
   countDocuments,
   lastId,
   type StepLimits,
-  writersEnded,
+  waitForWriters,
 } from './build-step.ts'
 
 /** Number of entries that one statement deletes, a few milliseconds of work. */
-const DELETED = 1_000
+const DELETE_BATCH = 1_000
 
 /** Delay before a step is repeated after a conflict with another transaction, ms. */
-const RETRY = 50
+const RETRY_DELAY = 50
 
 export interface BuilderDeps {
   readonly store: Store
@@ -33,10 +33,10 @@ export interface BuilderDeps {
 /** Creates a loop that builds indexes and deletes the entries of dropped ones, until none is left. */
 export function createBuilder(deps: BuilderDeps) {
   const { store, repository, isOurs, pause, onEnded, onError, stepLimits } = deps
-  const later = () => new Promise((resolve) => setTimeout(resolve, RETRY))
+  const retryDelay = () => new Promise((resolve) => setTimeout(resolve, RETRY_DELAY))
 
   async function build(row: IndexRow, isStopped: () => boolean): Promise<void> {
-    await writersEnded(store, later, isStopped)
+    await waitForWriters(store, retryDelay, isStopped)
     const upTo = await lastId(store, row)
     const total = row.total ?? (await countDocuments(store, row, pause, isStopped))
     for (let current: IndexRow = { ...row, total }; !isStopped(); await pause()) {
@@ -49,7 +49,7 @@ export function createBuilder(deps: BuilderDeps) {
         current = next
       } catch (error) {
         if (!(error instanceof Contended)) throw error
-        await later()
+        await retryDelay()
         const [stored] = (await repository.list(row)).filter(({ id }) => id === row.id)
         if (stored?.state !== 'building') return
         current = { ...stored, total }
@@ -58,9 +58,9 @@ export function createBuilder(deps: BuilderDeps) {
   }
 
   async function clean(row: IndexRow, isStopped: () => boolean): Promise<void> {
-    await writersEnded(store, later, isStopped)
+    await waitForWriters(store, retryDelay, isStopped)
     while (!isStopped()) {
-      if (!(await repository.deleteEntries(row, DELETED))) return repository.delete(row)
+      if (!(await repository.deleteEntries(row, DELETE_BATCH))) return repository.delete(row)
       await pause()
     }
   }

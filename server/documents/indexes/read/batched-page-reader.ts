@@ -9,19 +9,19 @@ import { NO_PART, type PageReader, type PageRow, SEPARATOR, toPage } from './pag
 const SMALL_BYTES = 2_560
 
 /** Maximum number of documents that a statement for several pages returns. */
-const TOGETHER = 10 * PAGE.default
+const MAX_DOCUMENTS = 10 * PAGE.default
 
 /**
  * Maximum number of pages that a statement reads. The node then responds to the requests of one
  * statement while PostgreSQL executes the next.
  */
-const PAGES = 20
+const MAX_PAGES = 20
 
 /**
  * Maximum number of documents of a page that are read by their locations. Documents with adjacent
  * ids, which longer pages often contain, are found faster by a search for all of them.
  */
-const LOCATED = 20
+const MAX_LOCATED = 20
 
 /**
  * Returns the reader of PostgreSQL. One statement reads all pages that are requested in one turn of
@@ -31,14 +31,14 @@ export function createBatchedPageReader({
   db,
   prepareLookup,
 }: Pick<Store, 'db' | 'prepareLookup'>): PageReader {
-  const together = {
-    rows: TOGETHER,
+  const limits = {
+    rows: MAX_DOCUMENTS,
     rowsOf: (...parameters: readonly string[]) =>
-      Math.max(Number(parameters[LIMIT_AT]), TOGETHER / PAGES),
+      Math.max(Number(parameters[LIMIT_AT]), MAX_DOCUMENTS / MAX_PAGES),
   }
   const prepare = (entries: EntryQuery) => ({
-    located: prepareLookup(pageQuery(entries, LOCATED, byLocation).compile(db), together),
-    small: prepareLookup(pageQuery(entries, PAGE.default, byId).compile(db), together),
+    located: prepareLookup(pageQuery(entries, MAX_LOCATED, byLocation).compile(db), limits),
+    small: prepareLookup(pageQuery(entries, PAGE.default, byId).compile(db), limits),
     large: prepareLookup(pageQuery(entries, PAGE.max, byId).compile(db), { rows: 1 }),
   })
   const forwards = prepare(forwardEntries)
@@ -59,7 +59,7 @@ export function createBatchedPageReader({
       }
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
       if (limit > PAGE.default) return read(large, maxBytes)
-      const first = limit > LOCATED ? small : located
+      const first = limit > MAX_LOCATED ? small : located
       return (await read(first, SMALL_BYTES)) ?? read(large, maxBytes)
     },
   }
@@ -95,29 +95,29 @@ function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
 }
 
 /**
- * Returns a query of columns of entries, of which it reads up to `most`. PostgreSQL plans a sort of
+ * Returns a query of columns of entries, of which it reads at most `max`. PostgreSQL plans a sort of
  * the whole range if it does not know the limit.
  */
-type EntryQuery = (most: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
+type EntryQuery = (max: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
 
 const isOfIndex = sql`index_id = requested.index_id`
 
-const forwardEntries: EntryQuery = (most, columns) => sql`
+const forwardEntries: EntryQuery = (max, columns) => sql`
   select ${columns} from (
     select ${columns} from index_entries where ${isOfIndex}
     and (key, id) > (decode(requested.key, 'hex'), requested.id)
     and key < decode(requested.upper, 'hex')
-    order by key, id limit ${sql.lit(most)}
+    order by key, id limit ${sql.lit(max)}
   ) as first_entries
   order by key, id limit requested.max_documents + 1`
 
 /** The ids of the last key are read forwards: there may be many more than the page needs. */
-const reversedEntries: EntryQuery = (most, columns) => sql`
+const reversedEntries: EntryQuery = (max, columns) => sql`
   with last_entries as materialized (
     select ${columns} from (
       select ${columns} from index_entries where ${isOfIndex}
       and key >= decode(requested.lower, 'hex') and key < decode(requested.upper, 'hex')
-      order by key desc, id desc limit ${sql.lit(most)}
+      order by key desc, id desc limit ${sql.lit(max)}
     ) as first_entries
     order by key desc, id desc limit requested.max_documents + 1
   ), last as materialized (
@@ -126,12 +126,12 @@ const reversedEntries: EntryQuery = (most, columns) => sql`
   select ${columns} from (
     (select ${columns} from index_entries where ${isOfIndex}
       and key = decode(requested.key, 'hex') and id > requested.id
-      order by id limit ${sql.lit(most)})
+      order by id limit ${sql.lit(max)})
     union all
     select ${columns} from last_entries where key > coalesce((select key from last), '')
     union all
     (select ${columns} from index_entries where ${isOfIndex} and key = (select key from last)
-      order by id limit ${sql.lit(most)})
+      order by id limit ${sql.lit(max)})
   ) as entries
   order by key desc, id limit requested.max_documents + 1`
 

@@ -4,7 +4,7 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/limit-rows.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { NewDocument } from '../../document.ts'
-import { COUNTED } from '../../repository/document-counts.ts'
+import { COUNT_BATCH } from '../../repository/document-counts.ts'
 import { type DefinitionRow, type IndexDefinition, toDefinition } from '../definition.ts'
 import type { KeyRange } from '../index-key.ts'
 
@@ -145,14 +145,14 @@ export function createIndexReader({
   const count = prepareRead(
     sql<{ count: number }>`
       select cast(count(*) as integer) as count from (
-        select 1 from index_entries where ${isWithin} limit ${sql.lit(COUNTED)}) as counted`.compile(
+        select 1 from index_entries where ${isWithin} limit ${sql.lit(COUNT_BATCH)}) as counted`.compile(
       db,
     ),
   )
   const lastCounted = prepareRead(
     sql<EntryPosition>`
       select key, id from index_entries
-      where ${isWithin} limit 1 offset ${sql.lit(COUNTED - 1)}`.compile(db),
+      where ${isWithin} limit 1 offset ${sql.lit(COUNT_BATCH - 1)}`.compile(db),
   )
   const isListed =
     engine === 'sqlite'
@@ -192,7 +192,7 @@ export function createIndexReader({
       const { rows } = await count(...part)
       const [row] = rows
       invariant(row, 'an aggregate has a row')
-      const last = row.count < COUNTED ? undefined : (await lastCounted(...part)).rows[0]
+      const last = row.count < COUNT_BATCH ? undefined : (await lastCounted(...part)).rows[0]
       return { count: row.count, last }
     },
     async documents({ database, collection }, ids) {

@@ -76,7 +76,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   const isPast = ({ id }: IndexEntry) => upTo !== undefined && compareCodePoints(id, upTo) > 0
   // One of several streams may have ended because the index was dropped.
   const isComplete = async () => streams.length === 1 || (await reader.isReady(where, plan.index))
-  /** Adds the documents that match. Returns the page, or undefined as this function, at the end. */
+  /** Adds the documents that match. Returns the result of the query if it needs no more entries. */
   async function add(
     entries: readonly IndexEntry[],
   ): Promise<{ page: Page | undefined } | undefined> {

@@ -17,13 +17,13 @@ export interface Mapping {
  * Creates a {@link Mapping} from the database names in a request. Databases that do not exist yet
  * are allowed.
  *
- * @param most maximum number of names; not enforced again for a stored mapping.
+ * @param max maximum number of names; not enforced again for a stored mapping.
  * @throws Failure `bad-database-name` for an invalid name; `bad-parameter` for a duplicate name or
  * too many names.
  */
-export function createMapping(names: readonly string[], most = MAPPING_NAMES): Mapping {
-  if (names.length > most) {
-    const [count, limit] = [names.length, most].map((each) => each.toLocaleString('en'))
+export function createMapping(names: readonly string[], max = MAPPING_NAMES): Mapping {
+  if (names.length > max) {
+    const [count, limit] = [names.length, max].map((each) => each.toLocaleString('en'))
     throw new Failure(
       'bad-parameter',
       `The list of databases has ${count} names. At most ${limit} are allowed.`,
