@@ -1,4 +1,4 @@
-// The components of the OpenAPI description: what several operations refer to.
+// The components of the OpenAPI description, to which several operations refer.
 
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
 import { ON_CONFLICT } from '../contract/import.ts'

@@ -8,7 +8,7 @@ import { startForTest, type TestNode } from '../test-support/start.testing.ts'
 import { WAIT } from '../test-support/wait.testing.ts'
 import { createStoredDocuments } from './repository/stored-documents.ts'
 
-/** Turns without a statement after which the work of a request has ended. */
+/** Number of event-loop turns without a statement after which the work of a request has ended. */
 const QUIET = 200
 
 /** A request of a client that may disconnect. */

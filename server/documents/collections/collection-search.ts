@@ -91,14 +91,14 @@ export function createCollectionSearch(
       try {
         await scans.run(signal, steps)
       } catch (error) {
-        throw withAdvice(stopped(error), { filter: unserved, sort: [] })
+        throw withAdvice(explainStop(error), { filter: unserved, sort: [] })
       }
     },
   }
 }
 
-/** Adds to the error of a change that exceeded its time limit: nothing was changed. */
-function stopped(error: unknown): unknown {
+/** Returns the error of a change whose search was stopped. Other errors are returned unchanged. */
+function explainStop(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'query-too-expensive') return error
   const { code, details, headers } = error
   return new Failure(
