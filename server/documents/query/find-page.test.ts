@@ -110,7 +110,7 @@ forEachEngine((engine) => {
     documents = createDocuments(
       {
         ...repository,
-        ...(query !== '' && { list: scan, scan, until: scan }),
+        ...(query !== '' && { list: scan, scan, extent: scan }),
         indexes: {
           ...reader,
           entries(collection, index, range, limit) {
@@ -137,7 +137,7 @@ forEachEngine((engine) => {
   ])('documents are read by their ids: %s', async (query, ids, scanned, total) => {
     const repository = createDocumentRepository(store)
     const scan = () => Promise.reject(new Error('a scan'))
-    documents = createDocuments({ ...repository, list: scan, scan, until: scan }, () => 0)
+    documents = createDocuments({ ...repository, list: scan, scan, extent: scan }, () => 0)
     const page = await find(query)
     expect([idsOn(page).join(), page.scanned, page.index]).toEqual([ids, scanned, undefined])
     expect((await find(query, { count: true })).total).toBe(total)

@@ -49,10 +49,12 @@ forEachEngine((engine) => {
         await fixture.repository.insert(where, [{ id: each.id, body: JSON.stringify(each) }])
       }
       const jobs = node()
-      const taken = create(jobs, documents(1_100, { text }), { later: false })
+      const taken = create(jobs, documents(1_100, { text }), { respondAsync: false })
       await expect(taken).rejects.toMatchObject({ code: 'conflict', details: { field: '/700/id' } })
       const array = JSON.parse(documents(1_100, { text })).toSpliced(700, 1, { mail: 'y' })
-      await expect(create(jobs, JSON.stringify(array), { later: false })).rejects.toMatchObject({
+      await expect(
+        create(jobs, JSON.stringify(array), { respondAsync: false }),
+      ).rejects.toMatchObject({
         code: 'conflict',
         details: { field: '/700/mail', index: 'by-mail', document: 'ann' },
       })

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../open.ts'
 import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
+import { encodeTextArray } from '../../text-array.ts'
 import type { Statement } from '../guarded-client.ts'
 import { Lookups } from './lookups.ts'
-import { encodeTextArray } from '../../text-array.ts'
 
 let database: Awaited<ReturnType<typeof makeDatabase>>
 let store: Store
