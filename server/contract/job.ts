@@ -16,12 +16,12 @@ export const jobResult = z.union([databaseImportResult, importResult])
 
 export type JobResult = z.infer<typeof jobResult>
 
-/** Response of `GET /_job/<id>`. */
+/** Response of `GET /_job/<id>` and `DELETE /_job/<id>`. */
 export const jobView = z.object({
   id: z.string(),
   kind: z.enum(JOB_KINDS),
   collection: z.nullable(z.string()).check(z.describe('null for an import of a database')),
-  state: z.enum(['running', 'done', 'failed']),
+  state: z.enum(['running', 'done', 'failed', 'cancelled']),
   done: z.number().check(z.describe('number of documents examined so far')),
   total: z
     .nullable(z.number())

@@ -117,6 +117,9 @@ it('describes the same page, the same document and a job', async () => {
   const state = async () => (await request(job, {}, blog)).status
   await expect.poll(state).toBe(200)
   await check('GET', `${job}?limit=1&after=a`, 200)
+  await check('DELETE', job, 200)
+  await check('DELETE', job, 204, MINIMAL)
+  await check('DELETE', '/_job/none', 404)
 })
 
 it('describes nothing else', () => {

@@ -20,6 +20,9 @@ export const MERGE_TIME = 5_000
 /** Makes all staged changes of a job visible at once; returns the number of documents. */
 export type Apply = (trx: Transaction<Tables>) => Promise<number>
 
+/** Awaited between two statements of a transaction; must not wait for external events. */
+export type ApplyPause = (trx: Transaction<Tables>) => Promise<unknown>
+
 /** A job in the transaction of its last change. */
 interface Target {
   readonly trx: Transaction<Tables>
@@ -37,7 +40,6 @@ interface Target {
  * it or nothing. It yields between its statements so that other requests can read; on SQLite,
  * writes wait until it ends.
  *
- * @param pause awaited between two statements; must not wait for external events.
  * @param steady returns the time of a monotonic clock, ms.
  * @throws Failure `conflict` if an id was taken since the scan; `database-not-found`; `busy` if
  * merging changed documents takes longer than {@link MERGE_TIME}; the errors of
@@ -47,7 +49,7 @@ export async function prepareApply(
   engine: EngineName,
   rules: DocumentRules,
   job: Job,
-  pause: () => Promise<unknown>,
+  pause: ApplyPause,
   steady: () => number,
 ): Promise<Apply> {
   const { filter, patch } = job.request
@@ -64,12 +66,13 @@ export async function prepareApply(
     if (job.kind === 'list') return job.found
     await rules.lockDocuments(trx, engine)
     const indexes = await rules.openIndexes(trx, engine, job)
-    const target = { trx, engine, rules, matches, job, merge, pause, indexes }
+    const between = () => pause(trx)
+    const target = { trx, engine, rules, matches, job, merge, pause: between, indexes }
     let changed = 0
     let range = await rangeAfter(trx, job, '')
     while (range !== undefined) {
       changed += await change(target, range)
-      await pause()
+      await between()
       range = await rangeAfter(trx, job, range.last)
     }
     return changed

@@ -25,4 +25,27 @@ export const job = {
       '422': ref('responses/QueryTooExpensive'),
     },
   },
+  delete: {
+    summary: 'Cancel a job',
+    description:
+      'Nothing is changed, except that an import keeps what it has stored. No effect on a job that ' +
+      'has ended.',
+    parameters: [ref('parameters/Prefer')],
+    responses: {
+      '200': {
+        description: 'The job, without the results of a listing.',
+        content: { 'application/json': { schema: ref('schemas/Job') } },
+      },
+      '204': {
+        description: 'The job has ended; for Prefer: return=minimal.',
+        headers: {
+          'Preference-Applied': {
+            description: 'return=minimal',
+            schema: { type: 'string' as const },
+          },
+        },
+      },
+      '404': ref('responses/NotFound'),
+    },
+  },
 } satisfies Record<string, Operation>

@@ -1,3 +1,4 @@
+import type { Actor } from '../contract/audit.ts'
 import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
@@ -99,6 +100,23 @@ export async function failImport(
   failure: Failure,
 ): Promise<Job> {
   return endImport(repository, importer, (await repository.read(job.id)) ?? job, failure)
+}
+
+/**
+ * Cancels an import; returns undefined if it is not running. The documents that it has stored are
+ * kept.
+ */
+export function cancelImport(
+  repository: JobRepository,
+  { recordEnd }: Pick<DocumentRules['databaseImporter'], 'recordEnd'>,
+  job: Job,
+  actor: Actor,
+): Promise<Job | undefined> {
+  const { audit } = job.request
+  if (audit === undefined) return repository.cancel(job, 'cancelled')
+  return repository.cancelAudited(job, (trx, { result }) =>
+    recordEnd(trx, audit, result, false, actor),
+  )
 }
 
 /** Ends an import, successfully unless a failure is given. That of a database is audited. */

@@ -42,7 +42,9 @@ export interface JobRequest {
  * - `attached`: a request waits for it. If the node dies, no other node takes it over.
  * - `running`: it will end, on this node or another.
  * - `applying`: it is committed, and its documents are being written (`large-changes/`).
- * - `done`, `failed`: it has ended.
+ * - `done`, `failed`, `cancelled`: it has ended.
+ * - `cancelling`: it is cancelled, and the values that it has reserved in unique indexes are being
+ *   released (`large-changes/`).
  * - `discarded`: it is hidden and is being deleted.
  */
 export type JobState = z.infer<typeof state>
@@ -54,6 +56,8 @@ const state = z.enum([
   'applying',
   'done',
   'failed',
+  'cancelling',
+  'cancelled',
   'discarded',
 ])
 

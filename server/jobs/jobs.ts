@@ -1,3 +1,4 @@
+import type { Actor } from '../contract/audit.ts'
 import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/create-many.ts'
@@ -5,12 +6,19 @@ import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
-import { prepareApply } from './apply.ts'
+import { type ApplyPause, prepareApply } from './apply.ts'
 import { type Commit, connectedPause, createCommit } from './commit.ts'
 import { createArrays } from './create-arrays.ts'
-import { type BeginImport, createBeginImport, failImport, importNext } from './import-job.ts'
+import {
+  type BeginImport,
+  cancelImport,
+  createBeginImport,
+  failImport,
+  importNext,
+} from './import-job.ts'
 import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
+import { CancelRequested } from './repository/cancellation.ts'
 import { LeaseLost, type RenewalTimer } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
@@ -46,6 +54,13 @@ export interface Jobs extends LargeArrays {
   ): Promise<number>
   /** Returns a job of this database. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
+  /**
+   * Cancels a job of this database; returns its new state. Nothing is stored for the job once this
+   * resolves. No effect on a job that is committed or has ended.
+   *
+   * @throws Failure `not-found`
+   */
+  cancel(database: string, id: string, actor: Actor): Promise<Job>
   /** Resumes committed changes. Call it before requests are served. */
   restore(): Promise<void>
   /** Resumes pending jobs. Call it at startup and periodically. */
@@ -87,7 +102,12 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   const applyInTransaction: Commit = async (job, { keep, signal } = {}) => {
     const connected = connectedPause(pause, signal)
-    const apply = await prepareApply(store.engine, rules, job, connected, steady)
+    const isCancellable = store.engine === 'postgres' && job.state === 'running'
+    const between: ApplyPause = async (trx) => {
+      await connected()
+      if (isCancellable) await repository.requireNotCancelled(trx, job)
+    }
+    const apply = await prepareApply(store.engine, rules, job, between, steady)
     return repository.finish(job, apply, keep)
   }
   const writes = store.collectionWrites
@@ -137,9 +157,9 @@ export function createJobs(deps: JobsDeps): Jobs {
    * Makes one step of a job; returns its new state.
    *
    * @param scan runs the part that reads documents.
-   * @param signal aborted when the client of the job disconnects; undefined for a job without one.
+   * @param signal aborted when the client of the job disconnects, or this node no longer holds it.
    */
-  async function step(job: Job, scan: ScanStep, signal?: AbortSignal): Promise<Job> {
+  async function step(job: Job, scan: ScanStep, signal: AbortSignal): Promise<Job> {
     try {
       if (job.kind === 'import') return await importNext(repository, rules, job)
       // The job starts after earlier committed changes are applied.
@@ -152,6 +172,9 @@ export function createJobs(deps: JobsDeps): Jobs {
     } catch (error) {
       selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
+      if (signal.aborted && job.state === 'running') throw new LeaseLost()
+      // The request that cancels the job may fail. The job then continues.
+      if (error instanceof CancelRequested) return job
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
         // The request that waits for the job gets the error, and the job is discarded.
         if (job.state === 'attached') throw error
@@ -175,12 +198,18 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   const runner = createRunner({
     ...{ repository, pause, onError },
-    step: (job) => step(job, search.paced),
+    step: (job, signal) => step(job, search.connected(signal), signal),
   })
 
   async function allow({ database }: CollectionRef): Promise<void> {
     if ((await repository.countUnfinished(database)) < MAX_UNFINISHED_JOBS) return
     throw new Failure('too-many-requests', 'This database has too many running jobs.')
+  }
+
+  async function read(database: string, id: string): Promise<Job> {
+    const job = await repository.read(id)
+    if (job?.database === database && VISIBLE_STATES.includes(job.state)) return job
+    throw new Failure('not-found', 'There is no such job.')
   }
 
   return {
@@ -219,10 +248,20 @@ export function createJobs(deps: JobsDeps): Jobs {
         runner.wake()
       }
     },
-    async read(database, id) {
-      const job = await repository.read(id)
-      if (job?.database === database && VISIBLE_STATES.includes(job.state)) return job
-      throw new Failure('not-found', 'There is no such job.')
+    read,
+    async cancel(database, id, actor) {
+      const job = await read(database, id)
+      // Its process may have reserved values, or an earlier one.
+      const reserves = large !== undefined && (job.kind === 'create' || job.kind === 'patch')
+      const cancelled =
+        job.kind === 'import'
+          ? await cancelImport(repository, rules.databaseImporter, job, actor)
+          : await repository.cancel(job, reserves ? 'cancelling' : 'cancelled')
+      if (cancelled === undefined) return read(database, id)
+      runner.abort(id)
+      if (reserves) large.endCancelled(cancelled)
+      runner.wake()
+      return cancelled
     },
     async restore() {
       await large?.restore()
@@ -236,4 +275,6 @@ export function createJobs(deps: JobsDeps): Jobs {
 }
 
 /** States that clients can see. Only its own request sees a `preparing` or `attached` job. */
-const VISIBLE_STATES: readonly JobState[] = ['running', 'applying', 'done', 'failed']
+const VISIBLE_STATES: readonly JobState[] = [
+  ...(['running', 'applying', 'done', 'failed', 'cancelling', 'cancelled'] as const),
+]

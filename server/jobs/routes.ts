@@ -9,6 +9,7 @@ import { described } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { type Body, partsBody } from '../http/input/parts-body.ts'
+import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
 import { searchParameters } from '../http/input/search-parameters.ts'
 import { nextLink } from '../http/output/next-link.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
@@ -29,36 +30,42 @@ export interface JobRoutesDeps {
 }
 
 /**
- * Returns the route of `/_job/<id>`, the progress of a job. The status is 206 while the job runs
+ * Returns the routes of `/_job/<id>`, the progress of a job. The status is 206 while the job runs
  * and 200 after its end, also after a failure, which the body describes. The results of a listing
  * are read from the collection up to the job's cursor, so documents that were deleted or no longer
  * match the filter are missing.
  */
 export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRoutesDeps) =>
-  new Hono<AppEnv>().get('/:id', described(operations.get, requireRole('viewer')), async (c) => {
-    const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
-    const parameters = searchParameters(c)
-    const limit = parsePageLimit(parameters.get('limit') ?? undefined)
-    const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
-    const view = toView(job)
-    const status = view.state === 'running' ? 206 : 200
-    if (job.kind !== 'list') return c.json(view, status, headers)
-    const page = await results(documents, job, parameters.get('after') ?? undefined, limit, {
-      reserve: (bytes) => reserve(c, bytes),
-      signal: c.req.raw.signal,
+  new Hono<AppEnv>()
+    .delete('/:id', described(operations.delete, requireRole('operator')), async (c) => {
+      const job = await jobs.cancel(idOf(c.get('database')), c.req.param('id'), c.get('actor'))
+      if (prefersMinimal(c)) return c.body(null, 204, MINIMAL)
+      return c.json(toView(job), 200, { 'Cache-Control': 'no-store' })
     })
-    if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id], parameters)
-    headers['Content-Type'] = 'application/json'
-    // Inserted as stored text: parsing would require printing it again.
-    const before = `${JSON.stringify(view).slice(0, -1)},"documents":`
-    const { json } = page
-    const text: Body =
-      typeof json === 'string'
-        ? `${before}${json}}`
-        : [Buffer.from(before), ...json, Buffer.from('}')]
-    const [body, length] = partsBody(text)
-    return c.body(body, status, { ...headers, ...length })
-  })
+    .get('/:id', described(operations.get, requireRole('viewer')), async (c) => {
+      const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
+      const parameters = searchParameters(c)
+      const limit = parsePageLimit(parameters.get('limit') ?? undefined)
+      const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
+      const view = toView(job)
+      const status = view.state === 'running' ? 206 : 200
+      if (job.kind !== 'list') return c.json(view, status, headers)
+      const page = await results(documents, job, parameters.get('after') ?? undefined, limit, {
+        reserve: (bytes) => reserve(c, bytes),
+        signal: c.req.raw.signal,
+      })
+      if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id], parameters)
+      headers['Content-Type'] = 'application/json'
+      // Inserted as stored text: parsing would require printing it again.
+      const before = `${JSON.stringify(view).slice(0, -1)},"documents":`
+      const { json } = page
+      const text: Body =
+        typeof json === 'string'
+          ? `${before}${json}}`
+          : [Buffer.from(before), ...json, Buffer.from('}')]
+      const [body, length] = partsBody(text)
+      return c.body(body, status, { ...headers, ...length })
+    })
 
 /** Returns a page of the results of a listing so far. */
 async function results(
@@ -80,7 +87,8 @@ async function results(
  * counts as done.
  */
 function stateOf({ state }: Job): JobView['state'] {
-  if (state === 'failed') return 'failed'
+  if (state === 'failed' || state === 'cancelled') return state
+  if (state === 'cancelling') return 'cancelled'
   return state === 'done' || state === 'applying' ? 'done' : 'running'
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import { LEASE } from './repository/lease.ts'
+import { LEASE, LeaseLost } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
 
@@ -101,5 +101,42 @@ forEachEngine((engine) => {
     release()
     await runner.stop()
     expect(renewals.size).toBe(0)
+  })
+
+  it('aborts the step of a job that another node has cancelled, and no other', async () => {
+    const store = await engine.open()
+    const renewals = new Set<() => void>()
+    const repository = createJobRepository(store, now, undefined, (renew) => {
+      renewals.add(renew)
+      return () => renewals.delete(renew)
+    })
+    const kept = await repository.create(where, 'delete', 'running', everything)
+    const cancelled = await repository.create(where, 'list', 'running', everything)
+    const signals = new Map<string, AbortSignal>()
+    const runner = createRunner({
+      repository,
+      async step(job, signal) {
+        signals.set(job.id, signal)
+        if (job.id === kept.id) return job
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        throw new LeaseLost()
+      },
+      pause: () => new Promise(setImmediate),
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    runner.wake()
+    await expect.poll(() => signals.size).toBe(2)
+    for (const renew of renewals) renew()
+    const other = createJobRepository(store, now)
+    expect(await other.cancel(cancelled, 'cancelled')).toMatchObject({ state: 'cancelled' })
+    await expect
+      .poll(() => {
+        for (const renew of renewals) renew()
+        return signals.get(cancelled.id)?.aborted
+      })
+      .toBe(true)
+    expect(signals.get(kept.id)?.aborted).toBe(false)
+    await runner.stop()
+    expect(await repository.read(cancelled.id)).toMatchObject({ state: 'cancelled' })
   })
 })

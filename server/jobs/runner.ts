@@ -14,7 +14,8 @@ export interface RunnerDeps {
     JobRepository,
     'claim' | 'keepLeases' | 'release' | 'releaseDeadNodes' | 'discardStale' | 'deleteEnded'
   >
-  readonly step: (job: Job) => Promise<Job>
+  /** @param signal aborted when this node no longer holds the job. */
+  readonly step: (job: Job, signal: AbortSignal) => Promise<Job>
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
 }
@@ -24,6 +25,9 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
   let begun = false
   /** Whether the last run may have ended without releasing its jobs. */
   let holdsJobs = false
+  /** The jobs that this node runs, by id. */
+  const running = new Map<string, AbortController>()
+  const abort = (id: string) => running.get(id)?.abort()
 
   async function run(isStopped: () => boolean): Promise<void> {
     if (!begun) await repository.releaseDeadNodes()
@@ -33,17 +37,22 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
     holdsJobs = true
     await repository.discardStale()
     const active: Job[] = []
-    const stopRenewing = repository.keepLeases()
+    const stopRenewing = repository.keepLeases(() => [...running.keys()], abort)
     try {
       for (let steps = 1; !isStopped(); steps++) {
         if (active.length < CONCURRENCY) {
           const claimed = await repository.claim()
-          if (claimed !== undefined) active.push(claimed)
+          if (claimed !== undefined) {
+            active.push(claimed)
+            running.set(claimed.id, new AbortController())
+          }
         }
         const job = active.shift()
         if (job !== undefined) {
-          const next = await step(job).catch(ignoreLeaseLost)
+          const { signal } = running.get(job.id) ?? new AbortController()
+          const next = await step(job, signal).catch(ignoreLeaseLost)
           if (next?.state === 'running') active.push(next)
+          else running.delete(job.id)
         }
         const hasCleanedUp =
           (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.deleteEnded())
@@ -55,12 +64,17 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
       }
     } finally {
       stopRenewing()
+      running.clear()
       if (holdsJobs) await repository.release()
       holdsJobs = false
     }
   }
 
-  return createBackgroundLoop(run, onError)
+  return {
+    ...createBackgroundLoop(run, onError),
+    /** Stops the current step of a job early, after the job was cancelled. */
+    abort,
+  }
 }
 
 /** Ignores {@link LeaseLost}: another node holds the job, or it no longer exists. */

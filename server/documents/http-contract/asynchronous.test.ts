@@ -191,6 +191,36 @@ forEachContractNode((fixture) => {
       expect((await by('GET', '/later', undefined, other)).status).toBe(200)
     })
 
+    it('DELETE cancels a job, and has no effect on one that has ended', async () => {
+      const many = Array.from({ length: 50_000 }, (_, n) => `{"id":"d${n}"}\n`).join('')
+      const ndjson = { ...later, 'Content-Type': 'application/x-ndjson' }
+      const posted = await by('POST', '/stopped', many, ndjson)
+      const job = String(posted.headers.location).replace('/_db/blog', '')
+      expect((await as('viewer', 'DELETE', job)).status).toBe(403)
+      expect((await fixture.node.request('DELETE', `/_db/shop${job}`)).status).toBe(404)
+      expect((await fixture.node.request('DELETE', job)).status).toBe(404)
+      const cancelled = await as('operator', 'DELETE', job)
+      expect([cancelled.status, cancelled.headers['cache-control']]).toEqual([200, 'no-store'])
+      const { json } = cancelled
+      expect(json).toMatchObject({ kind: 'import', state: 'cancelled', failure: null })
+      expect(json.done).toBeLessThan(50_000)
+      expect(json.result?.created ?? 0).toBe(json.done)
+      expect((await by('DELETE', job)).json).toEqual(json)
+      const minimal = await by('DELETE', job, undefined, { Prefer: 'return=minimal' })
+      expect([minimal.status, minimal.text]).toEqual([204, ''])
+      expect(minimal.headers['preference-applied']).toBe('return=minimal')
+      const after = await by('GET', job)
+      expect([after.status, after.json]).toEqual([200, json])
+      const counted = await by('GET', '/stopped?limit=1', undefined, { Prefer: 'count=exact' })
+      expect(counted.headers['x-total-count']).toBe(String(json.found))
+
+      const ending = await begun('DELETE', '/nothing-there')
+      const { json: done } = await ended(ending)
+      const ignored = await by('DELETE', ending)
+      expect([ignored.status, ignored.json]).toEqual([200, done])
+      expect((await by('DELETE', '/_job/absent')).status).toBe(404)
+    })
+
     it('is visible only in its database and with permission to read', async () => {
       const job = await begun('DELETE', '/nothing-here')
       expect((await as('viewer', 'GET', job)).status).not.toBe(403)

@@ -3,6 +3,7 @@ import { createRecorder } from '../../audit/record.ts'
 import { WHOLE_DATABASE } from '../../contract/job.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
+import type { Job } from '../../jobs/job.ts'
 import { createJobs } from '../../jobs/jobs.ts'
 import { LEASE } from '../../jobs/repository/lease.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
@@ -107,6 +108,45 @@ forEachEngine((engine) => {
     expect(indexes.map(({ collection }) => collection).sort()).toEqual(['articles', 'books'])
     expect(await imports(store)).toHaveLength(1)
     expect(second.errors).toEqual([])
+  })
+
+  it('records an import that is cancelled, and keeps what it has stored', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    const canceller = { name: 'bob', by: 'token', address: null } as const
+    let cancelled: Job | undefined
+    await using node = openNode(store)
+    await node.jobs.stop()
+    const { id } = await node.begin()
+    await using runner = openNode(store, (schemas) => ({
+      ...schemas,
+      async put(...input) {
+        cancelled ??= await node.jobs.cancel('x', id, canceller)
+        return schemas.put(...input)
+      },
+    }))
+    runner.jobs.wake()
+    const staged = () => store.db.selectFrom('job_documents').select('id').execute()
+    await expect.poll(staged).toEqual([])
+    await runner.jobs.stop()
+    expect(cancelled).toMatchObject({ state: 'cancelled' })
+    const counts = { created: COUNT, replaced: 0, skipped: 0, failed: 0 }
+    expect(await node.jobs.read('x', id)).toMatchObject({
+      ...{ state: 'cancelled', done: COUNT, found: COUNT, failure: null },
+      result: { collections: 0, ...counts, errors: [] },
+    })
+    expect(await node.jobs.cancel('x', id, canceller)).toEqual(await node.jobs.read('x', id))
+    const rows = await store.db
+      .selectFrom('audit')
+      .select(['actor', 'after'])
+      .where('action', '=', 'database.import')
+      .execute()
+    expect(rows.map(({ actor, after }) => [actor, JSON.parse(String(after))])).toEqual([
+      ['ada', { collections: 0, ...counts, complete: false, cancelledBy: 'bob' }],
+    ])
+    const stored = await store.db.selectFrom('documents').select('id').execute()
+    expect(stored).toHaveLength(COUNT)
+    expect(runner.errors).toEqual([])
   })
 
   it('records an import that fails', async () => {

@@ -70,6 +70,8 @@ export type RecordDatabaseImport = (
   audit: DatabaseImportAudit,
   result: ImportResult | null,
   isComplete: boolean,
+  /** Who has cancelled the import. */
+  canceller?: Actor,
 ) => Promise<void>
 
 /** The result of an import that has not begun. */
@@ -119,11 +121,16 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     }
   }
 
-  const recordEnd: RecordDatabaseImport = async (trx, { actor, target }, result, isComplete) => {
+  const recordEnd: RecordDatabaseImport = async (trx, audit, result, isComplete, canceller) => {
+    const { actor, target } = audit
     const { errors: _, ...counts } = { ...NOTHING, ...result }
     await record(trx, {
       ...{ actor, action: 'database.import', target, outcome: 'done' },
-      ...{ before: null, after: { ...counts, complete: isComplete } },
+      ...{ before: null },
+      after: {
+        ...{ ...counts, complete: isComplete },
+        ...(canceller !== undefined && { cancelledBy: canceller.name }),
+      },
     })
   }
 

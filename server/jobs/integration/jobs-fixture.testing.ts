@@ -63,7 +63,9 @@ export function createJobsFixture(engine: TestEngine) {
       },
     })
   const ended = async (jobs: Jobs, { id }: { id: string }): Promise<Job> => {
-    await expect.poll(async () => (await jobs.read('_system', id)).state).toMatch(/^(done|failed)$/)
+    await expect
+      .poll(async () => (await jobs.read('_system', id)).state)
+      .toMatch(/^(done|failed|cancelled)$/)
     return jobs.read('_system', id)
   }
   const create = (

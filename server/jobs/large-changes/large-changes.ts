@@ -111,6 +111,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 
   /** Commits a job. Releases the values that it has reserved in unique indexes if it fails. */
   async function commitIn(turn: Turn, job: Job, options: CommitOptions): Promise<Job> {
+    // The job may have waited for the changes of earlier ones.
+    requireConnected(options.signal)
     if (await isSmallChange(job)) return commitChecked(turn, job, options, 'transaction')
     if (!(await reservation.isNeeded(job))) return commitChecked(turn, job, options, 'log')
     try {
@@ -205,14 +207,28 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       return true
     })
 
-  /** Discards a patch that an earlier process left unfinished, and its reserved values. */
-  async function abandon(job: Job): Promise<void> {
+  /**
+   * Releases the values that a job without a future has reserved, then ends the job, in the
+   * background.
+   */
+  function abandon(job: Job, end: () => Promise<void>): void {
     const isStopped = () => stopped
-    if (!stopped) await reservation.release(job, isStopped)
-    // Otherwise the next start continues.
-    if (!stopped) await repository.discard([job.id])
-    wake()
+    const releaseAndEnd = async () => {
+      if (!stopped) await reservation.release(job, isStopped)
+      // Otherwise the next start continues.
+      if (!stopped) await end()
+    }
+    void writes.turn(job, async () => {
+      const abandoning = releaseAndEnd().catch(onError)
+      applying.set(job.id, abandoning)
+      await abandoning
+      applying.delete(job.id)
+      wake()
+    })
   }
+
+  /** Releases the values that a cancelled job has reserved, in the background. */
+  const endCancelled = (job: Job): void => abandon(job, () => repository.endCancelling(job))
 
   return {
     commit: ((job, options = {}) =>
@@ -230,13 +246,12 @@ export function createLargeChanges(deps: LargeChangesDeps) {
         applying.set(job.id, apply(job))
       }
       for (const job of await repository.abandonedPatches()) {
-        void writes.turn(job, () => {
-          const abandoning = abandon(job).catch(onError)
-          applying.set(job.id, abandoning)
-          return abandoning
-        })
+        abandon(job, () => repository.discard([job.id]))
       }
+      for (const job of await repository.cancelling()) endCancelled(job)
     },
+
+    endCancelled,
 
     /** Discards a job once it is applied. */
     async discard({ id }: Job): Promise<void> {

@@ -14,13 +14,18 @@ export function createClaims(
   /**
    * Renews the leases of jobs until the returned function is called. Skips jobs that a transaction
    * is changing, as other nodes do.
+   *
+   * @param afterwards called after each renewal.
    */
-  function keep(jobs: ReturnType<typeof held>): () => void {
+  function keep(
+    jobs: ReturnType<typeof held>,
+    afterwards = async (): Promise<void> => {},
+  ): () => void {
     const unlocked = jobs.$if(engine === 'postgres', (query) => query.forUpdate().skipLocked())
     return timer(() => {
       const renewed = db.updateTable('jobs').set(renewal()).where('id', 'in', unlocked).execute()
       // The timer repeats a renewal that fails.
-      renewed.catch(() => {})
+      renewed.then(afterwards).catch(() => {})
     })
   }
 
@@ -35,9 +40,21 @@ export function createClaims(
     keepLease: ({ id }: Job): (() => void) =>
       keep(held().where('id', '=', id).where('state', 'in', ['preparing', 'attached'])),
 
-    /** Renews the leases of this node's running jobs until the returned function is called. */
-    keepLeases: (): (() => void) =>
-      keep(held().where('state', '=', 'running').where('claimed_until', '>', 0)),
+    /**
+     * Renews the leases of this node's running jobs until the returned function is called.
+     *
+     * @param active returns the ids of the jobs that this node runs.
+     * @param onLost called with the id of each of them that this node does not hold: the job was
+     * cancelled or discarded, or another node has claimed it.
+     */
+    keepLeases: (active: () => string[], onLost: (id: string) => void): (() => void) =>
+      keep(held().where('state', '=', 'running').where('claimed_until', '>', 0), async () => {
+        const ids = active()
+        if (ids.length === 0) return
+        const rows = await held().where('state', '=', 'running').where('id', 'in', ids).execute()
+        const found = new Set(rows.map(({ id }) => id))
+        for (const id of ids) if (!found.has(id)) onLost(id)
+      }),
 
     /**
      * Claims a running job whose lease has expired. Ignores jobs that a transaction is changing:

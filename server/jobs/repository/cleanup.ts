@@ -31,14 +31,17 @@ export function createCleanup({ db, engine }: Store, now: () => number, leaseClo
       return rows.map(toJob)
     },
 
-    /** Discards the oldest completed listings of a database, beyond {@link MAX_LISTINGS}. */
+    /**
+     * Discards the oldest completed and cancelled listings of a database, beyond
+     * {@link MAX_LISTINGS}.
+     */
     async discardListings(database: string): Promise<void> {
       const oldest = db
         .selectFrom('jobs')
         .select('id')
         .where('database', '=', database)
         .where('kind', '=', 'list')
-        .where('state', '=', 'done')
+        .where('state', 'in', ['done', 'cancelled'])
         .orderBy('created_at', 'desc')
         .limit(CLEANUP_ROWS)
         .offset(MAX_LISTINGS)
@@ -67,7 +70,7 @@ export function createCleanup({ db, engine }: Store, now: () => number, leaseClo
         .where((eb) =>
           eb.or([
             eb.and([
-              eb('state', 'in', ['done', 'failed']),
+              eb('state', 'in', ['done', 'failed', 'cancelled']),
               eb('updated_at', '<=', now() - JOB_RETENTION),
             ]),
             eb.and([
@@ -99,7 +102,7 @@ export function createCleanup({ db, engine }: Store, now: () => number, leaseClo
       const job = await db
         .selectFrom('jobs')
         .select(['id', 'state'])
-        .where('state', 'in', ['done', 'failed', 'discarded'])
+        .where('state', 'in', ['done', 'failed', 'cancelled', 'discarded'])
         .where('clean', '=', 0)
         .limit(1)
         .executeTakeFirst()

@@ -6,6 +6,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Job, type JobRequest, type JobState, toJob } from '../job.ts'
 import { createApplying } from './applying.ts'
+import { createCancellation } from './cancellation.ts'
 import { createClaims } from './claims.ts'
 import { createCleanup } from './cleanup.ts'
 import { createLease, LEASE, renewalTimer } from './lease.ts'
@@ -89,6 +90,7 @@ export function createJobRepository(
     ...createStaging(store, lease),
     ...createProgress(store, lease),
     ...createApplying(store, now),
+    ...createCancellation(store, now),
     ...createCleanup(store, now, leaseClock),
   }
 }

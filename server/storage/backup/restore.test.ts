@@ -30,6 +30,11 @@ forEachEngine({ empty: true }, (engine) => {
         .insertInto('endpoints')
         .values({ address: 'tcp://127.0.0.1:1', databases: '[]', revision: 2, proposal: '{}' })
         .execute()
+      const job = await store.db.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
+      await store.db
+        .insertInto('jobs')
+        .values({ ...job, id: 'k', state: 'cancelling' })
+        .execute()
       await backup.create(engine.location())
     })
 
@@ -44,8 +49,15 @@ forEachEngine({ empty: true }, (engine) => {
         const { db, close } = await openStore(location, 'tool')
         const { value } = await db.selectFrom('counters').select('value').executeTakeFirstOrThrow()
         expect(value).toBeGreaterThanOrEqual(begun)
-        const jobs = await db.selectFrom('jobs').select(['id', 'claimed_until']).execute()
-        expect(jobs).toEqual([{ id: 'j', claimed_until: 0 }])
+        const jobs = await db
+          .selectFrom('jobs')
+          .select(['id', 'state', 'claimed_until'])
+          .orderBy('id')
+          .execute()
+        expect(jobs).toEqual([
+          { id: 'j', state: 'running', claimed_until: 0 },
+          { id: 'k', state: 'cancelled', claimed_until: 0 },
+        ])
         const endpoints = await db.selectFrom('endpoints').select('address').execute()
         expect(endpoints).toEqual([{ address: 'tcp://127.0.0.1:8530' }])
         await close()
