@@ -5,6 +5,9 @@ import { expect, test } from '../support/server/gatehouse.ts'
 // Tests changes of several documents that cannot be completed at once.
 
 const many = Array.from({ length: 12 }, (_, at) => ({ id: `d${String(at).padStart(2, '0')}` }))
+/** Number of documents of an import that is cancelled. */
+const IMPORTED = 200_000
+
 const bar = (page: Page) => page.getByRole('region', { name: 'Selected documents' })
 const last = (page: Page) => page.getByRole('region', { name: 'Last change' })
 const patch = (page: Page) => page.getByRole('textbox', { name: 'Changes as JSON' })
@@ -139,6 +142,33 @@ test('The page reports that the progress of a job could not be loaded', async ({
   await expect(unknown).toBeVisible()
   isReachable = true
   await expect(unknown).toBeHidden()
+})
+
+test('A job is cancelled, and the page says what was kept', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const begun = await fetch(`${gatehouse.url}/_db/blog/imported`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${await gatehouse.token()}`,
+      'Content-Type': 'application/x-ndjson',
+      Prefer: 'respond-async',
+    },
+    // Takes many seconds.
+    body: '{"title": "One"}\n'.repeat(IMPORTED),
+  })
+  const { id } = (await begun.json()) as { id: string }
+  await page.goto(`${ARTICLES}?job=${id}`)
+  const dialog = dialogOf(page, 'Importing documents')
+  await expect(dialog).toContainText('If you cancel it, documents that are stored by then stay.')
+  await dialog.getByRole('button', { name: 'Cancel import' }).click()
+  const outcome = dialog.getByText(
+    /^The job was cancelled\. [\d,]+ documents of imported were imported\. Imported documents stay\.$/,
+  )
+  await expect(outcome.first()).toBeVisible()
+  await expect(dialog.getByRole('button', { name: 'Cancel import' })).toBeHidden()
+  const { found } = (await gatehouse.get(`/_db/blog/_job/${id}`)).body as { found: number }
+  expect(found).toBeLessThan(IMPORTED)
 })
 
 test('A tab that is closed asks first during an import or export, and a job is found again', async ({

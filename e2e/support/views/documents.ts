@@ -154,6 +154,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
       await page.evaluate(() => history.pushState(null, '', '?job=one'))
     },
     shows: (page) => page.getByText('3,000 of 12,000 documents'),
+    changes: [/^Cancel change$/],
   },
   {
     name: 'documents: query failure',

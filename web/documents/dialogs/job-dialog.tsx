@@ -3,23 +3,28 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { JobView } from '../../../server/contract/job.ts'
 import { ApiFailure } from '../../app/api.ts'
+import { useHasRole } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { useCancelJob } from '../mutations/cancel-job.ts'
 import { jobQuery } from '../queries.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './job-dialog.module.css'
 
 /**
- * Shows the progress of a job. Closing it does not cancel the job, which survives a server restart.
+ * Shows the progress of a job, with Cancel. Closing it does not cancel the job, which survives a
+ * server restart.
  */
 export function JobDialog({ database, id }: { database: string; id: string }) {
   const { close } = useDocumentsLocation()
   const queryClient = useQueryClient()
   const { data: job, error, refetch } = useQuery(jobQuery(database, id))
   const ended = job !== undefined && job.state !== 'running'
+  const mayCancel = useHasRole('operator') && job !== undefined && !ended
+  const cancel = useCancelJob(database, id)
   useEffect(() => {
     if (!ended || job === undefined) return
     announce(formatJobResult(job))
@@ -36,9 +41,23 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
         ) : (
           <LoadFailure what="The job" error={error} onRetry={refetch} />
         ))}
-      {job !== undefined && !ended && <Progress job={job} error={error} />}
+      {job !== undefined && !ended && <Progress job={job} error={error} mayCancel={mayCancel} />}
       {job !== undefined && ended && <Outcome job={job} />}
+      {!ended && cancel.error !== null && (
+        <p role="alert" className={classes.outcome} data-failed>
+          The job could not be cancelled. {cancel.error.message}
+        </p>
+      )}
       <DialogActions>
+        {mayCancel && (
+          <Button
+            variant="default"
+            aria-disabled={cancel.isPending || undefined}
+            onClick={() => cancel.isPending || cancel.mutate()}
+          >
+            {cancel.isPending ? 'Cancelling…' : labels[job.kind]}
+          </Button>
+        )}
         <Button variant={ended ? 'filled' : 'default'} onClick={close} data-autofocus>
           Close
         </Button>
@@ -55,6 +74,24 @@ const titles: Record<JobView['kind'], string> = {
   import: 'Importing documents',
 }
 
+/** Labels of the button that cancels a job. */
+const labels: Record<JobView['kind'], string> = {
+  create: 'Cancel creation',
+  delete: 'Cancel deletion',
+  patch: 'Cancel change',
+  list: 'Cancel listing',
+  import: 'Cancel import',
+}
+
+/** What remains of a job that is cancelled. */
+const keptAfterCancel: Record<JobView['kind'], string> = {
+  create: 'nothing is created',
+  delete: 'nothing is deleted',
+  patch: 'nothing is changed',
+  list: 'the documents listed by then stay listed',
+  import: 'documents that are stored by then stay',
+}
+
 const verbs: Record<JobView['kind'], string> = {
   create: 'created',
   delete: 'deleted',
@@ -63,7 +100,13 @@ const verbs: Record<JobView['kind'], string> = {
   import: 'imported',
 }
 
-function Progress({ job, error }: { job: JobView; error: Error | null }) {
+interface ProgressProps {
+  readonly job: JobView
+  readonly error: Error | null
+  readonly mayCancel: boolean
+}
+
+function Progress({ job, error, mayCancel }: ProgressProps) {
   const { done, total, kind } = job
   return (
     <>
@@ -78,6 +121,7 @@ function Progress({ job, error }: { job: JobView; error: Error | null }) {
         {total !== null && ` of ${formatCount(total)}`} documents of {placeOf(job)} processed. The
         job continues when you close this dialog.
         {kind !== 'import' && ' The change becomes visible when it is complete.'}
+        {mayCancel && ` If you cancel it, ${keptAfterCancel[kind]}.`}
       </p>
       {error !== null && (
         <p role="alert" className={classes.outcome} data-failed>
@@ -102,10 +146,14 @@ function Outcome({ job }: { job: JobView }) {
 }
 
 function formatJobResult(job: JobView): string {
-  const { kind, found, failure } = job
+  const { kind, found, failure, state } = job
   const changed = `${formatCount(found)} document${found === 1 ? '' : 's'} of ${placeOf(job)} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
-  if (failure === null) return changed
-  return `${kind === 'import' ? changed : `Nothing was ${verbs[kind]}.`} ${failure.message}`
+  const kept = kind === 'import' ? changed : `Nothing was ${verbs[kind]}.`
+  if (state === 'cancelled') {
+    if (kind === 'import') return `The job was cancelled. ${changed} Imported documents stay.`
+    return `The job was cancelled. ${kind === 'list' ? changed : kept}`
+  }
+  return failure === null ? changed : `${kept} ${failure.message}`
 }
 
 const placeOf = ({ collection }: JobView) => collection ?? 'the database'
