@@ -16,7 +16,10 @@ const ENDED = { timeout: 60_000, interval: 10 }
  */
 const RESUMED = { timeout: 120_000, interval: 50 }
 
-/** Changes the documents of a database in a job, and waits for its end or drops the database. */
+/**
+ * Changes the documents of a database in a job, and waits for its end, cancels it or drops the
+ * database.
+ */
 export function runJob(
   model: Model,
   name: string,
@@ -36,6 +39,10 @@ export function runJob(
       },
     }
   }
+  // An import keeps the documents that it has stored.
+  if (change.method !== 'POST' || Array.isArray(change.body)) {
+    if (random(2) === 0) return cancelled(model, job, call)
+  }
   return {
     ...job,
     after: [withoutDatabase(model, name)],
@@ -46,6 +53,19 @@ export function runJob(
     },
   }
 }
+
+/** Cancels a job, unless it has ended by then. */
+const cancelled = (model: Model, job: Operation, call: Call): Operation => ({
+  ...job,
+  after: [...job.after, model],
+  async finish({ headers: { location } }) {
+    const path = String(location)
+    const { status, json } = await call('DELETE', path)
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ state: expect.stringMatching(/^(?:done|cancelled)$/) })
+    expect((await call('GET', path)).json).toMatchObject({ state: json.state, failure: null })
+  },
+})
 
 function createMany(model: Model, name: string, random: Random, value: number): Operation {
   const documents = makeDocuments(random, (n) => ({ id: `v${value}-${n}`, v: value }))
