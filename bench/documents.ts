@@ -42,14 +42,14 @@ const [ADMIN = 0] = portsOf(1)
 const DATA = ADMIN + 1
 const FEW = 1_000
 /** Number of documents in comparisons with json-server, which gets slower with each document. */
-const SAME = 10_000
+const COMPARED = 10_000
 const MANY = 1_000_000
 /**
  * Number of different documents that are read in turn; with {@link MANY} they are spread over all.
  */
 const READ = 1_000
-/** More than a node caches, so that every read queries the store. */
-const ANY = 50_000
+/** Number of different documents that exceeds the query cache, so that every read queries the store. */
+const UNCACHED = 50_000
 /** Rounds with inserts into json-server, whose slices take seconds. */
 const JSON_SERVER_INSERTS = 3
 const ROUNDS: Omit<Rounds, 'share'> = {
@@ -71,11 +71,11 @@ const WHAT = {
   caddy: 'Caddy, constant JSON',
   haproxy: 'HAProxy, constant JSON',
   few: `Gatehouse, read by id of ${count(FEW)}`,
-  same: `Gatehouse, read by id of ${count(SAME)}`,
+  same: `Gatehouse, read by id of ${count(COMPARED)}`,
   many: `Gatehouse, read by id of ${count(MANY)}`,
   any: `Gatehouse, read any of ${count(MANY)}`,
   insert: 'Gatehouse, insert, durable',
-  jsonServerRead: `json-server, read by id of ${count(SAME)}`,
+  jsonServerRead: `json-server, read by id of ${count(COMPARED)}`,
   jsonServerInsert: 'json-server, insert',
 } as const
 
@@ -145,28 +145,28 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
       get(host, DATA, `/articles/${idOf(at * (size / READ))}`, token),
     )
   const anyReads = (host: string, token: string) =>
-    Array.from({ length: ANY }, () =>
+    Array.from({ length: UNCACHED }, () =>
       get(host, DATA, `/articles/${idOf(Math.floor(Math.random() * MANY))}`, token),
     )
   for (const [kind, size] of [
     ['few', FEW],
-    ['same', SAME],
+    ['same', COMPARED],
     ['many', MANY],
   ] as const) {
     const { host, node, token } = await startNode(size)
     addLoad(kind, node, host, reads(host, size, token))
     if (kind === 'many') addLoad('any', node, host, anyReads(host, token))
   }
-  const { host, node, token } = await startNode(SAME)
+  const { host, node, token } = await startNode(COMPARED)
   addLoad('insert', node, host, post(host, DATA, '/articles', JSON.stringify(NEW), token))
 
   const jsonHost = nextHost()
-  const articles = Array.from({ length: SAME }, (_, at) => documentOf(at))
+  const articles = Array.from({ length: COMPARED }, (_, at) => documentOf(at))
   const jsonServer = await startJsonServer({ host: jsonHost, port: DATA }, articles)
   if (jsonServer === undefined) {
     print(`json-server ${JSON_SERVER} could not be installed and is not measured.`)
   } else {
-    addLoad('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, SAME))
+    addLoad('jsonServerRead', jsonServer, jsonHost, reads(jsonHost, COMPARED))
     addLoad(
       'jsonServerInsert',
       jsonServer,

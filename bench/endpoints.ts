@@ -134,16 +134,21 @@ async function measureChanges(withCaddy: boolean): Promise<void> {
       )
     }
     const flat = median('Gatehouse', 5_000) / median('Gatehouse', 1)
-    printVerdict(`${change}, 5,000 present : 1`, flat.toFixed(2), 'at most 1.5', flat <= 1.5)
+    printVerdict(
+      `${change} an endpoint, 5,000 present : 1`,
+      flat.toFixed(2),
+      'at most 1.5',
+      flat <= 1.5,
+    )
     addFigure({
-      what: `${change}, 1,000 present, ms`,
+      what: `${change} an endpoint, 1,000 present, ms`,
       value: ms(median('Gatehouse', 1_000)),
       peers: { Caddy: withCaddy ? ms(median('Caddy', 1_000)) : 'absent' },
     })
     if (withCaddy) {
       const faster = median('Caddy', 1_000) / median('Gatehouse', 1_000)
       printVerdict(
-        `${change}, 1,000 present, Caddy : Gatehouse`,
+        `${change} an endpoint, 1,000 present, Caddy : Gatehouse`,
         faster.toFixed(1),
         'at least 10',
         faster >= 10,
@@ -187,11 +192,16 @@ async function measureBulk(): Promise<void> {
   print(`Bulk changes: ${count(BULK)} endpoints in one request; endpoints a second`)
   print(`  added by single requests, one after the other  ${single.toFixed(0)}`)
   for (const [what, rate] of Object.entries(rates)) {
-    printVerdict(`${what} in bulk`, rate.toFixed(0), 'at least 200', rate >= 200)
+    printVerdict(`${what} in bulk, endpoints/s`, rate.toFixed(0), 'at least 200', rate >= 200)
   }
   print(`  added in bulk : by single requests  ${(rates.added / single).toFixed(1)}`)
   const worst = Math.max(...health)
-  printVerdict('slowest health check during it, ms', worst.toFixed(0), 'under 100', worst < 100)
+  printVerdict(
+    'slowest health check during bulk changes, ms',
+    worst.toFixed(0),
+    'under 100',
+    worst < 100,
+  )
   print()
 }
 
