@@ -2,7 +2,7 @@
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure and
-// rate-limit. The console imports contract and the type of the API.
+// rate-limit, and http and the nouns collected-bytes. The console imports contract and the type of the API.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN = '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2)/'
@@ -82,7 +82,10 @@ export default {
       'http',
       'server/http is shared by all routes and imports no noun and no storage.',
       { path: '^server/http/', pathNot: TEST },
-      { path: '^server/', pathNot: '^server/(http/|contract/|failure\\.ts$|rate-limit\\.ts$)' },
+      {
+        path: '^server/',
+        pathNot: '^server/(http/|contract/|(failure|rate-limit|collected-bytes)\\.ts$)',
+      },
     ),
     rule(
       'noun-below-routes',

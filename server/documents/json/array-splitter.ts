@@ -1,6 +1,6 @@
+import { CollectedBytes } from '../../collected-bytes.ts'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
-import { CollectedBytes } from '../../http/input/collected-bytes.ts'
 
 // States: what may come next in the array.
 const BEFORE = 0

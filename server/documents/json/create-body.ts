@@ -1,6 +1,6 @@
+import { CollectedBytes } from '../../collected-bytes.ts'
 import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
-import { CollectedBytes } from '../../http/input/collected-bytes.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
 /** Maximum size of a part, documents and bytes. Parsing one takes a few milliseconds. */

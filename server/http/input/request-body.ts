@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
+import { CollectedBytes } from '../../collected-bytes.ts'
 import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { bodyBudget } from './body-budget.ts'
-import { CollectedBytes } from './collected-bytes.ts'
 import { gunzip } from './gunzip.ts'
 
 /** Maximum size of a form, bytes. */
