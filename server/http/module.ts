@@ -18,7 +18,7 @@ export interface HttpDeps {
   readonly nextTurn: () => Promise<void>
 }
 
-/** What the routes of all nouns share. */
+/** The settings and the functions that the routes of all nouns share. */
 export interface HttpModule extends AsyncDisposable {
   readonly publicOrigin: string | undefined
   readonly hosts: OwnHosts

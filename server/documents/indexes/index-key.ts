@@ -4,8 +4,8 @@ import type { SortValue } from '../query/order.ts'
 
 /**
  * Maximum size of a key, bytes. The fields of an index share it equally, and longer strings are
- * truncated. PostgreSQL limits the key and the id of a row together to about 2,700 bytes, of which
- * an id can take 1,024.
+ * truncated. PostgreSQL limits the key and the id of a row to about 2,700 bytes in total. An id can
+ * take 1,024 of them.
  */
 export const KEY_BYTES = 1_200
 

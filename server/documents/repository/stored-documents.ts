@@ -29,7 +29,7 @@ type Found = StoredDocument | undefined
  */
 const BATCHED_BYTES = 64 * 1024
 
-/** How far a caller may read; see {@link DocumentRepository.extent}. */
+/** The documents that fit into a number of bytes; see {@link DocumentRepository.extent}. */
 export interface Extent {
   readonly last: string | undefined
   readonly bytes: number

@@ -24,7 +24,7 @@ export interface DatabaseImporterDeps {
   readonly indexes: Pick<Indexes, 'put'>
 }
 
-/** Who imports a database, and its name, as the audit log names them. */
+/** The caller who imports a database, and its name, for the audit log. */
 export interface DatabaseImportAudit {
   readonly actor: Actor
   readonly target: string

@@ -10,7 +10,7 @@ import {
 import { Failure } from '../../failure.ts'
 import { DatabaseLines } from './database-lines.ts'
 
-/** What an export contains of a collection apart from its documents. */
+/** The schema and the indexes of a collection in an export. */
 export interface CollectionDefinition extends z.infer<typeof exportedCollection> {
   /** The line that defines the collection. */
   readonly line: number

@@ -17,7 +17,7 @@ import { makeToken, sendRequest, type TestResponse } from '../../test-support/st
 /** Number of documents. SQLite reaches the end of a job sooner. */
 const COUNTS = { sqlite: 12_000, postgres: 5_000 } as const
 
-/** Maximum number of changes, of which one must be killed before its end. */
+/** Maximum number of changes. At least one must be killed before its end. */
 const ATTEMPTS = 10
 
 let folder: string

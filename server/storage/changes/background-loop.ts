@@ -1,4 +1,4 @@
-/** Background work, of which one run is in progress at a time. */
+/** Background work. At most one run is in progress. */
 export interface BackgroundLoop {
   /**
    * Starts a run. During a run, schedules another one, because the first may miss the latest

@@ -20,7 +20,7 @@ interface Result extends pg.QueryResult {
 /** The type parsers of a client. */
 type Types = Pick<pg.CustomTypesConfig, 'getTypeParser'>
 
-/** What `pg` offers to implementations of `Submittable`, but does not declare. */
+/** Exports of `pg` for implementations of `Submittable`, which its types omit. */
 const { Result, utils } = pg as unknown as {
   readonly Result: new (rowMode: string, types: Types) => Result
   readonly utils: { prepareValue(value: unknown): Buffer | string | null }

@@ -17,7 +17,7 @@ import { makeToken, sendRequest, type TestResponse } from '../../../test-support
 
 const COUNT = 30_000
 
-/** Maximum number of builds, of which one must be killed before its end. */
+/** Maximum number of builds. At least one must be killed before its end. */
 const ATTEMPTS = 10
 
 let folder: string

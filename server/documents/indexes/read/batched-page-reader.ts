@@ -95,8 +95,8 @@ function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
 }
 
 /**
- * Returns a query of columns of entries, of which it reads at most `max`. PostgreSQL plans a sort of
- * the whole range if it does not know the limit.
+ * Returns a query that selects columns of entries, and reads at most `max` entries. PostgreSQL plans
+ * a sort of the whole range if it does not know the limit.
  */
 type EntryQuery = (max: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
 

@@ -78,7 +78,7 @@ export class Batcher<Item, Result> {
    * @param bytes size of the item.
    * @param rows maximum number of rows that it changes or returns. An item with more rows than the
    * limit of a batch runs alone.
-   * @param key identifies equal items, of which one runs. They share its result while it waits.
+   * @param key identifies equal items. While one waits, the others do not run and share its result.
    * @throws Failure `unavailable` if too many items wait, if this one has waited too long, or after
    * {@link close}.
    */
