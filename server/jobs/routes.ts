@@ -4,7 +4,7 @@ import { parsePageLimit } from '../contract/page-limit.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { ReadBounds } from '../documents/query/scan/read-in-id-order.ts'
 import type { Page } from '../documents/query/scan/read-page.ts'
-import { toErrorBody } from '../failure.ts'
+import { Failure, toErrorBody } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -50,6 +50,7 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
       const view = toView(job)
       const status = view.state === 'running' ? 206 : 200
       if (job.kind !== 'list') return c.json(view, status, headers)
+      requireParametersOfPage(parameters)
       const page = await results(documents, job, parameters.get('after') ?? undefined, limit, {
         reserve: (bytes) => reserve(c, bytes),
         signal: c.req.raw.signal,
@@ -66,6 +67,20 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
       const [body, length] = partsBody(text)
       return c.body(body, status, { ...headers, ...length })
     })
+
+const PARAMETERS = ['limit', 'after']
+
+/** Rejects other parameters, such as filters: the request that began the listing had them. */
+function requireParametersOfPage(parameters: URLSearchParams): void {
+  const name = parameters.keys().find((each) => !PARAMETERS.includes(each))
+  if (name === undefined) return
+  throw new Failure(
+    'bad-parameter',
+    `The results of a listing have no parameter ${JSON.stringify(name.slice(0, 64))}. ` +
+      `Parameters are ${PARAMETERS.join(', ')}.`,
+    { field: name },
+  )
+}
 
 /** Returns a page of the results of a listing so far. */
 async function results(
@@ -92,6 +107,13 @@ function stateOf({ state }: Job): JobView['state'] {
   return state === 'done' || state === 'applying' ? 'done' : 'running'
 }
 
+/** Returns the result of an import so far; null if it is running and has no result yet. */
+function resultOf({ result, state, collection }: Job): JobView['result'] {
+  if (result !== null || state === 'running') return result
+  const nothing = { created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] }
+  return collection === WHOLE_DATABASE ? { collections: 0, ...nothing } : nothing
+}
+
 function toView(job: Job): JobView {
   const failure = failureOf(job)
   return {
@@ -103,7 +125,7 @@ function toView(job: Job): JobView {
     total: job.total,
     found: job.found,
     failure: failure === undefined ? null : toErrorBody(failure),
-    ...(job.kind === 'import' && { result: job.result }),
+    ...(job.kind === 'import' && { result: resultOf(job) }),
     created: new Date(job.createdAt).toISOString(),
     updated: new Date(job.updatedAt).toISOString(),
   }

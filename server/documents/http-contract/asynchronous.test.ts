@@ -76,6 +76,11 @@ forEachContractNode((fixture) => {
         expect((await by('GET', path)).status).toBe(400)
       }
       expect(seen).toEqual(wanted)
+      for (const name of ['sort', 'fields', 'limt', 'n']) {
+        const path = `${first.headers.location}?limit=1&${name}=n`.replace('/_db/blog', '')
+        const other = await by('GET', path)
+        expect([other.status, other.json.field]).toEqual([400, name])
+      }
     })
 
     it('GET begins after an id', async () => {

@@ -64,6 +64,9 @@ forEachEngineNode((start) => {
     const empty = await node.request('POST', '/later', '', { headers })
     const none = String(empty.headers.location)
     await expect.poll(async () => (await node.request('GET', none)).json.state).toBe('done')
+    expect((await node.request('GET', none)).json.result).toEqual({
+      ...{ created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] },
+    })
   })
 
   it('stages nothing of a job whose body cannot be read', async () => {
