@@ -191,7 +191,7 @@ forEachEngine((engine) => {
     }
     await expect(importer.run(where, records(), 'fail', forever())).rejects.toMatchObject({
       code: 'database-not-found',
-      message: expect.stringContaining('1,000 documents are stored'),
+      message: 'database not found. The import has ended; 1,000 documents are stored.',
     })
   })
 

@@ -192,6 +192,7 @@ function count(
 export function interruptedFailure(failure: Failure, { created, replaced }: ImportResult): Failure {
   const { code, message, cause, headers, details } = failure
   const stored = (created + replaced).toLocaleString('en')
-  const text = `${message} The import has ended; ${stored} documents are stored.`
+  const sentence = message.endsWith('.') ? message : `${message}.`
+  const text = `${sentence} The import has ended; ${stored} documents are stored.`
   return new Failure(code, text, { ...details, cause, headers })
 }
