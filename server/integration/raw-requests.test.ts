@@ -213,6 +213,12 @@ describe('a malformed request', () => {
       { errorNum: 431, errorMessage: expect.stringContaining('at most 16 KiB') },
     ],
     ['a long URL', `GET /articles?${'x'.repeat(20_000)} HTTP/1.1`, 431, { id: 'too_large' }],
+    [
+      'a letter that is not percent-encoded',
+      'GET /articles?name=José HTTP/1.1',
+      400,
+      { id: 'bad_request', message: expect.stringContaining('must be percent-encoded') },
+    ],
     ['another version', 'GET /articles HTTP/9.9', 400, { id: 'bad_request' }],
   ])('%s gets an error body: %s', async (_, line, status, body) => {
     const { text } = await exchange(`${line}\r\n${host}\r\n`)

@@ -7,6 +7,7 @@ import { type FailureCode, failureKinds, systemCode } from '../../../failure.ts'
 type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
 
 const LARGE_HEADERS = 'The URL and the headers together can have at most 16 KiB.'
+const NOT_ENCODED = 'The URL has a character that must be percent-encoded, such as %C3%A9 for é.'
 
 /** Status 431, 408 and 417 occur only here, so they have no `FailureCode`. */
 function responseFor(code: string | undefined): {
@@ -23,6 +24,8 @@ function responseFor(code: string | undefined): {
       return { status: 408, code: 'bad-parameter', text: 'The request took too long to arrive.' }
     case 'HPE_INVALID_METHOD':
       return { status: 400, code: 'bad-parameter', text: 'The method is unknown.' }
+    case 'HPE_INVALID_URL':
+      return { status: 400, code: 'bad-parameter', text: NOT_ENCODED }
     case 'HPE_INVALID_TRANSFER_ENCODING':
       return {
         status: 400,
