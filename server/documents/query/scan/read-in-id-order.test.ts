@@ -48,6 +48,26 @@ forEachEngine((engine) => {
     })
   })
 
+  test('documents whose ids the filter lists are read without a scan', async () => {
+    const filter: Filter = [
+      ['id:in', 'd40,d07,none,d21,d20'],
+      ['n:ne', '3'],
+    ]
+    const ids = async (...rest: [after?: string, upTo?: string, limit?: number]) => {
+      const [after, upTo, limit = 9] = rest
+      const { signal } = new AbortController()
+      const bounds = { signal, ...(upTo !== undefined && { upTo }) }
+      const page = await byIndex(where, filter, after, limit, bounds)
+      return `${idsOn(page)}${page.next === undefined ? '' : ` after ${page.next.id}`}`
+    }
+    expect(await ids()).toBe('d07,d20,d40')
+    expect(await ids(undefined, undefined, 2)).toBe('d07,d20 after d20')
+    expect(await ids('d07', 'd20')).toBe('d20')
+    expect(await ids('d40')).toBe('')
+    const reading = byIndex(where, filter, undefined, 9, { signal: AbortSignal.abort() })
+    await expect(reading).rejects.toMatchObject({ code: 'busy' })
+  })
+
   test.each<[string, Filter]>([
     ['equality', [['kind', 'odd']]],
     ['several values', [['kind:in', 'odd,even,none']]],

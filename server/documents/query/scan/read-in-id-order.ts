@@ -6,6 +6,7 @@ import { readByIndex } from '../../indexes/read/read-by-index.ts'
 import { createMatcher, type Filter } from '../filter.ts'
 import { compareCodePoints } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
+import { idsOf, readByIds } from './read-by-ids.ts'
 import { type Page, type ReadPageDeps, readPage, type ScanBounds } from './read-page.ts'
 import { INDEXED_READ, type IndexStep, type ScanLimit } from './scan-limit.ts'
 
@@ -31,14 +32,29 @@ export type ReadInIdOrder = (
 ) => Promise<Page>
 
 /**
- * Returns the {@link ReadInIdOrder} of a repository. It reads by an index if that takes at most
- * {@link INDEXED_READ} entries, and otherwise by a scan within the bounds and the limits of scans.
+ * Returns the {@link ReadInIdOrder} of a repository. It reads the documents whose ids the filter
+ * lists; or by an index, if that takes at most {@link INDEXED_READ} entries; and otherwise by a scan
+ * within the bounds and the limits of scans.
  */
 export function createReadInIdOrder(
   deps: ReadPageDeps & { readonly scans: ScanLimit },
 ): ReadInIdOrder {
   const { repository, nextTurn, scans } = deps
   const { indexes: reader } = repository
+
+  function readListed(
+    where: CollectionRef,
+    ids: readonly string[],
+    query: PageQuery,
+    { upTo, reserve, signal }: ReadBounds,
+  ): Promise<Page> {
+    const step: IndexStep = async (_entries, _bytes, run) => {
+      requireConnected(signal)
+      return run()
+    }
+    const some = ids.filter((id) => upTo === undefined || compareCodePoints(id, upTo) <= 0)
+    return readByIds(deps, where, some, query, { reserve, step })
+  }
 
   async function readFewEntries(
     where: CollectionRef,
@@ -65,6 +81,8 @@ export function createReadInIdOrder(
   return async (where, filter, after, limit, bounds = {}) => {
     const query = inIdOrder(filter, later(after, bounds.begin), limit)
     if (filter.length === 0) return readPage(deps, where, query, bounds)
+    const ids = idsOf(filter)
+    if (ids !== undefined) return readListed(where, ids, query, bounds)
     const found = await readFewEntries(where, filter, query, bounds)
     if (found !== undefined) return found
     const { signal = NEVER } = bounds
