@@ -193,6 +193,23 @@ forEachEngine((engine) => {
       expect(viewOf(await find('c:gte=a&sort=-c')).ids).toBe('6,7')
       expect(viewOf(await find('c:gte=a')).ids).toBe('6,7')
       expect((await find('c:gte=a', true)).total).toBe(2)
+      const earlier = { id: '6', body: '{"id":"6","c":"earlier"}' }
+      await store.transaction((trx) => reserveEntries(trx, where, [earlier]))
+      for (const [sort, ids] of [
+        ['c', '1,2,3,4,5,7,6'],
+        ['-c', '6,7,1,2,3,4,5'],
+      ]) {
+        const parameters = new URLSearchParams({ sort: `${sort}`, limit: '2' })
+        const pages: string[] = []
+        for (let next: Page['next'] | true = true; next !== undefined; ) {
+          const page = await find(parameters.toString())
+          next = page.next
+          if (page.nextParameter !== undefined) parameters.set(...page.nextParameter)
+          expect(page.index).toBe('by-c')
+          pages.push(idsOn(page).join())
+        }
+        expect(pages.join()).toBe(ids)
+      }
     })
   }
 
