@@ -5,7 +5,7 @@ import { OutcomeUnknown } from '../availability/unavailable.ts'
 import { Message, type MessageStatement } from './message.ts'
 import { resolveCommit } from './outcome.ts'
 import { connectionInfo, postgresTypes } from './pool.ts'
-import { isRejectedByServer, postgresError } from './postgres-error.ts'
+import { isConflict, isRejectedByServer, postgresError } from './postgres-error.ts'
 import { destroyConnection } from './probe.ts'
 import { request } from './request.ts'
 
@@ -81,7 +81,7 @@ export function guardClient(
         const thrown = postgresError(error)
         onFailure(thrown)
         // A query that timed out here may still be running on the server.
-        broken ||= thrown instanceof Failure && thrown.code === 'unavailable'
+        broken ||= thrown instanceof Failure && thrown.code === 'unavailable' && !isConflict(error)
         if (!broken || isRejectedByServer(error)) throw thrown
         health.checkNow()
         if (last === COMMIT && transaction !== undefined) {

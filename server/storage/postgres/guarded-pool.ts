@@ -58,9 +58,10 @@ export interface GuardedPool {
 
 /**
  * Guards the connections of a pool. Server and network errors become `Failure('unavailable')`, and
- * connections with such an error are not reused. {@link InFlight} counts every connection in use,
- * and {@link HealthMonitor} tracks every pending query. If the response to a COMMIT is lost, the
- * outcome is looked up before it is reported.
+ * connections with such an error are not reused, unless a statement conflicted with another
+ * transaction. {@link InFlight} counts every connection in use, and {@link HealthMonitor} tracks
+ * every pending query. If the response to a COMMIT is lost, the outcome is looked up before it is
+ * reported.
  *
  * A connection is acquired with the first statement, which determines whether it is for reading or
  * writing.

@@ -137,6 +137,31 @@ forEngine('postgres', (engine) => {
     expect(await pid()).not.toBe(before)
   })
 
+  test('reuses a connection whose statement conflicted with another transaction', async () => {
+    const backend = async (lock: boolean) => {
+      let pid: number | undefined
+      const locking = store.transaction(async (trx) => {
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+        pid = rows[0]?.pid
+        await sql`set local lock_timeout = '1ms'`.execute(trx)
+        if (lock) await sql`select 1 from counters for update`.execute(trx)
+      })
+      const error = await locking.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
+      return { pid, error }
+    }
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const other = new pg.Client({ connectionString: databaseUrl })
+    await other.connect()
+    await other.query('begin; select 1 from counters for update')
+    const { pid, error } = await backend(true)
+    expect(error).toMatchObject({ code: 'unavailable', cause: { code: '55P03' } })
+    expect(await backend(false)).toEqual({ pid, error: undefined })
+    await other.end()
+  })
+
   test('a node that is suspended during a change blocks others only for the session timeout', async () => {
     // This client has no `idle_in_transaction_session_timeout`. The trigger on the counter sets it.
     const { databaseUrl } = engine.location() as { databaseUrl: string }

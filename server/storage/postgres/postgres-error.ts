@@ -23,6 +23,16 @@ const connectionEnded = /^(08|57P0)/
 export const isRejectedByServer = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && !connectionEnded.test(error.code ?? '')
 
+/** SQLSTATEs of a statement that conflicts with other transactions. */
+const conflicts = /^(40001|40P01|55P03)$/
+
+/**
+ * Returns whether PostgreSQL rejected a statement because of other transactions. The connection
+ * remains usable.
+ */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && conflicts.test(error.code ?? '')
+
 /**
  * Converts an error of `pg`. Returns `Failure('unavailable')` for a problem of the server or the
  * connection, `insufficient-storage` for a full disk of the server, `bad-parameter` for a text that
