@@ -31,8 +31,15 @@ export interface RowStatement {
   readonly sql: (input: string) => string
 }
 
-/** Makes a change; returns whether it was made. */
+/**
+ * Makes a change; returns whether it was made.
+ *
+ * @throws RowLocked
+ */
 export type ChangeRow = (...values: readonly string[]) => Promise<boolean>
+
+/** A change was not made, because it would have to wait for the lock of a longer transaction. */
+export class RowLocked extends Error {}
 
 /** Runs a statement synchronously. */
 export type RunStatement = <R>(query: CompiledQuery<R>) => QueryResult<R>

@@ -42,10 +42,10 @@ export interface Store {
   ): (...parameters: readonly string[]) => QueryResult<R> | Promise<QueryResult<R>>
   /**
    * Prepares a change of single rows outside of transactions. The changes of a turn of the event
-   * loop are one statement and one commit. A change that would have to wait for a longer
-   * transaction, or that a unique index excludes, is not made. PostgreSQL only.
+   * loop are one statement and one commit. A change that a unique index excludes is not made.
+   * PostgreSQL only.
    *
-   * @throws Failure `unavailable`; `OutcomeUnknown` if the database does not confirm it.
+   * @throws RowLocked; Failure `unavailable`; `OutcomeUnknown` if the database does not confirm it.
    */
   readonly prepareChange?: (statement: RowStatement) => ChangeRow
   /**

@@ -6,6 +6,7 @@ import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
+import { RowLocked } from '../../storage/engine.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { NewDocument } from '../document.ts'
@@ -70,11 +71,14 @@ export function createDocumentChanges(
   /**
    * Replaces or deletes a state in a transaction, with its entries in indexes; returns false if it
    * has changed.
+   *
+   * @param length `long` if it has to wait for another transaction.
    */
   async function changeInTransaction(
     ref: DocumentRef,
     old: DocumentState,
     next: DocumentState | undefined,
+    length?: 'long',
   ): Promise<boolean> {
     const { database, id } = ref
     const isChanged = await transaction(async (trx) => {
@@ -88,7 +92,7 @@ export function createDocumentChanges(
       await indexes?.remove([{ id, body: old.body }])
       if (next !== undefined) await indexes?.add([{ id, body: next.body }])
       return true
-    })
+    }, length)
     if (!isChanged) await requireDatabase(db, database)
     return isChanged
   }
@@ -120,15 +124,13 @@ export function createDocumentChanges(
     next: DocumentState | undefined,
   ): Promise<boolean> {
     const changing = changeInStatement(ref, old, next)
-    if (changing !== undefined) {
-      const isMade = await resolveOutcome(
-        changing,
-        async () => (await tagOf(ref)) === next?.tag || undefined,
-      )
-      if (isMade) return true
-      if (await isReplaced(ref, old.tag)) return false
-    }
-    return changeInTransaction(ref, old, next)
+    if (changing === undefined) return changeInTransaction(ref, old, next)
+    const outcome = await outcomeOf(
+      resolveOutcome(changing, async () => (await tagOf(ref)) === next?.tag || undefined),
+    )
+    if (outcome === 'made') return true
+    if (await isReplaced(ref, old.tag)) return false
+    return changeInTransaction(ref, old, next, outcome === 'locked' ? 'long' : undefined)
   }
 
   /** Returns whether a document exists in another state than that with a tag. */
@@ -142,19 +144,25 @@ export function createDocumentChanges(
       const { database, collection } = where
       const [first] = documents
       const indexes = indexed.get(where)
+      let isLong = documents.length > 1
       if (first !== undefined && documents.length === 1 && indexes !== undefined) {
         const document = { ...first, tag: createEntityTag() }
         const isStored = async () => (await tagOf({ ...where, id: first.id })) === document.tag
-        if (await writes.insert(where, document, indexes, isStored)) return { tags: [document.tag] }
+        const outcome = await outcomeOf(writes.insert(where, document, indexes, isStored))
+        if (outcome === 'made') return { tags: [document.tag] }
+        isLong = outcome === 'locked'
       }
       if (first !== undefined && documents.length === 1 && indexes === undefined) {
         const tag = createEntityTag()
         const ref = { database, collection, id: first.id }
-        const isMade = await resolveOutcome(
-          single.insert(ref, tag, first.body),
-          async () => (await tagOf(ref)) === tag || undefined,
+        const outcome = await outcomeOf(
+          resolveOutcome(
+            single.insert(ref, tag, first.body),
+            async () => (await tagOf(ref)) === tag || undefined,
+          ),
         )
-        if (isMade) return { tags: [tag] }
+        if (outcome === 'made') return { tags: [tag] }
+        isLong = outcome === 'locked'
         if ((await tagOf(ref)) !== undefined) {
           await requireDatabase(db, database)
           return { exists: first.id }
@@ -163,24 +171,26 @@ export function createDocumentChanges(
       const rows = documents.map(({ id, body }) => {
         return { database, collection, id, tag: createEntityTag(), body }
       })
-      const length = documents.length === 1 ? undefined : 'long'
       try {
-        await transaction(async (trx) => {
-          for (const [at, row] of rows.entries()) {
-            if (at % INSERT_BATCH === INSERT_BATCH - 1) await nextTurn()
-            const values = [row.database, row.collection, row.id, row.tag, row.body]
-            const parameters = [...values, row.database, row.database]
-            const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
-            if (numAffectedRows === 0n) throw new Exists(row.id)
-          }
-          const indexes = await openIndexes(trx, engine, where)
-          indexed.set(where, indexes?.definitions)
-          if (indexes === undefined) return
-          for (let at = 0; at < rows.length; at += INSERT_BATCH) {
-            if (at > 0) await nextTurn()
-            await indexes.add(rows.slice(at, at + INSERT_BATCH))
-          }
-        }, length)
+        await transaction(
+          async (trx) => {
+            for (const [at, row] of rows.entries()) {
+              if (at % INSERT_BATCH === INSERT_BATCH - 1) await nextTurn()
+              const values = [row.database, row.collection, row.id, row.tag, row.body]
+              const parameters = [...values, row.database, row.database]
+              const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
+              if (numAffectedRows === 0n) throw new Exists(row.id)
+            }
+            const indexes = await openIndexes(trx, engine, where)
+            indexed.set(where, indexes?.definitions)
+            if (indexes === undefined) return
+            for (let at = 0; at < rows.length; at += INSERT_BATCH) {
+              if (at > 0) await nextTurn()
+              await indexes.add(rows.slice(at, at + INSERT_BATCH))
+            }
+          },
+          isLong ? 'long' : undefined,
+        )
       } catch (error) {
         if (!(error instanceof Exists)) throw error
         await requireDatabase(db, database)
@@ -193,6 +203,16 @@ export function createDocumentChanges(
       return (await change(ref, old, next)) ? next.tag : undefined
     },
     delete: (ref, old) => change(ref, old, undefined),
+  }
+}
+
+/** Returns whether a change was made, or would have to wait for the lock of a longer transaction. */
+async function outcomeOf(change: Promise<boolean>): Promise<'made' | 'not made' | 'locked'> {
+  try {
+    return (await change) ? 'made' : 'not made'
+  } catch (error) {
+    if (error instanceof RowLocked) return 'locked'
+    throw error
   }
 }
 

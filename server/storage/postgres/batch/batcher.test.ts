@@ -121,6 +121,25 @@ describe('Batcher', () => {
     expect(results).toMatchObject([{ value: 2 }, { reason: new Wrong() }, { value: 6 }])
   })
 
+  it('tells the parts of a batch why it was divided', async () => {
+    const errors: (readonly unknown[])[] = []
+    const wrong = new Wrong()
+    const batcher = new Batcher<number, number>(
+      LIMITS,
+      { inFlight: 1, spacing: 0, measured() {} },
+      async (items, before) => {
+        errors.push(before)
+        if (items.includes(1)) throw wrong
+        return items
+      },
+      () => true,
+    )
+    await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item, 1)))
+    expect(errors).toEqual([[], [wrong], [wrong]])
+    await batcher.add(4, 1)
+    expect(errors.at(-1)).toEqual([])
+  })
+
   it('limits the rows of a batch', async () => {
     const { batcher, batches } = doubling()
     const all = [2, 1, 1, 4, 3].map((rows, at) => batcher.add(at, 1, rows))

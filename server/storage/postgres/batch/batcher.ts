@@ -14,8 +14,15 @@ export interface BatchLimits {
   readonly wait: number
 }
 
-/** The result of a batch: one result for each item, in order. */
-export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
+/**
+ * Returns one result for each item, in order.
+ *
+ * @param errors those because of which a larger batch was divided into these items.
+ */
+export type RunBatch<Item, Result> = (
+  items: readonly Item[],
+  errors: readonly unknown[],
+) => Promise<readonly Result[]>
 
 interface Entry<Item, Result> {
   readonly item: Item
@@ -175,10 +182,16 @@ export class Batcher<Item, Result> {
   }
 
   /** Runs a batch and settles its items. Never throws. */
-  async #settle(batch: readonly Entry<Item, Result>[]): Promise<void> {
+  async #settle(
+    batch: readonly Entry<Item, Result>[],
+    errors: readonly unknown[] = [],
+  ): Promise<void> {
     try {
       const begun = performance.now()
-      const results = await this.#run(batch.map(({ item }) => item))
+      const results = await this.#run(
+        batch.map(({ item }) => item),
+        errors,
+      )
       this.#pace.record(performance.now() - begun)
       for (let at = 0; at < batch.length; at++) batch[at]?.resolve(results[at] as Result)
     } catch (error) {
@@ -187,8 +200,9 @@ export class Batcher<Item, Result> {
         return
       }
       const half = batch.length >> 1
-      await this.#settle(batch.slice(0, half))
-      await this.#settle(batch.slice(half))
+      const all = [...errors, error]
+      await this.#settle(batch.slice(0, half), all)
+      await this.#settle(batch.slice(half), all)
     }
   }
 }

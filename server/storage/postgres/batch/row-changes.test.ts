@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { RowLocked } from '../../engine.ts'
 import { openStore } from '../../open.ts'
 import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
@@ -104,15 +105,24 @@ test('a row that a unique index excludes is not changed, and does not fail the o
   expect(await stored()).toEqual(['a', 'b', 'c'])
 })
 
-test('a row that a long transaction has locked does not delay the others, and is not changed', async () => {
+test('rows that a long transaction has locked do not delay the others, and are not changed', async () => {
   const insert = insertInto(changes.prepare(insertion))
   const other = new pg.Client({ connectionString: database.databaseUrl })
   await other.connect()
   await other.query('begin')
-  await other.query("insert into documents values ('_system', 'articles', 'locked', 'x', '{}')")
-  const ids = ['a', 'b', 'locked', 'm', 'n']
-  const made = await Promise.all(ids.map((id) => insert(id, id)))
-  expect(made).toEqual([true, true, false, true, true])
+  const locked = ['c', 'locked', 'm']
+  for (const id of locked) {
+    await other.query(`insert into documents values ('_system', 'articles', '${id}', 'x', '{}')`)
+  }
+  const ids = ['a', 'b', ...locked, 'n', 'o']
+  const made = await Promise.allSettled(ids.map((id) => insert(id, id)))
+  const expected = ids.map((id) =>
+    locked.includes(id) ? { reason: expect.any(RowLocked) } : { value: true },
+  )
+  expect(made).toMatchObject(expected)
+  // Only the whole batch waits.
+  const waits = statements.map(({ text }) => /'lock_timeout', '(\d+)'/.exec(text)?.[1])
+  expect(waits).toEqual(['100', ...waits.slice(1).map(() => '1')])
   await other.query('rollback')
   await other.end()
 })

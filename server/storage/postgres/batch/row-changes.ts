@@ -1,5 +1,5 @@
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
-import type { ChangeRow, RowStatement } from '../../engine.ts'
+import { type ChangeRow, RowLocked, type RowStatement } from '../../engine.ts'
 import type { Execute } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
@@ -21,8 +21,15 @@ const LIMITS: BatchLimits = {
  */
 const LOCK_WAIT = 100
 
+/**
+ * The same for the parts of a batch that has waited already, one after the other. PostgreSQL has no
+ * shorter limit.
+ */
+const PART_LOCK_WAIT = 1
+
 /** SQLSTATEs of a lock that was not available in time, and of a row that a unique index excludes. */
-const NOT_MADE = new Set(['55P03', '23505'])
+const LOCK_NOT_AVAILABLE = '55P03'
+const UNIQUE_VIOLATION = '23505'
 
 /** Batches the changes of single rows, by statement. */
 export class RowChanges {
@@ -42,17 +49,21 @@ export class RowChanges {
 
   /**
    * Prepares a statement. The changes of a turn of the event loop are one statement and one commit.
-   * A change that has to wait for the lock of a longer transaction, or that a unique index excludes,
-   * is not made.
+   * A change that a unique index excludes is not made.
    */
   readonly prepare = ({ name, columns, key, sql }: RowStatement): ChangeRow => {
-    const setting = ['lock_timeout', String(LOCK_WAIT)] as const
-    const statement = { name: statementName(name), text: sql(inputRows(columns, { setting })) }
+    const statementOf = (lockWait: number) => {
+      const setting = ['lock_timeout', String(lockWait)] as const
+      return { name: statementName(name), text: sql(inputRows(columns, { setting })) }
+    }
+    const whole = statementOf(LOCK_WAIT)
+    const part = statementOf(PART_LOCK_WAIT)
     const keyAt = columns.indexOf(key)
     const batcher = new Batcher<readonly string[], boolean>(
       LIMITS,
       this.#pace,
-      async (items) => {
+      async (items, errors) => {
+        const statement = errors.some(isLockError) ? part : whole
         // In one order, so that concurrent statements cannot wait for each other.
         const values = inputValues(columns.length, items.toSorted(compareRows))
         try {
@@ -61,7 +72,9 @@ export class RowChanges {
           // Of several equal changes, the first counts as made.
           return items.map((item) => changed.delete(item[keyAt]))
         } catch (error) {
-          if (items.length === 1 && NOT_MADE.has(sqlStateOf(error) ?? '')) return [false]
+          if (items.length > 1) throw error
+          if (isLockError(error)) throw new RowLocked()
+          if (sqlStateOf(error) === UNIQUE_VIOLATION) return [false]
           throw error
         }
       },
@@ -80,6 +93,8 @@ export class RowChanges {
     await Promise.all(this.#batchers.map((batcher) => batcher.close()))
   }
 }
+
+const isLockError = (error: unknown) => sqlStateOf(error) === LOCK_NOT_AVAILABLE
 
 /** Compares rows by their columns in order. */
 function compareRows(one: readonly string[], other: readonly string[]): number {
