@@ -211,7 +211,10 @@ export function createDocuments(
   const findPage = createFindPage({ repository, readyIndexes, nextTurn, scans })
 
   return {
-    clearCache: readyIndexes.clear,
+    clearCache() {
+      readyIndexes.clear()
+      repository.clearCache()
+    },
     collections: (database) => repository.collections(database),
     read(ref, conditions) {
       const reading = repository.read(ref)

@@ -27,6 +27,7 @@ test('a node forgets the indexes it knows when another process has changed the d
   await node.request('POST', '/_db/blog/articles', { id: '1', a: 1, b: 1 })
   await node.request('PUT', '/_db/blog/_index/articles/by-b', { fields: ['b'] })
   await expect.poll(() => planOf('b=1')).toContain('index=by-b')
+  await node.request('POST', '/_db/blog/articles', { id: '2', a: 1, b: 1 })
   const store = await openStore({ databaseUrl: database.databaseUrl }, 'tool')
   try {
     // The id and the entries remain: both fields have the same value.
@@ -38,4 +39,8 @@ test('a node forgets the indexes it knows when another process has changed the d
   await node.request('POST', '/_api/database', { name: 'news' })
   await expect.poll(() => planOf('b=1')).toContain('scan;')
   expect(await planOf('a=1')).toContain('index=by-a')
+  await node.request('POST', '/_db/blog/articles', { id: '3', a: 5, b: 6 })
+  await node.request('PUT', '/_db/blog/articles/2', { a: 5, b: 6 })
+  const found = await node.request('GET', '/_db/blog/articles?a=5')
+  expect(found.headers['query-plan']).toBe('index=by-a; scanned=2; returned=2')
 })

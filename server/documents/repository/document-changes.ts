@@ -42,6 +42,11 @@ export interface DocumentChanges {
    * @throws Failure `database-not-found` if the database was dropped.
    */
   delete(ref: DocumentRef, old: DocumentState): Promise<boolean>
+  /**
+   * Forgets the indexes of collections. Call it after another process has changed the database. A
+   * restored backup may use the id of an index for another one.
+   */
+  clearCache(): void
 }
 
 /** Number of documents of an array that are stored without a pause, a few milliseconds of work. */
@@ -87,8 +92,7 @@ export function createDocumentChanges(
       const { numAffectedRows } = await trx.executeQuery(query.compile())
       if (numAffectedRows === 0n) return false
       // After the change of the document: builds of indexes wait for transactions that made one.
-      const indexes = await openIndexes(trx, engine, ref)
-      indexed.set(ref, indexes?.definitions)
+      const indexes = await indexed.keep(ref, () => openIndexes(trx, engine, ref))
       await indexes?.remove([{ id, body: old.body }])
       if (next !== undefined) await indexes?.add([{ id, body: next.body }])
       return true
@@ -181,8 +185,7 @@ export function createDocumentChanges(
               const { numAffectedRows } = await trx.executeQuery({ ...insertion, parameters })
               if (numAffectedRows === 0n) throw new Exists(row.id)
             }
-            const indexes = await openIndexes(trx, engine, where)
-            indexed.set(where, indexes?.definitions)
+            const indexes = await indexed.keep(where, () => openIndexes(trx, engine, where))
             if (indexes === undefined) return
             for (let at = 0; at < rows.length; at += INSERT_BATCH) {
               if (at > 0) await nextTurn()
@@ -203,6 +206,7 @@ export function createDocumentChanges(
       return (await change(ref, old, next)) ? next.tag : undefined
     },
     delete: (ref, old) => change(ref, old, undefined),
+    clearCache: () => indexed.clear(),
   }
 }
 

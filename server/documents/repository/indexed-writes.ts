@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
-import { isMaintained } from '../indexes/entries.ts'
+import { type CollectionIndexes, isMaintained } from '../indexes/entries.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /** A state of a document. The tag identifies it. */
@@ -59,12 +59,30 @@ const MAX_CACHED = 10_000
  */
 export class IndexedCollections {
   readonly #indexes = new Map<string, readonly IndexDefinition[]>()
+  #cleared = 0
 
   get({ database, collection }: CollectionRef): readonly IndexDefinition[] | undefined {
     return this.#indexes.size === 0 ? undefined : this.#indexes.get(`${database}/${collection}`)
   }
 
-  set({ database, collection }: CollectionRef, indexes: readonly IndexDefinition[] | undefined) {
+  /** Keeps the indexes of a collection that `open` returns. */
+  async keep<T extends Pick<CollectionIndexes, 'definitions'>>(
+    where: CollectionRef,
+    open: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const since = this.#cleared
+    const indexes = await open()
+    // Do not keep what was read before the indexes were forgotten.
+    if (since === this.#cleared) this.#set(where, indexes?.definitions)
+    return indexes
+  }
+
+  clear(): void {
+    this.#cleared++
+    this.#indexes.clear()
+  }
+
+  #set({ database, collection }: CollectionRef, indexes: readonly IndexDefinition[] | undefined) {
     const key = `${database}/${collection}`
     if (indexes !== undefined) {
       if (this.#indexes.size >= MAX_CACHED) this.#indexes.clear()
