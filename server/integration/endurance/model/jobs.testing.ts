@@ -1,11 +1,9 @@
 import { expect, vi } from 'vitest'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'
 import { pick, type Random } from '../settings.testing.ts'
-import { changeMatching, withDatabase, withoutDatabase } from './databases.testing.ts'
-import type { Body, Call, Model, Operation } from './model.testing.ts'
-
-/** Maximum number of documents that a job stores. */
-const DOCUMENTS = 300
+import { changeMatching, withoutDatabase } from './databases.testing.ts'
+import { createMany, importDatabase, importMany } from './imports.testing.ts'
+import type { Call, Model, Operation } from './model.testing.ts'
 
 /** Maximum time of a job on a busy machine. A request that fails ends the wait. */
 const ENDED = { timeout: 60_000, interval: 10 }
@@ -20,14 +18,15 @@ const RESUMED = { timeout: 120_000, interval: 50 }
  * Changes the documents of a database in a job, and waits for its end, cancels it or drops the
  * database.
  */
-export function runJob(
+export async function runJob(
   model: Model,
   name: string,
   random: Random,
   value: number,
   call: Call,
-): Operation {
-  const change = pick(random, [changeMatching, createMany, importMany])(model, name, random, value)
+): Promise<Operation> {
+  const changes = [changeMatching, createMany, importMany, importDatabase]
+  const { partial: _, ...change } = await pick(random, changes)(model, name, random, value, call)
   const job = { ...change, headers: { ...change.headers, Prefer: 'respond-async' } }
   if (random(4) > 0) {
     return {
@@ -66,39 +65,6 @@ const cancelled = (model: Model, job: Operation, call: Call): Operation => ({
     expect((await call('GET', path)).json).toMatchObject({ state: json.state, failure: null })
   },
 })
-
-function createMany(model: Model, name: string, random: Random, value: number): Operation {
-  const documents = makeDocuments(random, (n) => ({ id: `v${value}-${n}`, v: value }))
-  return {
-    method: 'POST',
-    path: `/_db/${name}/things`,
-    body: documents,
-    after: [stored(model, name, documents)],
-  }
-}
-
-/** Imports documents, some of which replace others. */
-function importMany(model: Model, name: string, random: Random, value: number): Operation {
-  const documents = makeDocuments(random, (n) => ({ id: `d${n}`, v: value }))
-  return {
-    ...{ method: 'POST', path: `/_db/${name}/things?on-conflict=replace` },
-    body: documents.map((each) => `${JSON.stringify(each)}\n`).join(''),
-    headers: { 'Content-Type': 'application/x-ndjson' },
-    after: [stored(model, name, documents)],
-  }
-}
-
-type Document = Body & { readonly id: string }
-
-const makeDocuments = (random: Random, make: (n: number) => Document): Document[] =>
-  Array.from({ length: 1 + random(DOCUMENTS) }, (_, n) => make(n))
-
-function stored(model: Model, name: string, documents: readonly Document[]): Model {
-  const added = Object.fromEntries(documents.map((each) => [each.id, each]))
-  return withDatabase(model, name, {
-    documents: { ...model.databases[name]?.documents, ...added },
-  })
-}
 
 /** Waits until the store has no jobs and no bulk changes in progress, after a kill and a restart. */
 export async function untilJobsEnd(location: StoreLocation): Promise<void> {

@@ -29,7 +29,8 @@ import type { Call, Model, Operation } from './model.testing.ts'
 import { createOperations } from './operations.testing.ts'
 
 // Carries out random operations on databases, documents, schemas, indexes, endpoints, roles, tokens
-// and sessions, directly and in jobs, one after the other, and compares the server with a model.
+// and sessions, directly and in jobs, with imports, exports and backups, one after the other, and
+// compares the server with a model.
 // During some of them, the server is killed or stopped, and started again: it has then made the
 // change or not. At the end, the audit log has exactly the changes of the model.
 // `npm run test:endurance` carries out operations for a given time.
@@ -142,7 +143,7 @@ forEachEngine((engine) => {
         const random = randomNumbersOf(SEED, n)
         const isInterrupted = random(END_IN) === 0
         const operation = await operations.choose(model, random, n)
-        const { method, path, body, headers, after, between = [] } = operation
+        const { method, path, body, headers, after, between = [], partial = [] } = operation
         const text = JSON.stringify(body)?.slice(0, 500) ?? ''
         last.push(`${n}${isInterrupted ? ' (interrupted)' : ''}: ${method} ${path} ${text}`)
         if (last.length > LAST) last.shift()
@@ -156,7 +157,7 @@ forEachEngine((engine) => {
         const possible = [
           ...after,
           ...(isInterrupted ? between : []),
-          ...(isAcknowledged ? [] : [model]),
+          ...(isAcknowledged ? [] : [model, ...partial]),
         ]
         let [next = model] = possible
         if (isInterrupted || possible.length > 1 || n % COMPARE === 0) {

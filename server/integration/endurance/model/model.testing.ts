@@ -54,6 +54,8 @@ export interface Operation {
   readonly after: readonly Model[]
   /** The models that an acknowledged operation can result in if the server ends during `finish`. */
   readonly between?: readonly Model[]
+  /** Further models that an operation without a response can result in. */
+  readonly partial?: readonly Model[]
   /** Completes the operation after its response, and checks its result. */
   readonly finish?: (response: TestResponse) => Promise<void>
 }

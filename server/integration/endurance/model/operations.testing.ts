@@ -1,6 +1,7 @@
 import type { StoreLocation } from '../../../storage/open.ts'
 import { pick, type Random } from '../settings.testing.ts'
 import { createAccess } from './access.testing.ts'
+import { backUp } from './backup.testing.ts'
 import {
   changeDocument,
   changeIndex,
@@ -11,9 +12,13 @@ import {
   readDatabases,
 } from './databases.testing.ts'
 import { createEndpoints } from './endpoints.testing.ts'
+import { createMany, importMany } from './imports.testing.ts'
 import { runJob } from './jobs.testing.ts'
 import { type Call, type Model, NAMES, type Operation } from './model.testing.ts'
 import { queryDocuments } from './queries.testing.ts'
+
+/** One of this many operations on the store is a backup. */
+const BACKUP_IN = 30
 
 /** The operations on a server, and the state that they change. */
 export interface Operations {
@@ -32,7 +37,7 @@ export interface Operations {
 /**
  * Creates the {@link Operations} of a server with an empty store.
  *
- * @param folder of the sockets of endpoints
+ * @param folder of the sockets of endpoints, and of backups
  * @param admin the first endpoint
  */
 export async function createOperations(
@@ -58,9 +63,10 @@ export async function createOperations(
         case 5:
           return access.endSession(model, random)
       }
+      if (random(BACKUP_IN) === 0) return backUp(model, location, folder, admin)
       const name = pick(random, NAMES)
       if (model.databases[name] === undefined) return createDatabase(model, name)
-      switch (random(14)) {
+      switch (random(16)) {
         case 0:
           return dropDatabase(model, name)
         case 1:
@@ -73,7 +79,9 @@ export async function createOperations(
         case 5:
           return runJob(model, name, random, value, call)
         case 6:
+          return pick(random, [createMany, importMany])(model, name, random, value)
         case 7:
+        case 8:
           return queryDocuments(model, name, random, value, call)
         default:
           return changeDocument(model, name, random, value, call)

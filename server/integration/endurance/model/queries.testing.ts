@@ -1,6 +1,10 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
+import type { TestResponse } from '../../../test-support/start.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
 import type { Body, Call, Model, Operation } from './model.testing.ts'
+
+/** Maximum time of a job on a busy machine. A request that fails ends the wait. */
+const ENDED = { timeout: 60_000, interval: 10 }
 
 interface Query {
   readonly parameters: readonly string[]
@@ -45,38 +49,127 @@ function chooseQuery(random: Random, value: number): Query {
   return pick(random, filters)
 }
 
+/** Returns the documents of a query in its order. */
+function findDocuments(
+  model: Model,
+  name: string,
+  { matches }: Query,
+  orders: readonly Order[],
+): Body[] {
+  const all = Object.values(model.databases[name]?.documents ?? {})
+  return all.filter(matches).sort((a, b) => {
+    for (const order of orders) if (order(a, b) !== 0) return order(a, b)
+    return byId(a, b)
+  })
+}
+
+/** Reads the pages that follow a response. `documentsOf` returns the documents of a page. */
+async function readPages(
+  first: TestResponse,
+  call: Call,
+  documentsOf: (json: unknown) => Body[],
+): Promise<Body[][]> {
+  const pages = [documentsOf(first.json)]
+  for (let { headers } = first; headers.link !== undefined; ) {
+    const [, path = ''] = /^<([^>]+)>; rel="next"$/.exec(String(headers.link)) ?? []
+    const next = await call('GET', path)
+    expect(next.status, path).toBe(200)
+    pages.push(documentsOf(next.json))
+    headers = next.headers
+  }
+  return pages
+}
+
+const asDocuments = (json: unknown) => json as Body[]
+
+/** Reads documents by a query: in pages, as an export, or in a job. */
+export const queryDocuments = (
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+  call: Call,
+): Operation =>
+  pick(random, [readInPages, readInPages, exportDocuments, listInJob])(
+    model,
+    name,
+    random,
+    value,
+    call,
+  )
+
 /** Reads all pages of a query, and compares the documents and their count with the model. */
-export function queryDocuments(
+function readInPages(
   model: Model,
   name: string,
   random: Random,
   value: number,
   call: Call,
 ): Operation {
-  const { parameters, matches } = chooseQuery(random, value)
+  const query = chooseQuery(random, value)
   const [sort, orders] = pick(random, ORDERS)
-  const all = Object.values(model.databases[name]?.documents ?? {})
-  const expected = all.filter(matches).sort((a, b) => {
-    for (const order of orders) if (order(a, b) !== 0) return order(a, b)
-    return byId(a, b)
-  })
+  const expected = findDocuments(model, name, query, orders)
   const limit = 1 + random(Math.ceil(expected.length / 2) + 5)
-  const given = [...parameters, ...(sort === '' ? [] : [`sort=${sort}`]), `limit=${limit}`]
+  const given = [...query.parameters, ...(sort === '' ? [] : [`sort=${sort}`]), `limit=${limit}`]
   return {
     ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
     headers: { Prefer: 'count=exact' },
     async finish(first) {
       expect(first.headers['x-total-count']).toBe(String(expected.length))
-      const pages: Body[][] = [first.json]
-      for (let { headers } = first; headers.link !== undefined; ) {
-        const [, path = ''] = /^<([^>]+)>; rel="next"$/.exec(String(headers.link)) ?? []
-        const next = await call('GET', path)
-        expect(next.status, path).toBe(200)
-        pages.push(next.json)
-        headers = next.headers
-      }
+      const pages = await readPages(first, call, asDocuments)
       expect(pages.flat()).toEqual(expected)
       for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit)
+    },
+  }
+}
+
+/** Exports the documents of a query. */
+function exportDocuments(model: Model, name: string, random: Random, value: number): Operation {
+  const query = chooseQuery(random, value)
+  const [sort, orders] = pick(random, ORDERS)
+  const expected = findDocuments(model, name, query, orders)
+  const format = pick(random, ['ndjson', 'json'])
+  const given = [
+    ...query.parameters,
+    ...(sort === '' ? [] : [`sort=${sort}`]),
+    `export-as=${format}`,
+  ]
+  return {
+    ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
+    async finish({ text }) {
+      const lines = text.split('\n').filter((line) => line !== '')
+      const found = format === 'json' ? JSON.parse(text) : lines.map((line) => JSON.parse(line))
+      expect(found).toEqual(expected)
+    },
+  }
+}
+
+/** Lists the documents of a query in a job. */
+function listInJob(
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+  call: Call,
+): Operation {
+  const query = chooseQuery(random, value)
+  const expected = findDocuments(model, name, query, [])
+  const limit = 1 + random(Math.ceil(expected.length / 2) + 5)
+  const given = [...query.parameters, `limit=${limit}`]
+  return {
+    ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
+    headers: { Prefer: 'respond-async' },
+    status: 206,
+    async finish({ headers: { location }, json }) {
+      expect(json).toEqual(expected.slice(0, limit))
+      const path = `${location}?limit=${limit}`
+      const first = await vi.waitUntil(async () => {
+        const response = await call('GET', path)
+        return response.status === 200 && response
+      }, ENDED)
+      expect(first.json).toMatchObject({ state: 'done', found: expected.length })
+      const documentsOf = (page: unknown) => (page as { documents: Body[] }).documents
+      expect((await readPages(first, call, documentsOf)).flat()).toEqual(expected)
     },
   }
 }
