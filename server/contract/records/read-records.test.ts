@@ -235,3 +235,17 @@ it('yields parts of a bounded number of records and bytes', async () => {
   for await (const part of readRecords(bytes(), 'ndjson')) sizes.push(part.length)
   expect(sizes).toEqual([250, 250, 102, 1])
 })
+
+it.each(['ndjson', 'csv'] as const)('yields empty parts for blank lines of %s', async (format) => {
+  async function* bytes() {
+    yield Buffer.from(`${'\n'.repeat(10_000)}a,b\n${' \n'.repeat(500)}1,2`)
+  }
+  const sizes: number[] = []
+  const lines: number[] = []
+  for await (const part of readRecords(bytes(), format)) {
+    sizes.push(part.length)
+    lines.push(...part.map(({ line }) => line))
+  }
+  expect(sizes).toEqual(format === 'csv' ? [0, 0, 1] : [1, 0, 1])
+  expect(lines).toEqual(format === 'csv' ? [10_502] : [10_001, 10_502])
+})

@@ -29,11 +29,14 @@ const JSON_PARSER: Parser = {
   parse: (record) => record,
 }
 
-/** Maximum number of records in a part, and of their bytes. Parsing one takes a few milliseconds. */
+/**
+ * Maximum number of records that are read for a part, and of their bytes. Parsing one takes a few
+ * milliseconds.
+ */
 const BATCH = { records: 250, bytes: 256 * 1024 } as const
 
 /** Maximum number of bytes that are split in one step. */
-const CHUNK_BYTES = 64 * 1024
+const CHUNK_BYTES = 16 * 1024
 
 /** Splits the bytes of an import into records and parses each. */
 export interface RecordReader {
@@ -58,7 +61,8 @@ export function createRecordReader(format: ImportFormat, lineBytes?: number): Re
 }
 
 /**
- * Reads the records of an import as its bytes arrive. An error in a record does not end the import.
+ * Reads the records of an import as its bytes arrive. An error in a record does not end the import. A
+ * part is empty if its lines are blank, so that the caller can yield to other work.
  *
  * @param chunks closed if they are not read to their end.
  * @param lineBytes maximum size of a line of NDJSON, by default that of a document.
@@ -71,16 +75,18 @@ export async function* readRecords(
 ): AsyncGenerator<readonly ImportRecord[]> {
   const { splitter, read } = createRecordReader(format, lineBytes)
   let part: ImportRecord[] = []
+  let count = 0
   let bytes = 0
   function* add(records: readonly RawRecord[]) {
     for (const raw of records) {
       const record = read(raw)
-      if (record === undefined) continue
-      part.push(record)
+      if (record !== undefined) part.push(record)
+      count++
       bytes += raw.bytes?.length ?? 0
-      if (part.length < BATCH.records && bytes < BATCH.bytes) continue
+      if (count < BATCH.records && bytes < BATCH.bytes) continue
       yield part
       part = []
+      count = 0
       bytes = 0
     }
   }

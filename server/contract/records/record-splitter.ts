@@ -72,7 +72,7 @@ const LINE_FEED = 0x0a
 const QUOTE = 0x22
 const COMMA = 0x2c
 
-/** Splits a body into lines. */
+/** Splits a body into lines. Omits empty ones. */
 export class LineSplitter implements RecordSplitter {
   readonly #record: RecordBuffer
   #line = 1
@@ -86,6 +86,9 @@ export class LineSplitter implements RecordSplitter {
     const records: RawRecord[] = []
     let from = 0
     for (;;) {
+      if (this.#record.isEmpty) {
+        for (; chunk[from] === LINE_FEED; from++) this.#line++
+      }
       const end = chunk.indexOf(LINE_FEED, from)
       if (end === -1) break
       this.#record.add(chunk.subarray(from, end))
@@ -109,7 +112,7 @@ const AFTER_QUOTE = 3
 
 /**
  * Splits a body into CSV records (RFC 4180): lines, except that a quoted cell may contain line
- * breaks. The caller must check the quotes of each record.
+ * breaks. The caller must check the quotes of each record. Omits empty lines.
  */
 export class CsvSplitter implements RecordSplitter {
   readonly #record = new RecordBuffer(DOCUMENT_BYTES)
@@ -130,8 +133,10 @@ export class CsvSplitter implements RecordSplitter {
       } else if (byte === LINE_FEED) {
         this.#line++
         if (state === QUOTED) continue
-        this.#record.add(chunk.subarray(from, at))
-        records.push(this.#record.take(this.#firstLine))
+        if (at > from || !this.#record.isEmpty) {
+          this.#record.add(chunk.subarray(from, at))
+          records.push(this.#record.take(this.#firstLine))
+        }
         this.#firstLine = this.#line
         from = at + 1
         state = CELL_START

@@ -8,9 +8,11 @@ import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { Importer } from './importer.ts'
+import { pacedRecords } from './paced-records.ts'
 import { storedParts } from './stored-part.ts'
 
 export interface ImportHandlerDeps {
@@ -22,9 +24,10 @@ export interface ImportHandlerDeps {
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
-export const importHandler = (deps: ImportHandlerDeps) =>
-  createMiddleware<AppEnv>(async (c, next) => {
-    const { importer, beginImport, collectionOf, contentType } = deps
+export function importHandler(deps: ImportHandlerDeps) {
+  const { importer, beginImport, collectionOf, contentType } = deps
+  const nextTurn = createTurns()
+  return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
     if (format === undefined) {
@@ -36,13 +39,14 @@ export const importHandler = (deps: ImportHandlerDeps) =>
     const headers = { 'Content-Type': contentType(c) }
     const where = collectionOf(c)
     const onConflict = parseOnConflict(parameters)
-    const records = readRecords(bodyChunks(c), format)
+    const records = pacedRecords(readRecords(bodyChunks(c), format), nextTurn)
     if (prefersAsync(c)) {
       return acceptedResponse(c, await beginImport(where, { onConflict }, storedParts(records)))
     }
     const result = await importer.run(where, records, onConflict, c.req.raw.signal)
     return c.json(result, 200, headers)
   })
+}
 
 /** Matches the media types of imports, without parameters or in UTF-8. */
 const TYPE = /^(application\/x-ndjson|text\/csv)\s*(?:;(.*))?$/i

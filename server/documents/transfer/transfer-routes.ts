@@ -12,9 +12,11 @@ import { bodyChunks } from '../../http/input/request-body.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
 import { parseOnConflict } from '../import/import-routes.ts'
+import { pacedRecords } from '../import/paced-records.ts'
 import type { DatabaseImporter } from './database-importer.ts'
 import { databaseExport, databaseImport } from './describe-routes.ts'
 import { readDatabase } from './read-database.ts'
@@ -38,6 +40,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
     const name = c.get('database')
     return { id: idOf(name), name }
   }
+  const nextTurn = createTurns()
   return new Hono<AppEnv>()
     .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
       const database = databaseOf(c)
@@ -61,7 +64,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
         if (!parameters.has('on-conflict')) {
           await databaseImporter.requireEmpty({ id: database, name: target })
         }
-        const records = readRecords(bodyChunks(c), 'ndjson', LINE_BYTES)
+        const records = pacedRecords(readRecords(bodyChunks(c), 'ndjson', LINE_BYTES), nextTurn)
         const audit = { actor: c.get('actor'), target }
         if (prefersAsync(c)) {
           const where = { database, collection: WHOLE_DATABASE }

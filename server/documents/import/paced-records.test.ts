@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import type { ImportRecord } from '../../contract/records/read-records.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
+import { pacedRecords } from './paced-records.ts'
+
+test('other work runs between parts, also between those that are empty', async () => {
+  const record = { line: 1, text: '{}' }
+  async function* parts(): AsyncGenerator<ImportRecord[]> {
+    for (let n = 0; n < 20; n++) yield []
+    yield [record]
+  }
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const read: (readonly ImportRecord[])[] = []
+  for await (const part of pacedRecords(parts(), createTurns())) read.push(part)
+  clearImmediate(next)
+  expect(read).toEqual([[record]])
+  expect(turns).toBeGreaterThanOrEqual(20)
+})
