@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { type Json, printJson } from '../../contract/strict-json.ts'
 import { DocumentConflict } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { EngineName } from '../../storage/engine.ts'
 import type { Tables } from '../../storage/tables.ts'
+import type { SortValue } from '../query/order.ts'
 import { type IndexDefinition, toDefinition } from './definition.ts'
 import { addDuplicates } from './duplicates.ts'
 import { keyOfValues, valuesOf } from './index-key.ts'
@@ -16,11 +18,15 @@ export interface Indexed {
   readonly body: string
 }
 
-/** An entry to write. */
-export interface Entry {
+/** What identifies an entry. */
+export interface EntryKey {
   readonly index: IndexDefinition
   readonly key: Buffer
   readonly id: string
+}
+
+/** An entry to write. */
+export interface Entry extends EntryKey {
   /** Hash of the values in a unique index; null if the document is exempt. */
   readonly uniqueKey: Buffer | null
 }
@@ -49,13 +55,30 @@ export class NotUnique extends DocumentConflict {
   }
 }
 
+/**
+ * Maximum length of the values of a document in all unique indexes together, as JSON, in characters.
+ * They are hashed at once. The values in one index cannot exceed it.
+ */
+const UNIQUE_LENGTH = DOCUMENT_BYTES
+
+/** The values of a document in unique indexes exceed {@link UNIQUE_LENGTH}. */
+export class UniqueValuesTooLarge extends Failure {
+  constructor({ fields }: IndexDefinition) {
+    super(
+      'invalid',
+      'The values of this document in all unique indexes have more than 1 MiB together.',
+      { field: jsonPointer(fields[0]?.path ?? []) },
+    )
+  }
+}
+
 /** The indexes of a collection, in a transaction that writes its documents. */
 export interface CollectionIndexes {
   /** In the order of their ids. */
   readonly definitions: readonly IndexDefinition[]
   /** Whether one of them is unique. */
   readonly hasUnique: boolean
-  /** Adds documents. @throws NotUnique */
+  /** Adds documents. @throws NotUnique, UniqueValuesTooLarge */
   add(documents: readonly Indexed[]): Promise<void>
   /** Adds documents that are committed already. A unique index that they violate fails. */
   addCommitted(documents: readonly Indexed[]): Promise<void>
@@ -94,35 +117,48 @@ export async function openIndexes(
     .execute()
   if (rows.length === 0) return undefined
   const indexes = rows.map(toDefinition)
-  const allEntriesOf = (documents: readonly Indexed[]) =>
-    documents.flatMap((document) => entriesOf(indexes, document))
   return {
     definitions: indexes,
     hasUnique: indexes.some(({ isUnique }) => isUnique),
     async add(documents) {
-      const [duplicate] = await addEntries(trx, engine, where, allEntriesOf(documents))
+      const [duplicate] = await addToIndexes(trx, engine, where, indexes, documents)
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async addCommitted(documents) {
-      await failDuplicates(trx, await addEntries(trx, engine, where, allEntriesOf(documents)))
+      await failDuplicates(
+        trx,
+        await addToIndexes(trx, engine, where, indexes, documents, Infinity),
+      )
     },
-    remove: (documents) => removeEntries(trx, engine, allEntriesOf(documents)),
+    remove: (documents) =>
+      removeEntries(
+        trx,
+        engine,
+        documents.flatMap((document) => entryKeysOf(indexes, document)),
+      ),
   }
 }
 
-/** Adds documents to one index; returns the duplicates that a unique index excludes. */
-export const addToIndex = (
+/**
+ * Adds documents to indexes; returns the duplicates that unique indexes exclude.
+ *
+ * @param uniqueLength maximum length of the values of a document in unique indexes; Infinity for
+ * documents that are committed already.
+ * @throws UniqueValuesTooLarge
+ */
+export const addToIndexes = (
   trx: Transaction<Tables>,
   engine: EngineName,
   where: CollectionRef,
-  index: IndexDefinition,
+  indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
+  uniqueLength?: number,
 ): Promise<Duplicate[]> =>
   addEntries(
     trx,
     engine,
     where,
-    documents.flatMap((document) => entriesOf([index], document)),
+    documents.flatMap((document) => entriesOf(indexes, document, uniqueLength)),
   )
 
 /** Ends unique indexes that found duplicates. */
@@ -140,12 +176,28 @@ async function failDuplicates(
   }
 }
 
-/** Returns the entries of a document, one for each index. */
-export function entriesOf(indexes: readonly IndexDefinition[], { id, body }: Indexed): Entry[] {
+/**
+ * Returns the entries of a document, one for each index.
+ *
+ * @param uniqueLength maximum length of its values in unique indexes.
+ * @throws UniqueValuesTooLarge
+ */
+export function entriesOf(
+  indexes: readonly IndexDefinition[],
+  { id, body }: Indexed,
+  uniqueLength = UNIQUE_LENGTH,
+): Entry[] {
   const document = JSON.parse(body) as Json
+  let length = 0
   return indexes.map((index) => {
     const values = valuesOf(document, index.fields)
     const isExempt = !index.isUnique || values.includes(undefined)
+    const print = (value: SortValue) => {
+      const text = printJson(value as Json)
+      length += text.length
+      if (length > uniqueLength) throw new UniqueValuesTooLarge(index)
+      return text
+    }
     return {
       index,
       key: keyOfValues(values, index.fields).bytes,
@@ -154,10 +206,23 @@ export function entriesOf(indexes: readonly IndexDefinition[], { id, body }: Ind
       uniqueKey: isExempt
         ? null
         : createHash('sha256')
-            .update(printJson(values as Json[]))
+            .update(`[${values.map(print).join()}]`)
             .digest(),
     }
   })
+}
+
+/** Returns what identifies the entries of a document, one for each index. */
+export function entryKeysOf(
+  indexes: readonly IndexDefinition[],
+  { id, body }: Indexed,
+): EntryKey[] {
+  const document = JSON.parse(body) as Json
+  return indexes.map((index) => ({
+    index,
+    key: keyOfValues(valuesOf(document, index.fields), index.fields).bytes,
+    id,
+  }))
 }
 
 /**
@@ -219,9 +284,12 @@ const compareEntries = (one: Entry, other: Entry): number =>
 async function removeEntries(
   trx: Transaction<Tables>,
   engine: EngineName,
-  entries: readonly Entry[],
+  entries: readonly EntryKey[],
 ): Promise<void> {
-  const rows = rowsOf(engine, entries)
+  const rows = rowsOf(
+    engine,
+    entries.map((each) => ({ ...each, uniqueKey: null })),
+  )
   // PostgreSQL plans a join from statistics, which a new table lacks; subqueries use the key.
   await (engine === 'sqlite'
     ? sql`

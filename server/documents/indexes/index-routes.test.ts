@@ -30,7 +30,7 @@ forEachEngineNode((start) => {
   const ready = (collection: string) =>
     expect
       .poll(async () => (await by('GET', `/_index/${collection}`)).json)
-      .toMatchObject([{ state: 'ready' }])
+      .toSatisfy((list: { state: string }[]) => list.every(({ state }) => state === 'ready'))
 
   describe('/_index/<collection>', () => {
     it('creates an index, which serves queries, and deletes it', async () => {
@@ -110,6 +110,50 @@ forEachEngineNode((start) => {
       ])
     })
 
+    it('responds 422 to a document whose values in all unique indexes are too large', async () => {
+      const text = 'x'.repeat(600_000)
+      await by('PUT', '/_index/long/one', { fields: ['text'], unique: true })
+      expect((await by('POST', '/long', { id: 'early', text })).status).toBe(201)
+      await by('PUT', '/_index/long/two', { fields: ['n', 'text'], unique: true })
+      await ready('long')
+      const rejected = {
+        id: 'invalid',
+        message: 'The values of this document in all unique indexes have more than 1 MiB together.',
+        field: '/n',
+      }
+      for (const [method, path, body] of [
+        ['POST', '/long', { id: 'a', n: 1, text }],
+        ['PUT', '/long/early', { n: 1, text }],
+        ['PATCH', '/long/early', { n: 1 }],
+      ] as const) {
+        const response = await by(method, path, body)
+        expect([response.status, response.json]).toEqual([422, rejected])
+      }
+      const array = await by('POST', '/long', [
+        { id: 'b', n: 2 },
+        { id: 'c', n: 3, text },
+      ])
+      expect([array.status, array.json.message]).toEqual([422, rejected.message])
+      const lines = [
+        { id: 'd', n: 4, text },
+        { id: 'e', n: 5, text: '' },
+      ]
+      const type = { 'Content-Type': 'application/x-ndjson' }
+      const imported = await by(
+        'POST',
+        '/long',
+        lines.map((each) => JSON.stringify(each)).join('\n'),
+        type,
+      )
+      expect(imported.json).toMatchObject({
+        ...{ created: 1, failed: 1 },
+        errors: [{ line: 1, pointer: '/n', message: rejected.message }],
+      })
+      expect((await by('DELETE', '/long/early')).status).toBe(200)
+      const stored = await by('GET', '/long')
+      expect(stored.json).toEqual([lines[1]])
+    })
+
     it('requires the role operator, and records changes and rejections', async () => {
       const path = '/_db/blog/_index/secured/by-n'
       const definition = { fields: ['n'] }
@@ -135,6 +179,7 @@ forEachEngineNode((start) => {
       [{ fields: ['a', 1] }, '/fields/1'],
       [{ fields: ['a,b'] }, '/fields/0'],
       [{ fields: ['a'], unique: 'yes' }, '/unique'],
+      [{ fields: ['a.b.c', '-a.b'], unique: true }, '/fields/0'],
       [{ fields: ['a'], uniq: true }, '/uniq'],
     ])('names the rejected part of %j', async (body, field) => {
       const response = await by('PUT', '/_index/articles/wrong', body)

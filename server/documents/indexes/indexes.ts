@@ -37,6 +37,7 @@ export function createIndexes(repository: IndexRepository, wake: () => void): In
       requireName(name)
       const canonical = fields.map(toCanonical)
       requireDistinct(canonical)
+      if (unique) requireSeparate(canonical)
       const input = { fields: canonical, unique }
       const row = await repository.create(where, name, input, on)
       if (row !== undefined) {
@@ -102,6 +103,20 @@ function requireDistinct(fields: readonly string[]): void {
   const twice = names.findIndex((name, at) => names.indexOf(name) !== at)
   if (twice === -1) return
   throw badParameter(`/fields/${twice}`, `The field ${names[twice]?.slice(0, 64)} occurs twice.`)
+}
+
+/**
+ * Rejects a field that is part of another one: a unique index would hash its values twice, up to once
+ * for each field.
+ */
+function requireSeparate(fields: readonly string[]): void {
+  const names = fields.map((field) => field.replace(/^-/, ''))
+  const inner = names.findIndex((name) => names.some((other) => name.startsWith(`${other}.`)))
+  if (inner === -1) return
+  throw badParameter(
+    `/fields/${inner}`,
+    `The field ${names[inner]?.slice(0, 64)} is part of another field. A unique index has only one of them.`,
+  )
 }
 
 const notFound = (name: string) =>

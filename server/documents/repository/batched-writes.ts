@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { databaseExists } from '../../storage/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
-import { entriesOf } from '../indexes/entries.ts'
+import { entriesOf, entryKeysOf } from '../indexes/entries.ts'
 import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
 
 /**
@@ -136,14 +136,14 @@ export function createBatchedWrites(
     },
     update({ database, collection, id }, old, next, indexes) {
       const entries = entriesOf(indexes, { id, body: next.body })
-      const oldKeys = keysOf(entriesOf(indexes, { id, body: old.body }))
+      const oldKeys = keysOf(entryKeysOf(indexes, { id, body: old.body }))
       return update(
         ...[database, collection, id, old.tag, next.tag, next.body],
         ...[idsOf(indexes), oldKeys, keysOf(entries), uniqueKeysOf(entries)],
       )
     },
     delete({ database, collection, id }, { tag, body }, indexes) {
-      const keys = keysOf(entriesOf(indexes, { id, body }))
+      const keys = keysOf(entryKeysOf(indexes, { id, body }))
       return remove(database, collection, id, tag, idsOf(indexes), keys)
     },
   }

@@ -2,14 +2,14 @@ import { sql, type Transaction } from 'kysely'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { NewDocument } from '../document.ts'
-import { addToIndex, NotUnique, openIndexes } from '../indexes/entries.ts'
+import { addToIndexes, NotUnique, openIndexes } from '../indexes/entries.ts'
 
 /**
  * Adds entries of documents that a job will create or change to unique indexes. Until the job is
  * committed, other documents with the same values are therefore rejected. Readers ignore an entry
  * if its document does not have the values yet. SQLite only.
  *
- * @throws NotUnique
+ * @throws NotUnique, UniqueValuesTooLarge
  */
 export async function reserveEntries(
   trx: Transaction<Tables>,
@@ -17,11 +17,10 @@ export async function reserveEntries(
   documents: readonly NewDocument[],
 ): Promise<void> {
   const indexes = await openIndexes(trx, 'sqlite', where)
-  for (const index of indexes?.definitions ?? []) {
-    if (!index.isUnique) continue
-    const [duplicate] = await addToIndex(trx, 'sqlite', where, index, documents)
-    if (duplicate !== undefined) throw new NotUnique(duplicate)
-  }
+  const unique = indexes?.definitions.filter(({ isUnique }) => isUnique) ?? []
+  if (unique.length === 0) return
+  const [duplicate] = await addToIndexes(trx, 'sqlite', where, unique, documents)
+  if (duplicate !== undefined) throw new NotUnique(duplicate)
 }
 
 /** Removes entries that {@link reserveEntries} has added for documents that were not stored. */
@@ -42,5 +41,5 @@ export async function releaseEntries(
     .where(sql<boolean>`id in (select value from json_each(${ids}))`)
     .execute()
   // A request may have created a document with the same id and the same entries.
-  await indexes.add(stored)
+  await indexes.addCommitted(stored)
 }

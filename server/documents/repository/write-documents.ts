@@ -17,10 +17,11 @@ import {
   lockDocuments,
   NotUnique,
   openIndexes,
+  UniqueValuesTooLarge,
 } from '../indexes/entries.ts'
 
 /** The result of writing a document. `exists`: the stored document with this id was kept. */
-export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique
+export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | UniqueValuesTooLarge
 
 /**
  * Writes documents one after the other, in one transaction of bounded time. A document that cannot
@@ -143,15 +144,19 @@ async function tryWrite({ trx, ...target }: Target, rows: readonly Row[]) {
   await sql`savepoint written`.execute(trx)
   const written = await write({ ...target, trx }, rows).catch((error: unknown) => {
     if (error instanceof OneByOne) return undefined
-    if (!(error instanceof NotUnique)) throw error
+    if (!isExcluded(error)) throw error
     return rows.length === 1 ? [error] : undefined
   })
-  if (written?.[0] instanceof NotUnique || written === undefined) {
+  if (isExcluded(written?.[0]) || written === undefined) {
     await sql`rollback to savepoint written`.execute(trx)
   }
   await sql`release savepoint written`.execute(trx)
   return written
 }
+
+/** Returns whether a unique index excludes a document. */
+const isExcluded = (result: unknown): result is NotUnique | UniqueValuesTooLarge =>
+  result instanceof NotUnique || result instanceof UniqueValuesTooLarge
 
 /** Thrown if the replaced documents could free the values of others in a unique index. */
 class OneByOne extends Error {}

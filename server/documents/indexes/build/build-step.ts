@@ -4,7 +4,7 @@ import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Store } from '../../../storage/store.ts'
 import { toDefinition } from '../definition.ts'
 import { addDuplicates } from '../duplicates.ts'
-import { addToIndex } from '../entries.ts'
+import { addToIndexes } from '../entries.ts'
 import type { IndexRow } from '../index-repository.ts'
 
 /** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
@@ -59,7 +59,7 @@ export async function buildStep(
       .execute()
     const locked = new Set(documents.map(({ id }) => id))
     if (ids.some(({ id }) => !locked.has(id))) throw new Contended()
-    const found = await addToIndex(trx, engine, row, toDefinition(row), documents)
+    const found = await addToIndexes(trx, engine, row, [toDefinition(row)], documents, Infinity)
     const duplicates = addDuplicates(row, found)
     const next = { ...row, cursor: last.id, done: row.done + count, duplicates }
     const { numUpdatedRows } = await trx
