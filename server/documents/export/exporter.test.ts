@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { planQuery } from '../indexes/plan.ts'
+import { TIME_SLICE } from '../query/filter.ts'
 import type { ExportFormat } from '../query/query.ts'
 import { parseExportQuery } from '../query/query.ts'
 import { reserveEntries } from '../repository/reserved-entries.ts'
@@ -72,6 +73,28 @@ forEachEngine((engine) => {
     expect(lines.slice(-2)).toEqual(['{"id":"02999","n":3}', ''])
     expect(await textOf(exporter)).toBe('{}\n{}\n')
     expect(exporter.running).toBe(0)
+  })
+
+  test('other work runs between the rows of CSV that take time', async () => {
+    const store = await engine.open()
+    await storeArticles(store, 100)
+    const exporter = createExporter(store)
+    const expected = await textOf(exporter, '', 'csv')
+    let [time, turns] = [0, 0]
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += TIME_SLICE))
+    const count = () => {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    try {
+      expect(await textOf(exporter, '', 'csv')).toBe(expected)
+    } finally {
+      clearImmediate(next)
+      clock.mockRestore()
+    }
+    // For each document twice: for its columns and for its row.
+    expect(turns).toBeGreaterThanOrEqual(200)
   })
 
   test.each(['ndjson', 'csv'] as const)(

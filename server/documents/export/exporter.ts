@@ -1,9 +1,10 @@
 import { type Json, printJson } from '../../contract/strict-json.ts'
-import { createTurns } from '../../storage/changes/turns.ts'
+import { createTurns, type NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
 import type { ExportFormat, ExportQuery } from '../query/query.ts'
+import { createSlices } from '../query/scan/read-page.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
@@ -58,7 +59,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
         const indexes = isPlanned ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { filter, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
-        const texts = FORMATS[format](read, query)
+        const texts = FORMATS[format](read, query, nextTurn)
         return { texts, index: plan?.index.name }
       }),
     beginDatabase: (database, client) =>
@@ -135,12 +136,22 @@ async function* ndjsonOf(read: Read, { fields }: ExportQuery): AsyncGenerator<st
   }
 }
 
-async function* csvOf(read: Read, { fields, rawCells }: ExportQuery): AsyncGenerator<string, void> {
-  const columns = fields === undefined ? await collectColumns(read) : columnsOf(fields)
+async function* csvOf(
+  read: Read,
+  { fields, rawCells }: ExportQuery,
+  nextTurn: NextTurn,
+): AsyncGenerator<string, void> {
+  const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, rawCells)
+  // Each row has all columns, however small its document is.
+  const slice = createSlices(nextTurn)
   let text = header
   for await (const documents of read()) {
-    for (const each of documents) text += row(parsedOf(each))
+    for (const each of documents) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      text += row(parsedOf(each))
+    }
     yield text
     text = ''
   }
@@ -168,17 +179,22 @@ function printerOf(fields: ExportQuery['fields']): (document: MatchingDocument) 
   return (each) => printJson(select(parsedOf(each)))
 }
 
-const FORMATS: Readonly<Record<ExportFormat, typeof ndjsonOf>> = {
+const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
   ndjson: ndjsonOf,
   csv: csvOf,
   json: arrayOf,
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read) {
+async function collectColumns(read: Read, nextTurn: NextTurn) {
   const columns = new CsvColumns()
+  const slice = createSlices(nextTurn)
   for await (const documents of read()) {
-    for (const each of documents) columns.add(parsedOf(each))
+    for (const each of documents) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      columns.add(parsedOf(each))
+    }
   }
   return columns.paths
 }
