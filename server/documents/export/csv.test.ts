@@ -19,6 +19,11 @@ it.each([
   ['@sum', "'@sum"],
   ['\tx', "'\tx"],
   ['\rx', '"\'\rx"'],
+  ['\nx', '"\'\nx"'],
+  ['＝1+1', "'＝1+1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠sum', "'＠sum"],
   ["'=1", "''=1"],
   ["it's", "it's"],
   ["'quoted'", "'quoted'"],
@@ -89,7 +94,9 @@ it('rejects documents with too many different fields', () => {
 })
 
 it('is read back by an import', () => {
-  const text = fc.string({ unit: fc.constantFrom("'", '=', '-', '@', '\t', '\r', '"', ',', 'a') })
+  const text = fc.string({
+    unit: fc.constantFrom("'", '=', '-', '＠', '\t', '\r', '\n', '"', ',', 'a'),
+  })
   const name = fc.string({
     unit: fc.constantFrom('=', '+', '@', '-', '.', ':', ',', '"', '\\', '\r', '\n', 'a'),
   })

@@ -75,8 +75,11 @@ export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): 
   }
 }
 
-/** Matches texts that a spreadsheet evaluates, and those that look like a neutralized text. */
-const EVALUATED = /^'*[=+\-@\t\r]/
+/**
+ * Matches texts that a spreadsheet evaluates, and those that look like a neutralized text. Some
+ * spreadsheets evaluate the full-width forms too, and the text after a line break.
+ */
+const EVALUATED = /^'*[=+\-@\t\r\n＝＋－＠]/
 
 /** Returns a text that a spreadsheet does not evaluate. Its import removes the quote. */
 const escapeFormula = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
