@@ -111,6 +111,29 @@ test('A table is sorted, its columns are chosen and resized, and the browser rem
   await expectAccessibleInBothThemes(page)
 })
 
+test('Long names, several lines and text from right to left fit the table', async ({
+  page,
+  gatehouse,
+}) => {
+  const title = 'שלום עולם, זה טקסט ארוך מאוד שנכתב מימין לשמאל'
+  await makeBlog(gatehouse, [
+    { id: 'one', title, ['very_long_name_'.repeat(20)]: 1 },
+    { id: 'two', title: 'Two\nlines' },
+  ])
+  await gatehouse.signIn(page, ARTICLES)
+  await expect(page.getByRole('rowheader')).toHaveCount(2)
+  const heights = await page
+    .locator('[data-row]')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+  expect(new Set(heights).size).toBe(1)
+  const text = page.getByText(title)
+  // The end of the text is cut, which is at the left.
+  await expect(text).toHaveCSS('direction', 'rtl')
+  await page.setViewportSize({ width: 320, height: 640 })
+  await expect(page.getByRole('list', { name: 'Documents of articles' })).toBeVisible()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+})
+
 test('A filter that the server rejects is reported at the filter, and corrected as text', async ({
   page,
   gatehouse,

@@ -58,7 +58,12 @@ export function ImportPreview({ source, text, format }: ImportPreviewProps) {
                   // biome-ignore lint/suspicious/noArrayIndexKey: documents may have no id yet
                   <tr key={at}>
                     {fields.map(({ field }) => (
-                      <td key={field}>{formatCell(document[field]).text}</td>
+                      <td
+                        key={field}
+                        dir={typeof document[field] === 'string' ? 'auto' : undefined}
+                      >
+                        {formatCell(document[field]).text}
+                      </td>
                     ))}
                   </tr>
                 ))}

@@ -54,6 +54,7 @@ test.each([
   [undefined, '–', 'missing'],
   ['', '', 'text'],
   ['7', '7', 'text'],
+  ['one\r\ntwo\tthree', 'one two three', 'text'],
   [7, '7', 'number'],
   [null, 'null', 'json'],
   [{ a: [1] }, '{"a":[1]}', 'json'],

@@ -7,15 +7,18 @@ export interface CellText {
 /** Maximum number of characters, more than the widest column shows. */
 const MAX_CHARACTERS = 200
 
-/** Returns the text of a value. Strings are shown as they are, all other values as JSON. */
+/** Returns the text of a value. Strings are shown on one line, all other values as JSON. */
 export function formatCell(value: unknown): CellText {
   if (value === undefined) return { text: '–', kind: 'missing' }
-  if (typeof value === 'string') return { text: shorten(value), kind: 'text' }
+  if (typeof value === 'string') return { text: toLine(shorten(value)), kind: 'text' }
   return {
     text: shorten(JSON.stringify(value)),
     kind: typeof value === 'number' ? 'number' : 'json',
   }
 }
+
+/** Returns text with each line break and tab as a space, so that it keeps the height of a row. */
+export const toLine = (text: string): string => text.replace(/\r\n|[\n\r\t\v\f\u2028\u2029]/g, ' ')
 
 const shorten = (text: string) =>
   // Do not cut a surrogate pair in half.

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type DocumentsSearch, withoutDialog } from '../documents-search.ts'
+import { toLine } from '../model/format-cell.ts'
 import classes from './document-table.module.css'
 
 /** The id of a document, which opens it. */
@@ -9,7 +10,8 @@ export const DocumentLink = ({ id }: { id: string }) => (
     search={(now: DocumentsSearch) => ({ ...withoutDialog(now), open: id })}
     resetScroll={false}
     className={`mono ${classes.id}`}
+    dir="auto"
   >
-    {id}
+    {toLine(id)}
   </Link>
 )

@@ -179,7 +179,8 @@ function WideTable(props: DocumentTableProps) {
 function Value({ value }: { value: unknown }) {
   const { text, kind } = formatCell(value)
   return (
-    <span className={classes.value} data-kind={kind}>
+    // Without `dir`, a long text from right to left would be cut at its beginning.
+    <span className={classes.value} data-kind={kind} dir={kind === 'text' ? 'auto' : undefined}>
       {text}
     </span>
   )
