@@ -9,7 +9,7 @@ import { type CollectionRef, useDocumentsLocation } from '../use-documents-locat
  */
 export function useColumns(collectionRef: CollectionRef, documents: readonly DocumentFields[]) {
   const { search, setColumns } = useDocumentsLocation()
-  const [remembered] = useState(() => read(collectionRef))
+  const [remembered, setRemembered] = useState(() => read(collectionRef))
   const [initial, setInitial] = useState<readonly FieldColumn[]>([])
   // They stay as they are while the user turns pages.
   if (initial.length === 0 && documents.length > 0) {
@@ -23,6 +23,7 @@ export function useColumns(collectionRef: CollectionRef, documents: readonly Doc
       // Empty text would stand for the first fields.
       const next = columns.length === 0 ? 'id' : formatColumns(columns)
       remember(collectionRef, next)
+      setRemembered(next)
       setColumns(next)
     },
   }
