@@ -219,7 +219,9 @@ test('A tab that is closed asks first during an import or export, and a job is f
   await bar(page).getByRole('button', { name: 'Delete' }).click()
   const stale = dialogOf(page, 'Delete 12 documents?')
   await expect(stale).toContainText('12 documents no longer exist.')
-  await page.keyboard.press('Escape')
+  await stale.getByRole('button', { name: 'Clear selection' }).click()
+  await expect(bar(page)).toBeHidden()
+  await expect(last(page)).toBeHidden()
   await page.goto(job)
   await expect(dialogOf(page, 'Deleting documents')).toContainText(
     '12 documents of articles were deleted.',

@@ -7,6 +7,7 @@ import { JsonBlock } from '../editor/json-block.tsx'
 import { conditionsOf } from '../model/conditions.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { deleteEach, deleteMatching } from './change-selected.ts'
+import classes from './delete-selected-dialog.module.css'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
 import { formatDocuments } from './describe-outcome.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
@@ -24,17 +25,28 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
   const query = useQuery(selectedQuery(collectionRef, selection.ids))
   const change = useChangeSelected(collectionRef)
   const documents = query.data ?? []
+  const isGone = query.data?.length === 0
   const count = formatDocuments(selection.ids.size)
   return (
     <ConfirmDialog
       title={`Delete ${count}?`}
-      keep="Keep them"
+      keep={isGone ? 'Cancel' : 'Keep them'}
       error={change.error?.message ?? ''}
-      confirm={{
-        label: 'Delete documents',
-        busy: change.isPending || query.data === undefined,
-        run: () => change.mutate(() => deleteEach(collectionRef, documents), { onSuccess: onDone }),
-      }}
+      confirm={
+        isGone
+          ? {
+              label: 'Clear selection',
+              busy: false,
+              harmless: true,
+              run: () => onDone({ changes: [], failures: [] }),
+            }
+          : {
+              label: 'Delete documents',
+              busy: change.isPending || query.data === undefined,
+              run: () =>
+                change.mutate(() => deleteEach(collectionRef, documents), { onSuccess: onDone }),
+            }
+      }
       onClose={onClose}
     >
       <QueryResult query={query} what="the documents">
@@ -42,13 +54,15 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
           <>
             <p>
               {found.length < selection.ids.size &&
-                `${formatDocuments(selection.ids.size - found.length)} no longer exist. `}
-              Documents that change before you delete them are kept. You can undo this for ten
-              seconds.
+                `${describeGone(selection.ids.size - found.length)} `}
+              {found.length > 0 &&
+                'Documents that change before you delete them are kept. You can undo this for ten seconds.'}
             </p>
-            {found.slice(0, MAX_SHOWN).map(({ id, json }) => (
-              <JsonBlock key={id} label={`Document ${id} as JSON`} text={formatJson(json)} />
-            ))}
+            <div className={classes.documents}>
+              {found.slice(0, MAX_SHOWN).map(({ id, json }) => (
+                <JsonBlock key={id} label={`Document ${id} as JSON`} text={formatJson(json)} />
+              ))}
+            </div>
             {found.length > MAX_SHOWN && <p>and {found.length - MAX_SHOWN} more</p>}
           </>
         )}
@@ -56,6 +70,9 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
     </ConfirmDialog>
   )
 }
+
+const describeGone = (count: number) =>
+  `${formatDocuments(count)} no longer ${count === 1 ? 'exists' : 'exist'}.`
 
 function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
   const { collection } = collectionRef

@@ -4,7 +4,7 @@ import { type Condition, describeCondition } from '../model/conditions.ts'
 import { countQuery } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
-/** Returns the documents of a filter in words: "All 1,200 documents with author is ada". */
+/** Returns the documents of a filter in words: "All 1,200 documents where author is ada". */
 export function describeMatching(
   conditions: readonly Condition[],
   count: number | undefined,
@@ -12,7 +12,7 @@ export function describeMatching(
   const many = count === undefined || count < 2 ? '' : `${formatCount(count)} `
   const documents = `All ${many}documents`
   if (conditions.length === 0) return `${documents} of the collection`
-  return `${documents} with ${conditions.map(describeCondition).join(' and ')}`
+  return `${documents} where ${conditions.map(describeCondition).join(' and ')}`
 }
 
 /** Returns the number of documents that match; undefined until they are counted. */

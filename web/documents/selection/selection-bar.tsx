@@ -66,7 +66,8 @@ export function SelectionBar(props: SelectionBarProps) {
             selection={selection}
             onClose={close}
             onDone={(result) => {
-              setOutcome(result)
+              const hasOutcome = result.changes.length + result.failures.length > 0
+              setOutcome(hasOutcome ? result : undefined)
               // What failed stays selected.
               onChoose(result.failures.map(({ id }) => id))
             }}
