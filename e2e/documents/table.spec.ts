@@ -52,6 +52,7 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await expect(page.getByText('No document of articles matches.')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(ids).toHaveCount(50)
+  await expect(page.getByRole('main')).toBeFocused()
   expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
 })
 
@@ -160,6 +161,10 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   )
   await expect(page.getByRole('rowheader')).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Export' })).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Next' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByRole('rowheader')).toHaveText(['one'])
+  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
 
   await page.goto(`${ARTICLES}?sort=a.%5Cb&filter=year%3D2001`)
   await expect(page.getByText('a backslash must precede')).toBeVisible()

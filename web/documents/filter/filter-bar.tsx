@@ -1,5 +1,5 @@
 import { Button, CloseButton } from '@mantine/core'
-import { type ReactNode, useId, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../shared/ui/icon/icons.tsx'
@@ -42,6 +42,16 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
     setEditing(undefined)
     add.current?.focus()
   }
+  const clear = () => {
+    apply([])
+    close()
+  }
+  const wasText = useRef(isText)
+  useEffect(() => {
+    // The field that had the focus is removed with the form.
+    if (wasText.current && !isText && document.activeElement === document.body) add.current?.focus()
+    wasText.current = isText
+  }, [isText])
   useKeys('anywhere', { filter: () => setEditing(isText ? 'text' : conditions.length) })
   return (
     <div className={classes.filter}>
@@ -76,7 +86,7 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
             </Button>
           )}
           {!isText && conditions.length > 0 && (
-            <Button variant="subtle" onClick={() => apply([])}>
+            <Button variant="subtle" onClick={clear}>
               Clear filters
             </Button>
           )}
@@ -90,7 +100,7 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
             query({ filter: text })
             setEditing(undefined)
           }}
-          onCancel={close}
+          onCancel={'error' in parsed ? clear : close}
         />
       )}
       {!isText && editing !== undefined && (

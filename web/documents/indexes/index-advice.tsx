@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { findIndex, nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { indexesQuery, listKey } from '../queries.ts'
@@ -55,6 +56,7 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
     <>
       <span>Create an index on {names}.</span>
       <Button
+        ref={keepFocus}
         variant="default"
         aria-disabled={create.isPending || undefined}
         onClick={() => create.isPending || run()}

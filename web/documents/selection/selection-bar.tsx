@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { lazy, useState } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import type { SelectionOutcome } from './change-selected.ts'
@@ -38,13 +39,18 @@ export function SelectionBar(props: SelectionBarProps) {
   return (
     <>
       {mayChange && isSome && (
-        <section aria-label="Selected documents" className={classes.bar} data-selection-bar="">
+        <section
+          aria-label="Selected documents"
+          className={classes.bar}
+          data-selection-bar=""
+          tabIndex={-1}
+        >
           <span role="status" className={classes.count}>
             {isAll ? 'All that match are selected' : `${formatCount(ids.size)} selected`}
             {isFull && ', the maximum'}
           </span>
           {!isAll && hasMore && (
-            <Button variant="subtle" onClick={onChooseAll}>
+            <Button ref={keepFocus} variant="subtle" onClick={onChooseAll}>
               Select all that match
             </Button>
           )}
@@ -54,7 +60,7 @@ export function SelectionBar(props: SelectionBarProps) {
           <Button variant="default" onClick={() => bulk('delete')}>
             Delete
           </Button>
-          <Button variant="subtle" onClick={onClear}>
+          <Button ref={keepFocus} variant="subtle" onClick={onClear}>
             Clear selection
           </Button>
         </section>

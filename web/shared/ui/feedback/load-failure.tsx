@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { keepFocus } from '../layout/keep-focus.ts'
 import { Notice } from './notice.tsx'
 
 /** Reports that data failed to load, with the reason and a retry button. */
@@ -7,7 +8,7 @@ export function LoadFailure(props: { what: string; error: Error; onRetry: () => 
     <Notice
       failed
       action={
-        <Button variant="default" onClick={props.onRetry}>
+        <Button ref={keepFocus} variant="default" onClick={props.onRetry}>
           Try again
         </Button>
       }

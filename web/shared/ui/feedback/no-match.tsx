@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import type { PropsWithChildren } from 'react'
+import { keepFocus } from '../layout/keep-focus.ts'
 import { Notice } from './notice.tsx'
 
 /** Shown in place of a list if nothing matches its filter, with a button that clears it. */
@@ -7,7 +8,7 @@ export function NoMatch(props: PropsWithChildren<{ clear: string; onClear: () =>
   return (
     <Notice
       action={
-        <Button variant="default" onClick={props.onClear}>
+        <Button ref={keepFocus} variant="default" onClick={props.onClear}>
           {props.clear}
         </Button>
       }
