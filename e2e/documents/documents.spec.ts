@@ -167,6 +167,10 @@ test('A document that someone else deleted can be created again', async ({
   await expect(page.getByText('Someone deleted this document.')).toBeVisible()
   await page.getByRole('button', { name: 'Create it again' }).click()
   await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
+
+  await gatehouse.delete('/_db/blog/articles/one')
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+  await expect(dialogOf(page, 'There is no document one')).toBeVisible()
 })
 
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {

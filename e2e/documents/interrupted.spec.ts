@@ -111,6 +111,8 @@ test('A database that someone drops during a change is reported, and the input i
   await page.keyboard.press('Control+Enter')
   await expect(last(page)).toContainText('12 documents could not be changed.')
   await expect(last(page)).toContainText('database not found')
+  await expect(page.getByText('there is no database blog')).toBeVisible()
+  await expect(page.getByRole('rowheader')).toHaveCount(0)
 
   await makeBlog(gatehouse, many)
   await page.reload()

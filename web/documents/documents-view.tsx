@@ -1,10 +1,12 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type PropsWithChildren, useMemo } from 'react'
+import { ApiFailure, isSignedOut } from '../app/api.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
+import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
@@ -33,6 +35,10 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
     ...documentsQuery(collectionRef, list),
     enabled: isFilter(list.filter),
   })
+  /** Whether the rows are those of the previous order or page. */
+  const isBefore = query.isPlaceholderData
+  // A dropped database has no documents to show, not even earlier ones.
+  const isGone = query.error instanceof ApiFailure && query.error.status === 404
   const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
   const suggestions = useFilterSuggestions(collectionRef)
   // biome-ignore lint/correctness/useExhaustiveDependencies: new documents may have other fields
@@ -66,13 +72,20 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         }
         status={
           isFilter(list.filter) && (
-            <PlanLine collectionRef={collectionRef} plan={query.data?.plan} />
+            <PlanLine
+              collectionRef={collectionRef}
+              plan={isBefore || isGone ? undefined : query.data?.plan}
+              loading={isBefore}
+            />
           )
         }
       />
+      {query.isRefetchError && !isGone && (
+        <NotUpdated error={query.error} onRetry={query.refetch} />
+      )}
       {isFilter(list.filter) && (
         <QueryResult
-          query={query}
+          query={isGone ? { ...query, data: undefined } : query}
           what="the documents"
           failed={(error) => (
             <QueryFailure collectionRef={collectionRef} error={error} onRetry={query.refetch} />
@@ -87,6 +100,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 documents={documents}
                 columns={columns}
                 sort={sort}
+                stale={isBefore}
                 onSort={(field, extend) =>
                   change({ sort: formatSort(toggleSort(sort, field, extend)) })
                 }
@@ -115,8 +129,24 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         onChooseAll={choice.chooseAll}
         onClear={choice.clear}
       />
-      <Pager next={query.data?.next} loading={query.isPending} />
+      <Pager
+        next={isBefore || isGone ? undefined : query.data?.next}
+        loading={isBefore || query.isLoading}
+      />
     </>
+  )
+}
+
+/** Reports that the documents shown could not be updated. Banners report lost connections. */
+function NotUpdated({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  if (!(error instanceof ApiFailure) || isSignedOut(error)) return null
+  return (
+    <p role="alert" className="dim">
+      The documents could not be updated. {error.message}{' '}
+      <button type="button" ref={keepFocus} className="link-button" onClick={onRetry}>
+        Try again
+      </button>
+    </p>
   )
 }
 

@@ -22,8 +22,14 @@ export const documentsQuery = (
   queryOptions({
     queryKey: [...listKey(collectionRef), 'page', { filter, sort, after, cursor }],
     queryFn: ({ signal }) => readPage(collectionRef, { filter, sort, after, cursor }, signal),
+    // Another order or page of the same documents: the table stays, and keeps the focus.
+    placeholderData: (page, before) =>
+      isSameFilter(before?.queryKey.at(-1), filter) ? page : undefined,
     ...fresh,
   })
+
+const isSameFilter = (key: unknown, filter: string | undefined): boolean =>
+  (key as DocumentsSearch | undefined)?.filter === filter
 
 /** Returns all pages of a collection that were loaded. */
 export const loadedPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>

@@ -89,7 +89,10 @@ function OneDocument(props: {
     refetchOnWindowFocus: action === 'open',
   })
   const Part = parts[action]
-  if (data !== undefined) return <Part collectionRef={collectionRef} document={data} />
+  const isGone = error instanceof ApiFailure && error.status === 404
+  // A form keeps its input; saving reports that the document was deleted.
+  if (data !== undefined && !(isGone && action === 'open'))
+    return <Part collectionRef={collectionRef} document={data} />
   if (error === null) {
     return (
       <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
@@ -97,7 +100,7 @@ function OneDocument(props: {
       </Dialog>
     )
   }
-  if (error instanceof ApiFailure && error.status === 404) {
+  if (isGone) {
     return (
       <UnavailableDialog title={`There is no document ${id}`} name={id} onClose={close}>
         {error.message}

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiFailure } from '../../app/api.ts'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { adviseFields, describePlan, type QueryPlan } from '../model/query-plan.ts'
@@ -18,15 +19,22 @@ export interface PlanLineProps {
   readonly collectionRef: CollectionRef
   /** Undefined if the whole collection is listed by id, or the query failed. */
   readonly plan: QueryPlan | undefined
+  /** Whether the rows of another order or page are shown until the query ends. */
+  readonly loading: boolean
 }
 
 /** The number of documents that match, on demand, and what the query read. */
-export function PlanLine({ collectionRef, plan }: PlanLineProps) {
+export function PlanLine({ collectionRef, plan, loading }: PlanLineProps) {
   const { search } = useDocumentsLocation()
   const isSlow = plan !== undefined && plan.index === undefined && plan.scanned >= SLOW_SCAN
   return (
-    <div className={classes.line}>
+    <div className={classes.line} tabIndex={-1}>
       <Count collectionRef={collectionRef} />
+      {loading && (
+        <span role="status" className={classes.loading}>
+          Loading the documents…
+        </span>
+      )}
       {plan !== undefined && <span>{describePlan(plan)}</span>}
       {isSlow && (
         <IndexAdvice
@@ -44,7 +52,12 @@ function Count({ collectionRef }: { collectionRef: CollectionRef }) {
   const query = useQuery({ ...countQuery(collectionRef, search.filter), enabled: isWanted })
   if (!isWanted) {
     return (
-      <Button variant="subtle" className={classes.count} onClick={() => change({ count: '1' })}>
+      <Button
+        ref={keepFocus}
+        variant="subtle"
+        className={classes.count}
+        onClick={() => change({ count: '1' })}
+      >
         Count documents
       </Button>
     )
@@ -67,7 +80,7 @@ function Count({ collectionRef }: { collectionRef: CollectionRef }) {
         Not counted. {query.error.message}
       </span>
       <Advice collectionRef={collectionRef} error={query.error}>
-        <Button variant="default" onClick={() => query.refetch()}>
+        <Button ref={keepFocus} variant="default" onClick={() => query.refetch()}>
           Count again
         </Button>
       </Advice>

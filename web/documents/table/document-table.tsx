@@ -19,6 +19,8 @@ export interface DocumentTableProps {
   /** The columns besides the id, and the id if it was resized. */
   readonly columns: readonly FieldColumn[]
   readonly sort: readonly SortField[]
+  /** Whether other documents are being loaded. */
+  readonly stale: boolean
   readonly onSort: (field: string, extend: boolean) => void
   readonly onResize: (field: string, width: number) => void
   /** Undefined if the role does not permit changes. */
@@ -38,28 +40,30 @@ const idOf = ({ id }: DocumentFields) => id
 export function DocumentTable(props: DocumentTableProps) {
   const narrow = useNarrowScreen()
   if (!narrow) return <WideTable {...props} />
-  const { caption, documents, columns, selection } = props
+  const { caption, documents, columns, stale, selection } = props
   return (
-    <RecordTable
-      caption={caption}
-      records={documents}
-      idOf={idOf}
-      columns={[
-        {
-          head: 'Id',
-          cell: ({ id }) => (
-            <span className={classes.title}>
-              {selection && <RowCheckbox id={id} selection={selection} />}
-              <DocumentLink id={id} />
-            </span>
-          ),
-        },
-        ...columns.filter(isField).map(({ field }) => ({
-          head: field,
-          cell: (document: DocumentFields) => <Value value={valueAt(document, field)} />,
-        })),
-      ]}
-    />
+    <div aria-busy={stale} data-stale={stale || undefined}>
+      <RecordTable
+        caption={caption}
+        records={documents}
+        idOf={idOf}
+        columns={[
+          {
+            head: 'Id',
+            cell: ({ id }) => (
+              <span className={classes.title}>
+                {selection && <RowCheckbox id={id} selection={selection} />}
+                <DocumentLink id={id} />
+              </span>
+            ),
+          },
+          ...columns.filter(isField).map(({ field }) => ({
+            head: field,
+            cell: (document: DocumentFields) => <Value value={valueAt(document, field)} />,
+          })),
+        ]}
+      />
+    </div>
   )
 }
 
@@ -92,7 +96,7 @@ function PageCheckbox(props: { documents: readonly DocumentFields[]; selection: 
 const CHECKBOX_WIDTH = 40
 
 function WideTable(props: DocumentTableProps) {
-  const { caption, documents, columns, sort, onSort, onResize, selection } = props
+  const { caption, documents, columns, sort, stale, onSort, onResize, selection } = props
   const [dragged, setDragged] = useState<Required<FieldColumn>>()
   const fields = columns.filter(isField).map(({ field }) => field)
   const figures = new Set(fields.filter((field) => isNumeric(documents, field)))
@@ -128,7 +132,7 @@ function WideTable(props: DocumentTableProps) {
   }
   const selected = selection === undefined ? 0 : CHECKBOX_WIDTH
   return (
-    <div className={classes.scroller}>
+    <div className={classes.scroller} aria-busy={stale} data-stale={stale || undefined}>
       <table
         className={`${base.table} ${classes.table}`}
         style={{ width: ['id', ...fields].reduce((sum, field) => sum + widthOf(field), selected) }}
