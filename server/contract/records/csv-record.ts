@@ -144,7 +144,8 @@ function toValue(cell: string): Json {
 }
 
 /** Removes the quote that an export puts before a cell which a spreadsheet would evaluate. */
-const withoutGuard = (cell: string) => (/^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell)
+const withoutGuard = (cell: string) =>
+  /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell
 
 const badQuote = () =>
   new Failure('invalid', 'A cell that contains a quote must be quoted, and its quotes doubled.')

@@ -126,7 +126,7 @@ describe('Batcher', () => {
     const wrong = new Wrong()
     const batcher = new Batcher<number, number>(
       LIMITS,
-      { inFlight: 1, spacing: 0, measured() {} },
+      { inFlight: 1, spacing: 0, record() {} },
       async (items, before) => {
         errors.push(before)
         if (items.includes(1)) throw wrong
