@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { JobResult } from '../../contract/job.ts'
 import type { Failure } from '../../failure.ts'
+import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import { lockedSchemaTag } from '../../storage/current-schema.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
@@ -61,6 +62,7 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
     /**
      * Completes a job, with its last change in the same transaction.
      *
+     * @param apply called again if PostgreSQL ends the transaction because of a deadlock.
      * @param keep whether the staged rows are kept until the job is discarded.
      * @throws Failure `database-not-found` if the database was dropped; SchemaChanged
      */
@@ -72,7 +74,7 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
       const clean = keep ? 1 : 0
       // The cursor of a listing marks the end of its results.
       const end = { state: 'done', clean, cursor: job.kind === 'list' ? job.cursor : null }
-      return transaction(async (trx) => {
+      const complete = async (trx: Transaction<Tables>) => {
         const ended = await updateHeld(trx, job, end)
         const found = await apply(trx)
         await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
@@ -80,7 +82,11 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
         await requireDatabase(trx, job.database)
         await requireSchema(trx, job)
         return { ...ended, found }
-      }, 'long')
+      }
+      return retryConflicts(
+        () => transaction(complete, 'long'),
+        () => true,
+      )
     },
 
     /**
