@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { verifyChain } from '../../audit/verify.ts'
+import type { AuditPage, AuditRow } from '../../contract/audit.ts'
+import { openStore } from '../../storage/open.ts'
 import { identityForPostgres } from '../../storage/test-support/postgres-binaries.testing.ts'
 import {
   type OwnPostgres,
@@ -44,12 +47,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('while the disk of PostgreSQL is full, changes get 507 and reads continue', async () => {
+test('while the disk of PostgreSQL is full, changes get 507, reads continue, and the audit log has no gaps', async () => {
   const node = await startForTest({ databaseUrl })
   try {
     const insert = (id: string, bytes = 50_000) =>
       node.request('POST', '/things', { id, text: randomBytes(bytes).toString('base64') })
     expect((await insert('kept', 10)).status).toBe(201)
+    const created: string[] = []
+    /** Creates a database, which adds a row to the audit log. */
+    const create = async (name: string) => {
+      const { status } = await node.request('POST', '/_api/database', { name })
+      if (status === 201) created.push(name)
+      return status
+    }
+    expect(await create('before')).toBe(201)
     fillDisk(join(folder, 'filler'))
     const acknowledged: string[] = ['kept']
     // The files of the tables may have some space left.
@@ -65,6 +76,9 @@ test('while the disk of PostgreSQL is full, changes get 507 and reads continue',
       id: 'insufficient_storage',
       message: 'The disk is full. Nothing was changed.',
     })
+    // The name and the audit row need space at some point.
+    let names = 0
+    await expect.poll(() => create(`full-${names++}`.padEnd(60, 'x'))).toBe(507)
     for (const path of ['/things/kept', '/things?limit=1', '/_api/endpoint', '/_api/audit']) {
       expect([path, (await node.request('GET', path)).status]).toEqual([path, 200])
     }
@@ -72,9 +86,20 @@ test('while the disk of PostgreSQL is full, changes get 507 and reads continue',
 
     rmSync(join(folder, 'filler'))
     expect((await insert('later')).status).toBe(201)
+    expect(await create('after')).toBe(201)
     const stored = (await node.request('GET', '/things?fields=id&limit=1000')).json
     const ids = stored.map(({ id }: { id: string }) => id)
     expect(ids.sort()).toEqual([...acknowledged, 'later'].sort())
+    const rows: AuditRow[] = []
+    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
+      const path = `/_api/audit?what=database.create&limit=500&before=${before}`
+      const page: AuditPage = (await node.request('GET', path)).json
+      rows.push(...page.rows.filter(({ outcome }) => outcome === 'done'))
+      before = page.next
+    }
+    expect(rows.map(({ target }) => target).reverse()).toEqual(created)
+    const store = await openStore({ databaseUrl }, 'tool')
+    expect(await verifyChain(store).finally(store.close)).toMatchObject({ intact: true })
   } finally {
     await node.stop()
   }
