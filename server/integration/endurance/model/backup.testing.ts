@@ -13,13 +13,13 @@ import type { Body, Database, Model, Operation } from './model.testing.ts'
  * with the model.
  *
  * @param folder for the backup and the restored store.
- * @param admin the first endpoint.
+ * @param admins the first endpoint of each node.
  */
 export const backUp = (
   model: Model,
   location: StoreLocation,
   folder: string,
-  admin: string,
+  admins: readonly string[],
 ): Operation => ({
   ...{ method: 'GET', path: '/_api/health/live', after: [model] },
   async finish() {
@@ -35,7 +35,7 @@ export const backUp = (
       try {
         expect(await verifyChain(store)).toMatchObject({ intact: true })
         const { databases, endpoints } = model
-        expect(await readStore(store, admin)).toEqual({ databases, endpoints })
+        expect(await readStore(store, admins)).toEqual({ databases, endpoints })
       } finally {
         await store.close()
       }
@@ -48,7 +48,7 @@ export const backUp = (
 /** Reads the databases and endpoints of a store without a server. */
 async function readStore(
   { db }: Store,
-  admin: string,
+  admins: readonly string[],
 ): Promise<Pick<Model, 'databases' | 'endpoints'>> {
   const endpoints = await db.selectFrom('endpoints').selectAll().execute()
   const databases: Record<string, Database> = {}
@@ -82,7 +82,7 @@ async function readStore(
     databases,
     endpoints: Object.fromEntries(
       endpoints
-        .filter(({ address }) => address !== admin)
+        .filter(({ address }) => !admins.includes(address))
         .map((each): [string, string[]] => [each.address, JSON.parse(each.databases)]),
     ),
   }

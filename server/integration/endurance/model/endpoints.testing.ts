@@ -18,7 +18,7 @@ const ENDED = { timeout: 60_000, interval: 10 }
 /** Operations on endpoints, directly, in bulk changes, and the undo of these. */
 export interface Endpoints {
   change(model: Model, random: Random): Promise<Operation>
-  /** Reads the endpoints of a server without its first one. */
+  /** Reads the endpoints of a server without the first ones. */
   read(): Promise<Mappings>
 }
 
@@ -26,9 +26,9 @@ export interface Endpoints {
  * Creates {@link Endpoints}.
  *
  * @param folder of the sockets
- * @param admin the first endpoint
+ * @param admins the first endpoint of each node
  */
-export function createEndpoints(folder: string, admin: string, call: Call): Endpoints {
+export function createEndpoints(folder: string, admins: readonly string[], call: Call): Endpoints {
   /** The last bulk change that changed something, unless endpoints were changed after it. */
   let undoable: { readonly path: string; readonly before: Mappings } | undefined
   const addressOf = (name: string) => `unix://${folder}/${name}.sock`
@@ -50,7 +50,9 @@ export function createEndpoints(folder: string, admin: string, call: Call): Endp
     const operation = random(2) === 0 ? put : remove
     if (random(3) > 0) return operation
     const path = `/_api/listener?endpoint=${encodeURIComponent(endpoint)}`
-    const [{ revision }] = (await call('GET', path)).json
+    const statuses: { revision: number }[] = (await call('GET', path)).json
+    // The status that another node has reported may be older.
+    const revision = Math.max(...statuses.map((each) => each.revision))
     return withCondition(operation, model, { tag: `"${revision}"`, other: '"0"' }, random)
   }
 
@@ -115,7 +117,7 @@ export function createEndpoints(folder: string, admin: string, call: Call): Endp
         endpoint: string
         databases: string[]
       }[]
-      const others = list.filter(({ endpoint }) => endpoint !== admin)
+      const others = list.filter(({ endpoint }) => !admins.includes(endpoint))
       return Object.fromEntries(others.map(({ endpoint, databases }) => [endpoint, databases]))
     },
   }

@@ -31,8 +31,8 @@ import { createOperations } from './operations.testing.ts'
 // Carries out random operations on databases, documents, schemas, indexes, endpoints, roles, tokens
 // and sessions, directly and in jobs, with imports, exports and backups, one after the other, and
 // compares the server with a model.
-// During some of them, the server is killed or stopped, and started again: it has then made the
-// change or not. At the end, the audit log has exactly the changes of the model.
+// On PostgreSQL, each operation uses one of two nodes. During some operations, the node is killed or
+// stopped, and started again: it has then made the change or not. At the end, the audit log has exactly the changes of the model.
 // `npm run test:endurance` carries out operations for a given time.
 
 /** One of this many operations is interrupted by the end of the server, followed by a restart. */
@@ -91,14 +91,50 @@ async function complete(
   await finish?.(await response)
 }
 
-/** Ends a server during an operation, and starts another. */
+/** A node with an endpoint of its own, `unix://<socketPath>`. */
+interface Server {
+  readonly location: StoreLocation
+  readonly socketPath: string
+  start(): Promise<void>
+  process(): ServerProcess
+}
+
+/** Starts the nodes of a store: two on PostgreSQL. */
+async function startServers(location: StoreLocation): Promise<Server[]> {
+  const servers: Server[] = []
+  for (const name of 'databaseUrl' in location ? ['a', 'b'] : ['a']) {
+    const own = locationOf(location, name)
+    const socketPath = join(folder, `admin-${name}.sock`)
+    const flags = [...storeFlags(own), '--node', name, '--endpoint', `unix://${socketPath}`]
+    let running: ServerProcess | undefined
+    const server: Server = {
+      location: own,
+      socketPath,
+      async start() {
+        running = await startProcess(flags, { env: SECRETS })
+      },
+      process: () => running as ServerProcess,
+    }
+    await server.start()
+    servers.push(server)
+  }
+  return servers
+}
+
+/** Returns the location with the name of a node, by which its connections are known. */
+function locationOf(location: StoreLocation, name: string): StoreLocation {
+  if ('data' in location) return location
+  const url = new URL(location.databaseUrl)
+  url.searchParams.set('application_name', `node ${name}`)
+  return { databaseUrl: url.href }
+}
+
+/** Ends a server during an operation, and starts it again. */
 async function restart(
-  server: ServerProcess,
-  start: () => Promise<ServerProcess>,
-  location: StoreLocation,
+  { process, start, location }: Server,
   random: Random,
   completed: Promise<void>,
-): Promise<ServerProcess> {
+): Promise<void> {
   let isOver = false
   const ended = completed.catch((error: unknown) => {
     if (!isOver) throw error
@@ -107,14 +143,13 @@ async function restart(
   const turns = random(2 ** random(END_POWERS))
   for (let turn = 0; turn < turns; turn++) await nextTurn()
   isOver = true
-  server.signal(signal)
-  const exit = await server.exit
+  process().signal(signal)
+  const exit = await process().exit
   if (signal === 'SIGTERM') expect(exit).toEqual({ code: 0, signal: null })
   await ended
   if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
-  const next = await start()
+  await start()
   await untilJobsEnd(location)
-  return next
 }
 
 forEachEngine((engine) => {
@@ -123,14 +158,26 @@ forEachEngine((engine) => {
 
   test(`${amount} operations with restarts match a model`, { timeout: LIMIT }, async () => {
     const location = engine.location()
-    const socketPath = join(folder, 'admin.sock')
-    const admin = `unix://${socketPath}`
-    const start = () =>
-      startProcess([...storeFlags(location), '--endpoint', admin], { env: SECRETS })
-    let server = await start()
+    const servers = await startServers(location)
     const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
-    const call = createCall(socketPath, token)
-    const operations = await createOperations(location, folder, admin, call)
+    const calls = servers.map(({ socketPath }) => createCall(socketPath, token))
+    let at = 0
+    let asked = 0
+    const call: Call = (method, path, ...rest) => {
+      // All nodes accept and reject the same credentials at any time.
+      const isAny = method === 'GET' && path === '/_api/session'
+      const to = isAny ? ++asked % calls.length : at
+      return (calls[to] as Call)(method, path, ...rest)
+    }
+    const admins = servers.map(({ socketPath }) => `unix://${socketPath}`)
+    const operations = await createOperations(location, folder, admins, call)
+    /** Waits until all nodes have applied the model, and directs requests to one of them. */
+    const use = async (next: number, model: Model) => {
+      for (at = 0; servers.length > 1 && at < servers.length; at++) {
+        await vi.waitUntil(() => operations.isCurrent(model), CONFIRMED)
+      }
+      at = next
+    }
     const auditRows: string[] = []
     let model: Model = operations.initial
 
@@ -142,6 +189,7 @@ forEachEngine((engine) => {
         // Repeating some operations with the same seed makes the same choices in the same state.
         const random = randomNumbersOf(SEED, n)
         const isInterrupted = random(END_IN) === 0
+        await use(random(servers.length), model)
         const operation = await operations.choose(model, random, n)
         const { method, path, body, headers, after, between = [], partial = [] } = operation
         const text = JSON.stringify(body)?.slice(0, 500) ?? ''
@@ -149,7 +197,7 @@ forEachEngine((engine) => {
         if (last.length > LAST) last.shift()
         const response = call(method, path, body, headers)
         const completed = complete(operation, response)
-        if (isInterrupted) server = await restart(server, start, location, random, completed)
+        if (isInterrupted) await restart(servers[at] as Server, random, completed)
         else await completed
 
         const { status } = await response.catch(() => ({ status: 0 }))
@@ -170,9 +218,10 @@ forEachEngine((engine) => {
         auditRows.push(...auditRowsOf(model, next))
         model = next
       }
-      const found = await operations.read()
-      expect(found).toEqual(model)
-      await operations.checkCredentials(found)
+      await use(0, model)
+      for (at = 0; at < servers.length; at++) expect(await operations.read()).toEqual(model)
+      at = 0
+      await operations.checkCredentials(model)
       await checkAuditLog(location, call, [...auditRows, ...operations.endedSessions])
     } catch (error) {
       throw new Error(`Operation ${n}, seed ${SEED}. The last ones:\n${last.join('\n')}`, {

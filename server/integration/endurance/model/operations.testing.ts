@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { StoreLocation } from '../../../storage/open.ts'
 import { pick, type Random } from '../settings.testing.ts'
 import { createAccess } from './access.testing.ts'
@@ -28,6 +29,8 @@ export interface Operations {
   choose(model: Model, random: Random, value: number): Operation | Promise<Operation>
   /** Reads the state of the server. */
   read(): Promise<Model>
+  /** Returns whether a node has applied the databases and endpoints of the model. */
+  isCurrent(model: Model): Promise<boolean>
   /** Checks the credentials of all people and tokens. */
   checkCredentials(model: Model): Promise<void>
   /** The audit rows of sessions that were ended. */
@@ -38,16 +41,16 @@ export interface Operations {
  * Creates the {@link Operations} of a server with an empty store.
  *
  * @param folder of the sockets of endpoints, and of backups
- * @param admin the first endpoint
+ * @param admins the first endpoint of each node
  */
 export async function createOperations(
   location: StoreLocation,
   folder: string,
-  admin: string,
+  admins: readonly string[],
   call: Call,
 ): Promise<Operations> {
   const access = await createAccess(location, call)
-  const endpoints = createEndpoints(folder, admin, call)
+  const endpoints = createEndpoints(folder, admins, call)
   return {
     initial: { databases: {}, endpoints: {}, people: access.people, tokens: {} },
     choose(model, random, value) {
@@ -63,7 +66,7 @@ export async function createOperations(
         case 5:
           return access.endSession(model, random)
       }
-      if (random(BACKUP_IN) === 0) return backUp(model, location, folder, admin)
+      if (random(BACKUP_IN) === 0) return backUp(model, location, folder, admins)
       const name = pick(random, NAMES)
       if (model.databases[name] === undefined) return createDatabase(model, name)
       switch (random(16)) {
@@ -92,6 +95,14 @@ export async function createOperations(
       endpoints: await endpoints.read(),
       ...(await access.read()),
     }),
+    async isCurrent({ databases, endpoints: expected }) {
+      const list: { name: string }[] = (await call('GET', '/_api/database')).json
+      const names = list.map(({ name }) => name).filter((name) => name !== '_system')
+      return (
+        isDeepStrictEqual(names.sort(), Object.keys(databases).sort()) &&
+        isDeepStrictEqual(await endpoints.read(), expected)
+      )
+    },
     checkCredentials: (model) => access.check(model),
     endedSessions: access.endedSessions,
   }
