@@ -48,5 +48,5 @@ export const JOB_RETENTION = 24 * 60 * 60_000
 /** Maximum number of finished listings per database; beyond it, the oldest are deleted early. */
 export const MAX_LISTINGS = 1000
 
-/** Maximum number of running jobs per database. */
+/** Maximum number of running listings per database, and of other running jobs. */
 export const MAX_UNFINISHED_JOBS = 100

@@ -201,8 +201,10 @@ export function createJobs(deps: JobsDeps): Jobs {
     step: (job, signal) => step(job, search.connected(signal), signal),
   })
 
-  async function allow({ database }: CollectionRef): Promise<void> {
-    if ((await repository.countUnfinished(database)) < MAX_UNFINISHED_JOBS) return
+  /** Listings count separately, because callers who may only read must not prevent changes. */
+  async function allow({ database }: CollectionRef, kind?: JobKind): Promise<void> {
+    const which = kind === 'list' ? 'listings' : 'others'
+    if ((await repository.countUnfinished(database, which)) < MAX_UNFINISHED_JOBS) return
     throw new Failure('too-many-requests', 'This database has too many running jobs.')
   }
 
@@ -216,7 +218,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     create: createArrays({ repository, rules, allow, commit, discard, pause, wake: runner.wake }),
     beginImport: createBeginImport({ repository, allow, pause, wake: runner.wake }),
     async begin(where, kind, request) {
-      await allow(where)
+      await allow(where, kind)
       const job = await create(where, kind, 'running', request)
       if (kind === 'list') await repository.discardListings(where.database)
       runner.wake()

@@ -139,4 +139,30 @@ forEachEngine((engine) => {
     await runner.stop()
     expect(await repository.read(cancelled.id)).toMatchObject({ state: 'cancelled' })
   })
+
+  it('runs a change beside many listings that were created before it', async () => {
+    const repository = createJobRepository(await engine.open(), now)
+    for (let n = 0; n < 10; n++) await repository.create(where, 'list', 'running', everything)
+    const { id } = await repository.create(where, 'delete', 'running', everything)
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const listings = new Set<string>()
+    const runner = createRunner({
+      repository,
+      // The listings do not end.
+      async step(job) {
+        if (job.id !== id) {
+          listings.add(job.id)
+          return job
+        }
+        end()
+        return { ...job, state: 'done' }
+      },
+      pause: () => new Promise(setImmediate),
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    runner.wake()
+    await ended
+    await runner.stop()
+    expect(listings.size).toBe(2)
+  })
 })

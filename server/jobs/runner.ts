@@ -6,6 +6,9 @@ import type { JobRepository } from './repository/repository.ts'
 /** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
 const CONCURRENCY = 4
 
+/** How many of them may be listings, so that callers who may only read do not delay changes. */
+const LISTINGS = 2
+
 /** Number of job steps per cleanup step. */
 const STEPS_PER_CLEANUP = 16
 
@@ -41,7 +44,8 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
     try {
       for (let steps = 1; !isStopped(); steps++) {
         if (active.length < CONCURRENCY) {
-          const claimed = await repository.claim()
+          const listings = active.filter(({ kind }) => kind === 'list').length
+          const claimed = await repository.claim(listings < LISTINGS ? 'any' : 'others')
           if (claimed !== undefined) {
             active.push(claimed)
             running.set(claimed.id, new AbortController())

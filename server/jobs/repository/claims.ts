@@ -59,13 +59,16 @@ export function createClaims(
     /**
      * Claims a running job whose lease has expired. Ignores jobs that a transaction is changing:
      * their node ends them, however long it takes.
+     *
+     * @param which whether it may be a listing.
      */
-    async claim(): Promise<Job | undefined> {
+    async claim(which: 'any' | 'others' = 'any'): Promise<Job | undefined> {
       const due = db
         .selectFrom('jobs')
         .select('id')
         .where('state', '=', 'running')
         .where('claimed_until', '<', leaseClock())
+        .$if(which === 'others', (query) => query.where('kind', '!=', 'list'))
         .orderBy('created_at')
         .limit(1)
       // A read-only PostgreSQL rejects the update even if no job is due.

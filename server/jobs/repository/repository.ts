@@ -63,13 +63,14 @@ export function createJobRepository(
       return row && toJob(row)
     },
 
-    /** Returns the number of unfinished jobs of a database. */
-    async countUnfinished(database: string): Promise<number> {
+    /** Returns the number of unfinished jobs of a database: of its listings, or of the others. */
+    async countUnfinished(database: string, which: 'listings' | 'others'): Promise<number> {
       const { count } = await db
         .selectFrom('jobs')
         .select((eb) => eb.fn.countAll().as('count'))
         .where('state', 'in', ['preparing', 'attached', 'running'])
         .where('database', '=', database)
+        .where('kind', which === 'listings' ? '=' : '!=', 'list')
         .executeTakeFirstOrThrow()
       return Number(count)
     },
