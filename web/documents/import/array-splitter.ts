@@ -5,10 +5,15 @@ const [OPEN, CLOSE, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 const isSpace = (code: number) =>
   code === SPACE || code === NEWLINE || code === RETURN || code === TAB || code === BOM
 
-/** Turns the text of a JSON array, in any parts, into lines with one element each. */
+/**
+ * Turns the text of a JSON array, or of objects one after another, in any parts, into lines with one
+ * element each.
+ */
 export interface ArraySplitter {
-  /** Whether the text begins with `[`; undefined before its first character. */
-  readonly isArray: boolean | undefined
+  /** Whether the text begins with `[` or `{`; undefined before its first character. */
+  readonly isJson: boolean | undefined
+  /** Whether the array has ended. Objects one after another have no end. */
+  readonly isComplete: boolean
   /** Returns the lines of the next part of the text. The last line may be continued. */
   readonly write: (part: string) => string
   /** Returns the end of the last line, if the array has no end. */
@@ -20,7 +25,8 @@ export interface ArraySplitter {
  * reports those that are not JSON.
  */
 export function createArraySplitter(): ArraySplitter {
-  let isArray: boolean | undefined
+  let isJson: boolean | undefined
+  let isArray = false
   let depth = 0
   let [isString, isEscaped, isElement, isOver] = [false, false, false, false]
   const endLine = () => {
@@ -29,8 +35,11 @@ export function createArraySplitter(): ArraySplitter {
     return line
   }
   return {
-    get isArray() {
-      return isArray
+    get isJson() {
+      return isJson
+    },
+    get isComplete() {
+      return isOver || !isArray
     },
     write(part) {
       let lines = ''
@@ -44,13 +53,21 @@ export function createArraySplitter(): ArraySplitter {
           else if (code === QUOTE) isString = false
           continue
         }
-        const isBegin = isArray === undefined && !isSpace(code)
+        let isBegin = isJson === undefined && !isSpace(code)
+        if (isBegin && code === OPEN_OBJECT) {
+          isJson = true
+          isBegin = false
+        }
         const isEnd = depth === 0 && (code === COMMA || code === CLOSE)
         if (!isBegin && !isEnd && !isSpace(code)) {
           isElement = true
           if (code === QUOTE) isString = true
           else if (code === OPEN || code === OPEN_OBJECT) depth++
           else if (code === CLOSE || code === CLOSE_OBJECT) depth--
+          if (depth === 0 && code === CLOSE_OBJECT && !isArray) {
+            lines += part.slice(from, at + 1) + endLine()
+            from = at + 1
+          }
           continue
         }
         lines += part.slice(from, at)
@@ -58,6 +75,7 @@ export function createArraySplitter(): ArraySplitter {
         if (isString) lines += ' '
         else if (isBegin) {
           isArray = code === OPEN
+          isJson = isArray
           isOver = !isArray
         } else if (isEnd) {
           lines += endLine()
@@ -74,22 +92,26 @@ export function createArraySplitter(): ArraySplitter {
 const PART_BYTES = 1024 * 1024
 
 /**
- * Returns the elements of a JSON array as NDJSON. Reads a part at a time, so that the page stays
+ * Returns the elements of a JSON array, or objects one after another, as NDJSON. Reads a part at a time, so that the page stays
  * responsive; the browser may keep the result on disk.
  *
- * @throws Error if the source is not an array
+ * @throws Error if the source is neither, or if its array has no end
  */
 export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> {
   const splitter = createArraySplitter()
   const decoder = new TextDecoder()
   const lines: Blob[] = []
-  for (let from = 0; from < source.size && splitter.isArray !== false; from += PART_BYTES) {
+  for (let from = 0; from < source.size && splitter.isJson !== false; from += PART_BYTES) {
     const bytes = await source.slice(from, from + PART_BYTES).arrayBuffer()
     signal.throwIfAborted()
     lines.push(new Blob([splitter.write(decoder.decode(bytes, { stream: true }))]))
   }
-  if (splitter.isArray !== true) throw new Error(NO_ARRAY)
+  if (splitter.isJson !== true) throw new Error(NO_JSON)
+  if (!splitter.isComplete) throw new Error(NO_END)
   return new Blob([...lines, splitter.end()])
 }
 
-export const NO_ARRAY = 'A JSON array begins with [. Choose another format.'
+export const NO_JSON = 'JSON begins with [ or {. Choose another format.'
+
+export const NO_END =
+  'The array has no end, so the source is probably incomplete. Nothing was imported.'

@@ -4,11 +4,13 @@ import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { OnConflict } from '../../../server/contract/import.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { collectionName } from '../dialogs/collection-name.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
-import { NO_ARRAY } from './array-splitter.ts'
+import { useDocumentsLocation } from '../use-documents-location.ts'
+import { NO_END, NO_JSON } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
 import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
@@ -85,9 +87,9 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
           onSuccess: form.deleteDraft,
           onError: (error) =>
             form.showErrors(
-              error.message === NO_ARRAY
-                ? { format: NO_ARRAY }
-                : { form: signal.aborted ? CANCELLED : `${error.message} ${STORED_NOTE}` },
+              error.message === NO_JSON
+                ? { format: NO_JSON }
+                : { form: signal.aborted ? CANCELLED : withNote(error.message) },
             ),
         },
       )
@@ -119,9 +121,18 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
           onCancel={close}
         >
           <div className={classes.source}>
+            {collection === undefined && (
+              <CodeInput
+                label="Collection"
+                description={`In ${database}. A new collection is created with its first document.`}
+                placeholder="articles"
+                data-autofocus
+                {...form.getInputProps('collection')}
+              />
+            )}
             <FileInput
               label="File"
-              description="NDJSON, CSV or a JSON array, of any size"
+              description="NDJSON, CSV or JSON, of any size"
               placeholder="Choose a file"
               accept=".json,.ndjson,.jsonl,.csv,application/json,application/x-ndjson,text/csv"
               clearable
@@ -203,4 +214,6 @@ function useBegin(file: File | null): string | undefined {
 
 const STORED_NOTE =
   'Documents that were stored before are kept. To continue, import again and keep or replace stored documents.'
+/** An array without an end is found before anything is sent. */
+const withNote = (message: string) => (message === NO_END ? NO_END : `${message} ${STORED_NOTE}`)
 const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

@@ -11,6 +11,10 @@ test.each([
   ['a.json', '\uFEFF\n [', 'json'],
   ['a.json', '{"id":"1"}', 'ndjson'],
   ['', '{"id":"1"}', 'ndjson'],
+  ['', '{"id":"1"}\n{"id":"2"}', 'ndjson'],
+  ['', '{"tags":["a,', 'ndjson'],
+  ['', '{\n  "id": "1"\n}', 'json'],
+  ['a.json', '{ "tags": [\r\n', 'json'],
   ['', 'id,title', 'csv'],
   ['', 'id\n', 'csv'],
   ['', 'id\ttitle\n1\ta,b', undefined],
@@ -42,6 +46,31 @@ test('An array is split into its elements, however it is printed and read', () =
   )
 })
 
+test('Objects one after another are split, however they are printed and read', async () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }))
+  const space = fc.constantFrom(undefined, 2, '\t')
+  const objects = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength: 1 })
+  fc.assert(
+    fc.property(
+      objects,
+      space,
+      fc.constantFrom('', '\n', ', '),
+      sizes,
+      (all, indent, by, parts) => {
+        const text = all.map((each) => JSON.stringify(each, null, indent)).join(by)
+        const lines = all.map((each) => `${JSON.stringify(each)}\n`).join('')
+        expect(splitParts(text, parts)).toBe(lines)
+      },
+    ),
+  )
+})
+
+test('An array without an end is rejected, because its file may be incomplete', async () => {
+  const { signal } = new AbortController()
+  await expect(toLines(new Blob(['[{"a":1},\n{"a":2}']), signal)).rejects.toThrow('no end')
+  expect(await (await toLines(new Blob(['{\n"a":1\n}\n']), signal)).text()).toBe('{"a":1}\n')
+})
+
 test('The elements of an array are kept as they are written, with its errors', () => {
   const split = (text: string) => splitParts(text, [])
   expect(split('[{"n": 12345678901234567890}, {"n": 1.0}]')).toBe(
@@ -56,7 +85,7 @@ test('A large array becomes lines, and other text is rejected', async () => {
   const array = Array.from({ length: 20_000 }, (_, n) => ({ n, text: 'é'.repeat(50) }))
   const lines = await toLines(new Blob([JSON.stringify(array)]), signal)
   expect(await lines.text()).toBe(array.map((each) => `${JSON.stringify(each)}\n`).join(''))
-  await expect(toLines(new Blob(['{"a":[1]}']), signal)).rejects.toThrow('begins with [')
+  await expect(toLines(new Blob(['a,b']), signal)).rejects.toThrow('begins with [')
   await expect(toLines(new Blob([]), signal)).rejects.toThrow('begins with [')
   await expect(toLines(new Blob(['[]']), AbortSignal.abort())).rejects.toThrow('abort')
 })
@@ -116,7 +145,8 @@ test.each<[ImportFormat, string, string]>([
   ['ndjson', '{"a":1}\n{"a":1,"a":2}', 'Line 2: The key "a" occurs twice.'],
   ['ndjson', '{"a":1}\n{"a"', 'Line 2: This is not JSON.'],
   ['json', '[{"a":1}, 7]', 'Document 2: A document must be a JSON object.'],
-  ['json', '{}', 'A JSON array begins with [.'],
+  ['json', 'a', 'JSON begins with [ or {.'],
+  ['json', '{\n"a":\n1 }\n[]', 'Document 2: A document must be a JSON object.'],
 ])('The preview of %s reports what the server rejects in %j', (format, text, error) => {
   expect(preview(text, format).error).toContain(error)
 })

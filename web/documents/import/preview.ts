@@ -1,5 +1,5 @@
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
-import { createArraySplitter, NO_ARRAY } from './array-splitter.ts'
+import { createArraySplitter, NO_JSON } from './array-splitter.ts'
 import type { ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview. */
@@ -47,23 +47,23 @@ interface Read {
 }
 
 function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean): Read {
-  const isArray = format === 'json'
-  const bytes = isArray ? arrayToLines(begin) : begin
-  if (bytes === undefined) return { documents: [], error: NO_ARRAY }
-  const { documents, error } = previewRecords(bytes, isArray ? 'ndjson' : format, isWhole, ROWS)
+  const isJson = format === 'json'
+  const bytes = isJson ? jsonToLines(begin) : begin
+  if (bytes === undefined) return { documents: [], error: NO_JSON }
+  const { documents, error } = previewRecords(bytes, isJson ? 'ndjson' : format, isWhole, ROWS)
   if (documents.length === 0 && error === undefined && !isWhole)
     return { documents, error: TOO_LONG }
   if (error?.line === undefined) return { documents, error: error?.message }
-  return { documents, error: `${isArray ? 'Document' : 'Line'} ${error.line}: ${error.message}` }
+  return { documents, error: `${isJson ? 'Document' : 'Line'} ${error.line}: ${error.message}` }
 }
 
 const TOO_LONG = 'The first document is too long for a preview.'
 
-/** Returns the elements of a JSON array as lines; undefined if the text is not an array. */
-function arrayToLines(bytes: Uint8Array): Uint8Array | undefined {
+/** Returns the elements of JSON as lines; undefined if the text is neither an array nor objects. */
+function jsonToLines(bytes: Uint8Array): Uint8Array | undefined {
   const splitter = createArraySplitter()
   const lines = splitter.write(new TextDecoder().decode(bytes))
-  return splitter.isArray === false ? undefined : new TextEncoder().encode(lines)
+  return splitter.isJson === false ? undefined : new TextEncoder().encode(lines)
 }
 
 function typeOf(value: unknown): string[] {
