@@ -215,4 +215,23 @@ test('Documents are imported from text and from a file, filtered by several fiel
   const deleting = dialogOf(page, 'Deleting documents')
   await expect(deleting).toContainText('1,201 documents of articles were deleted.')
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
+
+  // A collection is created with its first documents.
+  await page.goto('/_console/documents/blog')
+  await page.getByRole('button', { name: 'Import' }).click()
+  const books = dialogOf(page, 'Import documents')
+  await expect(books.getByLabel('Collection')).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(books.getByLabel('Collection')).toHaveAccessibleDescription(
+    /begins with a lowercase/,
+  )
+  await books.getByLabel('Collection').fill('books')
+  await books.getByLabel('Or paste documents').fill('{\n  "id": "b1"\n}\n{\n  "id": "b2"\n}')
+  await expect(books.getByLabel('Format')).toContainText('Detected: JSON')
+  await expect(books.getByRole('cell', { name: 'b2' })).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(books.getByText('2 created.').first()).toBeVisible()
+  await books.getByRole('button', { name: 'Close' }).last().click()
+  await expect(page).toHaveURL(/\/documents\/blog\/books$/)
+  await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
 })

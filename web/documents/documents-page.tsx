@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { lazy } from 'react'
 import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
@@ -18,7 +19,7 @@ const DocumentDialogs = lazy(async () => ({ default: (await loadDialogs()).Docum
 
 /** The Documents page: selects a database and a collection, and lists its documents. */
 export function DocumentsPage() {
-  const { database, collection, search, create } = useDocumentsLocation()
+  const { database, collection, search, create, load } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
   usePageTitle(collection ?? false, database ?? false, 'Documents')
   return (
@@ -28,9 +29,17 @@ export function DocumentsPage() {
         action={
           mayChange &&
           database !== undefined && (
-            <AddButton onClick={create} onPointerEnter={preload} onFocus={preload}>
-              Create document
-            </AddButton>
+            <>
+              {/* With a collection, the button is beside its filters. */}
+              {collection === undefined && (
+                <Button variant="default" onClick={load}>
+                  Import
+                </Button>
+              )}
+              <AddButton onClick={create} onPointerEnter={preload} onFocus={preload}>
+                Create document
+              </AddButton>
+            </>
           )
         }
       />

@@ -50,7 +50,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
     name: 'documents: collections',
     url: () => '/_console/documents/blog',
     shows: (page) => page.getByRole('link', { name: 'articles' }),
-    changes: [/^Create document$/],
+    changes: [/^Create document$/, /^Import$/],
   },
   {
     name: 'documents',

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { isCollectionName } from '../../../server/contract/document.ts'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
@@ -9,15 +8,13 @@ import { findDocumentLink } from '../find-document-link.ts'
 import { useCreateDocument } from '../mutations/create-document.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
+import { collectionName } from './collection-name.ts'
 
 /** Initial text of the form. */
 const INITIAL_TEXT = '{\n  \n}'
 
-const NAME_RULE =
-  'A collection name begins with a lowercase letter and has up to 64 lowercase letters, digits, “_” and “-”.'
-
 const newDocumentSchema = z.object({
-  collection: z.string().check(z.refine((name) => isCollectionName(name.trim()), NAME_RULE)),
+  collection: collectionName,
   text: documentText,
 })
 

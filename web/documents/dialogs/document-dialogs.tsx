@@ -55,8 +55,8 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   if (create !== undefined) {
     return <CreateDocumentDialog database={database} collection={collection} />
   }
-  if (collection !== undefined && search.import !== undefined) {
-    return <ImportDialog collectionRef={{ database, collection }} />
+  if (search.import !== undefined) {
+    return <ImportDialog database={database} collection={collection} />
   }
   if (collection !== undefined && empty !== undefined) {
     return <DeleteAllDialog collectionRef={{ database, collection }} />

@@ -21,6 +21,7 @@ import { detectFormat, IMPORT_FORMATS, type ImportFormat, NO_TSV } from './read-
 const MAX_PASTED = 200_000
 
 interface ImportDraft {
+  readonly collection: string
   readonly file: File | null
   readonly text: string
   /** Empty: detected from the source. */
@@ -28,7 +29,13 @@ interface ImportDraft {
   readonly onConflict: OnConflict
 }
 
-const schema = z.object({ file: z.nullable(z.instanceof(File)), text: z.string() }).check(
+const fields = {
+  collection: collectionName,
+  file: z.nullable(z.instanceof(File)),
+  text: z.string(),
+}
+
+const schema = z.object(fields).check(
   z.refine(({ file, text }) => file !== null || text.trim() !== '', {
     path: ['file'],
     message: 'Choose a file, or paste documents.',
@@ -45,18 +52,29 @@ const conflicts: { value: OnConflict; label: string }[] = [
   { value: 'replace', label: 'Replace the stored document' },
 ]
 
-/** Imports documents from a file or from text, with a preview. */
-export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { close } = useDocumentsLocation()
+/**
+ * Imports documents from a file or from text, with a preview. If `collection` is undefined, the user
+ * enters its name.
+ */
+export function ImportDialog(props: { database: string; collection: string | undefined }) {
+  const { database, collection } = props
+  const { goTo, close } = useDocumentsLocation()
   const form = useDraftForm<ImportDraft>({
-    draft: `import into ${collectionRef.database}/${collectionRef.collection}`,
+    draft: `import into ${database}/${collection ?? ''}`,
     unstored: ['file'],
-    initialValues: { file: null, text: '', format: '', onConflict: 'fail' },
+    initialValues: {
+      collection: collection ?? '',
+      file: null,
+      text: '',
+      format: '',
+      onConflict: 'fail',
+    },
     schema,
     // The errors of the file and the format also depend on the source.
     groups: [['file', 'text', 'format']],
   })
   const { file, text } = form.values
+  const collectionRef = { database, collection: form.values.collection.trim() }
   const source = file ?? (text.trim() === '' ? undefined : new Blob([text]))
   const begin = useBegin(file)
   /** Whether the beginning of the file, which shows its format, is not known yet. */
@@ -94,11 +112,12 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
         },
       )
     })
-  const title = `Import documents into ${collectionRef.collection}`
+  const title =
+    collection === undefined ? 'Import documents' : `Import documents into ${collection}`
   return (
     <Dialog
       title={title}
-      name={collectionRef.collection}
+      name={collection}
       width={880}
       deliberate={source !== undefined}
       onClose={leave}
@@ -110,7 +129,7 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
           result={load.data}
           collection={collectionRef.collection}
           ofArray={format === 'json'}
-          onClose={close}
+          onClose={() => (collection === undefined ? goTo(collectionRef) : close())}
         />
       ) : (
         <FormFrame
@@ -136,7 +155,7 @@ export function ImportDialog({ collectionRef }: { collectionRef: CollectionRef }
               placeholder="Choose a file"
               accept=".json,.ndjson,.jsonl,.csv,application/json,application/x-ndjson,text/csv"
               clearable
-              data-autofocus
+              data-autofocus={collection !== undefined || undefined}
               {...form.getInputProps('file')}
             />
             {file === null && (
