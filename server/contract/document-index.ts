@@ -4,6 +4,8 @@ import * as z from 'zod/mini'
 export const INDEXES = 16
 export const INDEX_FIELDS = 8
 export const INDEX_FIELD_LENGTH = 256
+/** Maximum number of documents with the same values that a unique index lists. */
+export const INDEX_DUPLICATES = 100
 
 /** Body of `PUT /_index/<collection>/<name>`. */
 export const indexInput = z.strictObject({
@@ -30,7 +32,11 @@ export const documentIndex = z.object({
     .check(z.describe('the share of the documents that a build has indexed, 0 to 1')),
   duplicates: z
     .array(z.string())
-    .check(z.describe('ids of documents with the same values in a unique index, at most 100')),
+    .check(
+      z.describe(
+        `ids of documents with the same values in a unique index, at most ${INDEX_DUPLICATES}`,
+      ),
+    ),
   excluded: z
     .number()
     .check(

@@ -1,15 +1,13 @@
 import * as z from 'zod/mini'
+import { INDEX_DUPLICATES } from '../../contract/document-index.ts'
 import { parseJsonColumn } from '../../storage/parse-column.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
-
-/** Maximum number of ids of duplicates that are stored. */
-export const DUPLICATES = 100
 
 /** Documents that a unique index cannot contain together. */
 export type Duplicates = z.infer<typeof duplicates>
 
 const duplicates = z.object({
-  /** Ids of documents with the same values, at most {@link DUPLICATES}. */
+  /** Ids of documents with the same values, at most {@link INDEX_DUPLICATES}. */
   ids: z.array(z.string()),
   /** Number of documents that have the values of another one. */
   excluded: z.number(),
@@ -34,7 +32,7 @@ export function addDuplicates(
   const { ids, excluded } = parseDuplicates(row)
   const all = new Set([...ids, ...found.flatMap(({ first, second }) => [first, second])])
   const next: Duplicates = {
-    ids: [...all].slice(0, DUPLICATES),
+    ids: [...all].slice(0, INDEX_DUPLICATES),
     excluded: excluded + found.length,
   }
   return JSON.stringify(next)

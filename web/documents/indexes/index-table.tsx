@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import type { DocumentIndex } from '../../../server/contract/document-index.ts'
+import { type DocumentIndex, INDEX_DUPLICATES } from '../../../server/contract/document-index.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { IconTrash } from '../../shared/ui/icon/icons.tsx'
@@ -80,6 +80,7 @@ function Duplicates(props: { collectionRef: CollectionRef; ids: readonly string[
       <p>
         The index cannot be unique, because these documents have the same values. Delete the index,
         change the documents, and create it again.
+        {ids.length === INDEX_DUPLICATES && ` Only the first ${INDEX_DUPLICATES} are listed.`}
       </p>
       <ul aria-label="Documents with the same values">
         {ids.map((id) => (
