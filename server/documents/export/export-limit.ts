@@ -3,14 +3,27 @@ import { Semaphore } from '../../storage/changes/semaphore.ts'
 
 /**
  * Limits of exports: how many run at once on a node, how many wait, and for how long they wait and
- * run, ms. A running export holds a snapshot of the store.
+ * run, ms. A running export holds a snapshot of the store. While another one waits, its client must
+ * read `progress` bytes before the export has waited for it for `patience` ms.
  */
-export const EXPORTS = { running: 2, waiting: 100, wait: 5_000, duration: 30 * 60_000 } as const
+export const EXPORTS = {
+  ...{ running: 2, waiting: 100, wait: 5_000, duration: 30 * 60_000 },
+  ...{ progress: 1024 * 1024, patience: 10_000 },
+} as const
+
+/** How often a waiting export looks for one whose client reads too slowly, ms. */
+const LOOK = 1_000
 
 /** The turn of an export. */
 export interface ExportTurn extends Disposable {
   /** When the export must end, by `performance.now()`. */
   readonly deadline: number
+  /** Aborted if the client reads too slowly while another export waits. */
+  readonly signal: AbortSignal
+  /** Called when the export has passed on text, and waits until its client has read it. */
+  readonly passedOn: (bytes: number) => void
+  /** Called when the client has read it. */
+  readonly continued: () => void
   /** @throws Failure `busy` if the export must end. */
   readonly check: () => void
 }
@@ -19,6 +32,7 @@ export interface ExportTurn extends Disposable {
 export class ExportLimit {
   readonly #limits: Readonly<Record<keyof typeof EXPORTS, number>>
   readonly #slots: Semaphore
+  readonly #running = new Set<Reader>()
 
   constructor(limits: Readonly<Record<keyof typeof EXPORTS, number>> = EXPORTS) {
     this.#limits = limits
@@ -39,22 +53,91 @@ export class ExportLimit {
   async enter(client: AbortSignal): Promise<ExportTurn> {
     const { running, waiting, wait, duration } = this.#limits
     try {
-      await this.#slots.enter(() => {
+      const entering = this.#slots.enter(() => {
         if (this.#slots.waiting >= waiting) throw tooMany(running)
         return AbortSignal.any([client, AbortSignal.timeout(wait)])
       })
+      if (entering !== undefined) await this.#endingSlow(entering)
     } catch {
       throw tooMany(running)
     }
     const deadline = performance.now() + duration
+    const reader = new Reader(this.#limits)
+    this.#running.add(reader)
+    const { signal } = reader
     return {
       deadline,
+      signal,
+      passedOn: (bytes) => reader.passedOn(bytes),
+      continued: () => reader.continued(),
       check() {
         if (client.aborted) throw new Failure('busy', 'The client has disconnected.')
         if (performance.now() > deadline) throw tooLong(duration)
+        signal.throwIfAborted()
       },
-      [Symbol.dispose]: () => this.#slots.leave(),
+      [Symbol.dispose]: () => {
+        this.#running.delete(reader)
+        this.#slots.leave()
+      },
     }
+  }
+
+  /** Ends exports whose clients read too slowly, until another one has entered. */
+  async #endingSlow(entering: Promise<void>): Promise<void> {
+    const endOne = () => {
+      for (const reader of this.#running) {
+        if (reader.endIfSlow()) return
+      }
+    }
+    endOne()
+    const timer = setInterval(endOne, LOOK)
+    try {
+      await entering
+    } finally {
+      clearInterval(timer)
+    }
+  }
+}
+
+/** Measures for how long an export waits for its client. */
+class Reader {
+  readonly #ending = new AbortController()
+  readonly #limits: Readonly<Record<'progress' | 'patience', number>>
+  /** Bytes passed on, and ms waited, since the client has last read `progress` bytes. */
+  #bytes = 0
+  #waited = 0
+  #waitsSince: number | undefined
+
+  constructor(limits: Readonly<Record<'progress' | 'patience', number>>) {
+    this.#limits = limits
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  passedOn(bytes: number): void {
+    this.#bytes += bytes
+    this.#waitsSince = performance.now()
+  }
+
+  continued(): void {
+    this.#waited += this.#waiting()
+    this.#waitsSince = undefined
+    if (this.#bytes < this.#limits.progress) return
+    this.#bytes = 0
+    this.#waited = 0
+  }
+
+  /** Ends the export if its client reads too slowly. Returns whether it did. */
+  endIfSlow(): boolean {
+    if (this.signal.aborted || this.#waited + this.#waiting() < this.#limits.patience) return false
+    this.#ending.abort(tooSlow())
+    return true
+  }
+
+  #waiting(): number {
+    return this.#waitsSince === undefined ? 0 : performance.now() - this.#waitsSince
   }
 }
 
@@ -62,6 +145,9 @@ const tooMany = (running: number) =>
   new Failure('busy', `This node runs at most ${running} exports at once. Try again.`, {
     headers: { 'Retry-After': '5' },
   })
+
+const tooSlow = () =>
+  new Failure('busy', 'The client reads the export too slowly while others wait.')
 
 const tooLong = (duration: number) =>
   new Failure('busy', `The export was stopped after ${duration / 60_000} minutes.`)

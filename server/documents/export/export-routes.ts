@@ -46,11 +46,20 @@ export async function exportCollection(
 ): Promise<Response> {
   const query = parseExportQuery(parameters)
   const { signal } = c.req.raw
-  const { chunks, deadline, index } = await exporter.begin(where, query, format, signal)
+  const {
+    chunks,
+    deadline,
+    signal: ending,
+    index,
+  } = await exporter.begin(where, query, format, signal)
   // Errors of the query are sent before the first chunk.
   const { value: first = '' } = await chunks.next()
   const isPlanned = query.matches !== undefined || query.sort.length > 0
-  const body = streamText(c, first ?? '', chunks, { deadline, onError: onExportError })
+  const body = streamText(c, first ?? '', chunks, {
+    deadline,
+    signal: ending,
+    onError: onExportError,
+  })
   return c.body(body, 200, {
     'Content-Type': TYPES[format],
     'Content-Disposition': `attachment; filename="${where.collection}.${format}"`,

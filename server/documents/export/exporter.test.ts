@@ -222,6 +222,39 @@ test('few exports wait for their turn', async () => {
   await waiting
 })
 
+test('an export whose client reads too slowly ends once another one waits', async () => {
+  let time = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+  const { progress, patience } = EXPORTS
+  const limit = new ExportLimit({ ...EXPORTS, running: 1 })
+  const turn = await limit.enter(forever)
+  // A client that reads at a sufficient speed, and one that becomes slow.
+  for (let n = 0; n < 3; n++) {
+    turn.passedOn(progress)
+    time += patience - 1
+    turn.continued()
+  }
+  turn.passedOn(progress - 1)
+  time += patience - 1
+  turn.continued()
+  const waiting = [limit.enter(forever)]
+  expect(turn.signal.aborted).toBe(false)
+  turn.check()
+  // The time in which the export reads documents does not count.
+  time += patience
+  waiting.push(limit.enter(forever))
+  expect(turn.signal.aborted).toBe(false)
+  turn.passedOn(0)
+  time += 1
+  waiting.push(limit.enter(forever))
+  clock.mockRestore()
+  expect(turn.signal.reason).toMatchObject({ code: 'busy' })
+  expect(turn.check).toThrow(turn.signal.reason)
+  turn[Symbol.dispose]()
+  for (const each of waiting) (await each)[Symbol.dispose]()
+  expect(limit.running).toBe(0)
+})
+
 test('an export ends after its maximum duration', async () => {
   const turn = await new ExportLimit({ ...EXPORTS, duration: -1 }).enter(forever)
   expect(turn.check).toThrow(expect.objectContaining({ code: 'busy' }))

@@ -8,7 +8,7 @@ import { createSlices } from '../query/scan/read-page.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
-import { ExportLimit } from './export-limit.ts'
+import { ExportLimit, type ExportTurn } from './export-limit.ts'
 import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { readMatching } from './read-matching.ts'
 import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
@@ -18,6 +18,8 @@ export interface Export {
   readonly chunks: AsyncGenerator<string, void>
   /** When the export must end, by `performance.now()`. */
   readonly deadline: number
+  /** Aborted if the export must end before, because its client reads too slowly. */
+  readonly signal: AbortSignal
   /** Name of the index that serves the query; undefined for a scan. */
   readonly index: string | undefined
 }
@@ -80,10 +82,11 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   ): Promise<Export> {
     const opened = new AsyncDisposableStack()
     try {
-      const { check, deadline } = opened.use(await limit.enter(client))
+      const turn = opened.use(await limit.enter(client))
+      const { check, deadline, signal } = turn
       const reader = opened.use(await openSnapshotReader(store, scope, check))
       const { texts, index } = await open({ reader, nextTurn, check })
-      return { chunks: disposing(texts, opened), deadline, index }
+      return { chunks: disposing(texts, opened, turn), deadline, signal, index }
     } catch (error) {
       await opened.disposeAsync()
       throw error
@@ -91,10 +94,11 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   }
 }
 
-/** Disposes what a generator uses when it ends, also if it has not begun. */
+/** Disposes what a generator uses when it ends, also if it has not begun. Measures its reader. */
 function disposing(
   texts: AsyncGenerator<string, void>,
   opened: AsyncDisposableStack,
+  { passedOn, continued }: ExportTurn,
 ): AsyncGenerator<string, void> {
   const end = async <T>(result: Promise<T>): Promise<T> => {
     try {
@@ -106,8 +110,10 @@ function disposing(
   return {
     async next() {
       try {
+        continued()
         const result = await texts.next()
         if (result.done) await opened.disposeAsync()
+        else passedOn(result.value.length)
         return result
       } catch (error) {
         await opened.disposeAsync()

@@ -44,9 +44,9 @@ export function transferRoutes(deps: TransferRoutesDeps) {
   return new Hono<AppEnv>()
     .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
       const database = databaseOf(c)
-      const { chunks, deadline } = await exporter.beginDatabase(database, c.req.raw.signal)
+      const { chunks, deadline, signal } = await exporter.beginDatabase(database, c.req.raw.signal)
       const { value: first } = await chunks.next()
-      const body = streamText(c, first ?? '', chunks, { deadline, onError: onExportError })
+      const body = streamText(c, first ?? '', chunks, { deadline, signal, onError: onExportError })
       return c.body(body, 200, {
         'Content-Type': 'application/x-ndjson',
         'Content-Disposition': `attachment; filename="${database.name}.ndjson"`,

@@ -4,7 +4,11 @@ import type { AppEnv } from '../env.ts'
 import { streamText } from './stream-text.ts'
 
 /** Returns the body of a response without a connection, and what happens to its texts. */
-function open(texts: readonly (string | Error)[], deadline = performance.now() + 60_000) {
+function open(
+  texts: readonly (string | Error)[],
+  deadline = performance.now() + 60_000,
+  signal?: AbortSignal,
+) {
   const onError = vi.fn<(error: unknown) => void>()
   const state = { read: 0, ended: false }
   async function* generate() {
@@ -24,7 +28,7 @@ function open(texts: readonly (string | Error)[], deadline = performance.now() +
     ...{ state, onError },
     async begin() {
       const { value = '' } = await generated.next()
-      return new Response(streamText(c, value ?? '', generated, { deadline, onError }))
+      return new Response(streamText(c, value ?? '', generated, { deadline, signal, onError }))
     },
   }
 }
@@ -60,6 +64,20 @@ test('ends at its deadline, also if nothing reads it', async () => {
   await expect.poll(() => state.ended).toBe(true)
   expect(onError).toHaveBeenCalledOnce()
   await expect(response.text()).rejects.toThrow('too slowly')
+})
+
+test('ends when its signal is aborted, before or after its first text', async () => {
+  for (const isAborted of [true, false]) {
+    const ending = new AbortController()
+    const reason = new Error('others wait')
+    const { state, onError, begin } = open(['first', 'second'], undefined, ending.signal)
+    if (isAborted) ending.abort(reason)
+    const response = await begin()
+    ending.abort(reason)
+    await expect.poll(() => state.ended).toBe(true)
+    expect(onError.mock.calls).toEqual([[reason]])
+    await expect(response.text()).rejects.toBe(reason)
+  }
 })
 
 test('ends the texts when the client disconnects', async () => {

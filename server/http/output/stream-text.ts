@@ -8,6 +8,8 @@ const CHUNK = 64 * 1024
 export interface StreamTextOptions {
   /** When the response must end, by `performance.now()`. */
   readonly deadline: number
+  /** Aborted if the response must end before, with the reason. */
+  readonly signal?: AbortSignal | undefined
   /** Called with the error that ended the response early. */
   readonly onError: (error: unknown) => void
 }
@@ -22,28 +24,37 @@ export function streamText(
   c: Context<AppEnv>,
   first: string,
   texts: AsyncGenerator<string, void>,
-  { deadline, onError }: StreamTextOptions,
+  { deadline, signal, onError }: StreamTextOptions,
 ): ReadableStream<Uint8Array> {
   const { outgoing } = c.env
   let rest = Buffer.from(first)
   let timer: NodeJS.Timeout | undefined
+  let onAbort = () => {}
+  const settle = () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
+        const end = (reason: unknown) => {
+          cut(controller, reason)
+          void texts.return().catch(onError)
+        }
         timer = setTimeout(
-          () => {
-            cut(controller, new Error('The client reads its response too slowly.'))
-            void texts.return().catch(onError)
-          },
+          () => end(new Error('The client reads its response too slowly.')),
           Math.max(0, deadline - performance.now()),
         )
+        onAbort = () => end(signal?.reason)
+        signal?.addEventListener('abort', onAbort, { once: true })
+        if (signal?.aborted) onAbort()
       },
       async pull(controller) {
         try {
           while (rest.length === 0) {
             const { done, value } = await texts.next()
             if (done) {
-              clearTimeout(timer)
+              settle()
               controller.close()
               return
             }
@@ -57,7 +68,7 @@ export function streamText(
         rest = rest.subarray(CHUNK)
       },
       async cancel() {
-        clearTimeout(timer)
+        settle()
         await texts.return()
       },
     },
@@ -65,7 +76,7 @@ export function streamText(
   )
 
   function cut(controller: ReadableStreamDefaultController, error: unknown): void {
-    clearTimeout(timer)
+    settle()
     onError(error)
     if (outgoing instanceof ServerResponse) outgoing.destroy()
     else controller.error(error)
