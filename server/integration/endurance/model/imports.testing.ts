@@ -1,6 +1,6 @@
 import { pick, type Random } from '../settings.testing.ts'
 import { withDatabase } from './databases.testing.ts'
-import type { Body, Call, Model, Operation } from './model.testing.ts'
+import type { Body, Call, Database, Model, Operation } from './model.testing.ts'
 
 /** Maximum number of documents that an operation stores. */
 const DOCUMENTS = 300
@@ -36,7 +36,10 @@ export function importMany(model: Model, name: string, random: Random, value: nu
   }
 }
 
-/** Imports the export of a database into another one, or into itself. */
+/**
+ * Imports the export of a database into another one, or into itself: first the documents, then the
+ * schema and the indexes. Without a response, a part of them may be stored.
+ */
 export async function importDatabase(
   model: Model,
   name: string,
@@ -46,17 +49,25 @@ export async function importDatabase(
 ): Promise<Operation> {
   const source = pick(random, Object.keys(model.databases))
   const { text } = await call('GET', `/_db/${source}/_export`)
-  const from = model.databases[source]
+  const { documents = {}, indexes = [], schema = null } = model.databases[source] ?? {}
   const to = model.databases[name]
-  const database = {
-    documents: { ...to?.documents, ...from?.documents },
-    indexes: [...new Set([...(to?.indexes ?? []), ...(from?.indexes ?? [])])].sort(),
-    schema: from?.schema ?? to?.schema ?? null,
+  const states: Model[] = []
+  const add = (state: Partial<Database>) =>
+    states.push(withDatabase(states.at(-1) ?? model, name, state))
+  for (const id of Object.keys(documents).sort()) {
+    const before = states.at(-1)?.databases[name]?.documents ?? to?.documents
+    add({ documents: { ...before, [id]: documents[id] as Body } })
+  }
+  if (schema !== null) add({ schema })
+  for (const index of indexes) {
+    const before = states.at(-1)?.databases[name]?.indexes ?? to?.indexes ?? []
+    add({ indexes: [...new Set([...before, index])].sort() })
   }
   return {
     ...{ method: 'POST', path: `/_db/${name}/_import?on-conflict=replace`, body: text },
     headers: { 'Content-Type': 'application/x-ndjson' },
-    after: [withDatabase(model, name, database)],
+    after: [states.at(-1) ?? model],
+    partial: states.slice(0, -1),
   }
 }
 

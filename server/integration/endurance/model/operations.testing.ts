@@ -13,7 +13,7 @@ import {
   readDatabases,
 } from './databases.testing.ts'
 import { createEndpoints } from './endpoints.testing.ts'
-import { createMany, importMany } from './imports.testing.ts'
+import { createMany, importDatabase, importMany } from './imports.testing.ts'
 import { runJob } from './jobs.testing.ts'
 import { type Call, type Model, NAMES, type Operation } from './model.testing.ts'
 import { queryDocuments } from './queries.testing.ts'
@@ -69,7 +69,7 @@ export async function createOperations(
       if (random(BACKUP_IN) === 0) return backUp(model, location, folder, admins)
       const name = pick(random, NAMES)
       if (model.databases[name] === undefined) return createDatabase(model, name)
-      switch (random(16)) {
+      switch (random(17)) {
         case 0:
           return dropDatabase(model, name)
         case 1:
@@ -84,7 +84,9 @@ export async function createOperations(
         case 6:
           return pick(random, [createMany, importMany])(model, name, random, value)
         case 7:
+          return importDatabase(model, name, random, value, call)
         case 8:
+        case 9:
           return queryDocuments(model, name, random, value, call)
         default:
           return changeDocument(model, name, random, value, call)
