@@ -132,6 +132,29 @@ forEachEngine((engine) => {
       expect(await takes('text', slow)).toBe(false)
     })
 
+    it('are not all read again after a change of one', async () => {
+      const places = ['a', 'b', 'c'].map((collection) => ({ ...where, collection }))
+      for (const place of places) await schemas.put(place, TEXT, none)
+      let reads = 0
+      const db = store.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          if (result.rows.length >= places.length - 1) reads++
+          return result
+        },
+      }) as Queries
+      const counted = createSchemas({ ...store, db }, checker)
+      const [first = where] = places
+      expect(await takes(1, counted, first)).toBe(false)
+      await counted.put(first, NUMBER, none)
+      expect(await takes(1, counted, first)).toBe(true)
+      await counted.delete(first, none)
+      expect(await takes('text', counted, first)).toBe(true)
+      await counted.put(first, TEXT, none)
+      expect(await takes(1, counted, first)).toBe(false)
+      expect(reads).toBe(engine.name === 'sqlite' ? 1 : 0)
+    })
+
     it('apply from the next check after another process has changed them', async () => {
       const other = createSchemas(await engine.open('tool'), checker)
       for (const [schema, n] of [

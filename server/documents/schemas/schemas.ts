@@ -93,6 +93,20 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
     cached = undefined
   }
 
+  /**
+   * Changes the cached tag of a collection, if it is the one that was replaced. Reading all tags again
+   * takes long if there are many.
+   */
+  function replaceTag(where: CollectionRef, before: string | undefined, tag: string | undefined) {
+    const key = keyOf(where)
+    const tags = cached
+    clearCache()
+    if (tags === undefined || tags.get(key) !== before) return
+    if (tag === undefined) tags.delete(key)
+    else tags.set(key, tag)
+    cached = tags
+  }
+
   async function readTags(): Promise<Map<string, string>> {
     const since = cleared
     const rows = await repository.tags()
@@ -156,7 +170,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
         const tag = await repository.put(where, found?.tag, body)
         if (tag === undefined) continue
         keep(where, { tag, body })
-        clearCache()
+        replaceTag(where, found?.tag, tag)
         return { tag, body }
       }
     },
@@ -165,7 +179,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
         const found = await required(where, conditions)
         if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
         if (!(await repository.delete(where, found.tag))) continue
-        clearCache()
+        replaceTag(where, found.tag, undefined)
         return found
       }
     },
