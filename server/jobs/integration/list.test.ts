@@ -100,7 +100,7 @@ forEachEngine((engine) => {
       await second.stop()
     })
 
-    it('deletes the oldest ended listings of the database beyond the limit', async () => {
+    it('deletes the oldest ended listings of the database beyond the limit, also cancelled ones', async () => {
       const jobs = node()
       const oldest = await ended(jobs, await jobs.begin(where, 'list', everything))
       await jobs.stop()
@@ -122,6 +122,11 @@ forEachEngine((engine) => {
       await jobs.begin(where, 'list', everything)
       expect((await jobs.read('_system', oldest.id)).state).toBe('done')
       await fixture.store.db.updateTable('jobs').set({ state: 'done' }).execute()
+      await fixture.store.db
+        .updateTable('jobs')
+        .set({ state: 'cancelled' })
+        .where('id', '=', oldest.id)
+        .execute()
       await jobs.begin(where, 'list', everything)
       await expect(jobs.read('_system', oldest.id)).rejects.toMatchObject({ code: 'not-found' })
       expect((await jobs.read('_system', 'more0')).state).toBe('done')
