@@ -37,9 +37,10 @@ export interface Authenticator {
    */
   authenticate(credentials: Credentials): Principal | undefined | Promise<Principal | undefined>
   /**
-   * Returns the principal that the database confirmed in the last 30 s, for requests that only read
-   * what is in memory while PostgreSQL is unavailable (docs/decisions/0013-postgresql-outages.md). Returns undefined
-   * if sessions, tokens or roles have changed since, and always on SQLite.
+   * Returns the owner of a session that the database confirmed in the last 30 s, for requests that
+   * only read what is in memory while PostgreSQL is unavailable
+   * (docs/decisions/0013-postgresql-outages.md). Returns undefined if sessions, tokens or roles have
+   * changed since, for requests with a token, and always on SQLite.
    */
   lastKnown(credentials: Credentials): Principal | undefined
   /** Clears the cache. Call it after sessions, tokens or roles have changed. */
@@ -79,10 +80,7 @@ export function createAuthenticator(
   // Separate maps, so that a session secret is never accepted as a token or the reverse.
   const sessions = new Map<string, CachedPrincipal>()
   const tokens = new Map<string, CachedPrincipal>()
-  const last = {
-    session: new Map<string, ConfirmedPrincipal>(),
-    token: new Map<string, ConfirmedPrincipal>(),
-  }
+  const lastSessions = new Map<string, ConfirmedPrincipal>()
   let cleared = 0
 
   /**
@@ -96,10 +94,9 @@ export function createAuthenticator(
     found: CachedPrincipal,
     since: number,
   ): CachedPrincipal {
-    if (!isCached && since === cleared) {
-      const cache = last[found.principal.by]
-      if (cache.size >= MAX_CACHED) cache.clear()
-      cache.set(hash, { found, at: steady() })
+    if (!isCached && since === cleared && found.principal.by === 'session') {
+      if (lastSessions.size >= MAX_CACHED) lastSessions.clear()
+      lastSessions.set(hash, { found, at: steady() })
     }
     if (isCached && since === cleared) {
       if (cachedPrincipals.size >= MAX_CACHED) cachedPrincipals.clear()
@@ -148,7 +145,7 @@ export function createAuthenticator(
     return shareSession(findSession(hash), ({ rows: [row] }) => {
       if (row !== undefined)
         return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
-      last.session.delete(hash)
+      lastSessions.delete(hash)
       return undefined
     })
   }
@@ -157,7 +154,6 @@ export function createAuthenticator(
     const since = cleared
     return shareToken(findToken(hash), ({ rows: [row] }) => {
       if (row !== undefined) return byToken(cache(tokens, hash, tokenPrincipal(row), since))
-      last.token.delete(hash)
       throw notValid('The token is not valid.')
     })
   }
@@ -179,19 +175,16 @@ export function createAuthenticator(
       return queriedSession(hash).then((found) => found && bySession(found, hash, background))
     },
     lastKnown({ authorization, session }) {
-      const isToken = authorization !== undefined
-      const secret = isToken ? tokenOf(authorization) : session
-      if (secret === undefined) return undefined
-      const cached = last[isToken ? 'token' : 'session'].get(hashSecret(secret))
+      if (authorization !== undefined || session === undefined) return undefined
+      const cached = lastSessions.get(hashSecret(session))
       if (cached === undefined || steady() >= cached.at + LAST_KNOWN_FOR) return undefined
       const at = now()
       if (isExpired(cached.found, at)) return undefined
-      return isToken ? cached.found.principal : extendSession(cached.found, at)
+      return extendSession(cached.found, at)
     },
     clearCache() {
       cleared++
-      last.session.clear()
-      last.token.clear()
+      lastSessions.clear()
       sessions.clear()
       tokens.clear()
     },

@@ -248,6 +248,18 @@ forEachEngine((engine) => {
       expect(last(session)).toBeUndefined()
     })
 
+    it('is not available to requests with a token', async () => {
+      const session = await fixture.access.signIn(operator, from)
+      await fixture.bySession(session)
+      const owner = { personId: await fixture.idOf('local:operator'), role: 'admin' } as const
+      const input = { name: 'a', role: 'viewer' } as const
+      const { token } = await fixture.access.createToken(owner, input, actor)
+      await fixture.byToken(token)
+      const authorization = `Bearer ${token}`
+      expect(fixture.access.lastKnown({ authorization, session: undefined })).toBeUndefined()
+      expect(fixture.access.lastKnown({ authorization, session })).toBeUndefined()
+    })
+
     it('is not available after a rejection or a change', async () => {
       const session = await fixture.access.signIn(operator, from)
       await fixture.bySession(session)
