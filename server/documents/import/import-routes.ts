@@ -8,7 +8,6 @@ import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
-import { createTurns } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { Importer } from './importer.ts'
@@ -26,7 +25,6 @@ export interface ImportHandlerDeps {
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
 export function importHandler(deps: ImportHandlerDeps) {
   const { importer, beginImport, collectionOf, contentType } = deps
-  const nextTurn = createTurns()
   return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
@@ -39,7 +37,7 @@ export function importHandler(deps: ImportHandlerDeps) {
     const headers = { 'Content-Type': contentType(c) }
     const where = collectionOf(c)
     const onConflict = parseOnConflict(parameters)
-    const records = pacedRecords(readRecords(bodyChunks(c), format), nextTurn)
+    const records = pacedRecords(readRecords(bodyChunks(c), format))
     if (prefersAsync(c)) {
       return acceptedResponse(c, await beginImport(where, { onConflict }, storedParts(records)))
     }

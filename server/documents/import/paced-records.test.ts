@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
-import { createTurns } from '../../storage/changes/turns.ts'
 import { pacedRecords } from './paced-records.ts'
 
 test('other work runs between parts, also between those that are empty', async () => {
@@ -16,7 +15,7 @@ test('other work runs between parts, also between those that are empty', async (
   }
   let next = setImmediate(count)
   const read: (readonly ImportRecord[])[] = []
-  for await (const part of pacedRecords(parts(), createTurns())) read.push(part)
+  for await (const part of pacedRecords(parts())) read.push(part)
   clearImmediate(next)
   expect(read).toEqual([[record]])
   expect(turns).toBeGreaterThanOrEqual(20)

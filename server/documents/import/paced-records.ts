@@ -1,13 +1,14 @@
 import type { ImportRecord } from '../../contract/records/read-records.ts'
-import type { NextTurn } from '../../storage/changes/turns.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
+
+const nextTurn = createTurns()
 
 /**
- * Yields the parts of an import, each in a turn of its own, so that other requests run between them.
+ * Yields the parts of an import, each in a turn of the event loop without parts of others, so that other requests run between them.
  * Omits empty ones, which blank lines cause.
  */
 export async function* pacedRecords(
   parts: AsyncIterable<readonly ImportRecord[]>,
-  nextTurn: NextTurn,
 ): AsyncGenerator<readonly ImportRecord[], void> {
   for await (const part of parts) {
     await nextTurn()

@@ -12,7 +12,6 @@ import { bodyChunks } from '../../http/input/request-body.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
-import { createTurns } from '../../storage/changes/turns.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
 import { parseOnConflict } from '../import/import-routes.ts'
@@ -40,7 +39,6 @@ export function transferRoutes(deps: TransferRoutesDeps) {
     const name = c.get('database')
     return { id: idOf(name), name }
   }
-  const nextTurn = createTurns()
   return new Hono<AppEnv>()
     .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
       const database = databaseOf(c)
@@ -64,7 +62,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
         if (!parameters.has('on-conflict')) {
           await databaseImporter.requireEmpty({ id: database, name: target })
         }
-        const records = pacedRecords(readRecords(bodyChunks(c), 'ndjson', LINE_BYTES), nextTurn)
+        const records = pacedRecords(readRecords(bodyChunks(c), 'ndjson', LINE_BYTES))
         const audit = { actor: c.get('actor'), target }
         if (prefersAsync(c)) {
           const where = { database, collection: WHOLE_DATABASE }
