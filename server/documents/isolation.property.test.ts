@@ -388,7 +388,8 @@ forEachEngineNode((start) => {
         return { status: 202, job, done: replaceAll(undefined) }
       }
       case 'list job': {
-        const job = { state: 'done', found: fitting.length, documents: fitting }
+        const { page: documents } = pageOf({ ...requested, limit: null }, collection)
+        const job = { state: 'done', found: documents.length, documents }
         return { status: 206, json: pageOf(requested, collection).page, job }
       }
       case 'list':

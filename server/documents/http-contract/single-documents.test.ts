@@ -103,7 +103,7 @@ forEachContractNode(({ by, created }) => {
       }
       const others = many.map(({ id }) => ({ id: `other-${id}` }))
       for (const [last, rejected, field] of [
-        [{ id: 'm0' }, 409, undefined],
+        [{ id: 'm0' }, 409, '/2500/id'],
         [others[7], 409, '/2500/id'],
         [7, 422, '/2500'],
         [{ id: '' }, 422, '/2500/id'],
