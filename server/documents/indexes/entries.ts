@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
@@ -130,13 +131,54 @@ export async function openIndexes(
         await addToIndexes(trx, engine, where, indexes, documents, Infinity),
       )
     },
-    remove: (documents) =>
-      removeEntries(
-        trx,
-        engine,
-        documents.flatMap((document) => entryKeysOf(indexes, document)),
-      ),
+    async remove(documents) {
+      const entries = await mapInTurns(documents, (document) => entryKeysOf(indexes, document))
+      await removeEntries(trx, engine, entries)
+    },
   }
+}
+
+/**
+ * Maximum number of entries that a statement writes, and of the bytes of their keys: a few
+ * milliseconds of work. Other requests run between two statements, and between the entries of this
+ * many.
+ */
+const STATEMENT_LIMIT = { entries: 500, bytes: 128 * 1024 } as const
+
+/** Returns the entries of documents. */
+async function mapInTurns<T>(
+  documents: readonly Indexed[],
+  entriesOfDocument: (document: Indexed) => readonly T[],
+): Promise<T[]> {
+  const entries: T[] = []
+  let since = 0
+  for (const document of documents) {
+    if (entries.length - since >= STATEMENT_LIMIT.entries) {
+      since = entries.length
+      await nextTurn()
+    }
+    entries.push(...entriesOfDocument(document))
+  }
+  return entries
+}
+
+/** Yields entries in groups that a statement may write, each in another turn of the event loop. */
+async function* inStatements<T extends EntryKey>(entries: readonly T[]): AsyncGenerator<T[], void> {
+  let group: T[] = []
+  let bytes = 0
+  for (const entry of entries) {
+    const isFull =
+      group.length >= STATEMENT_LIMIT.entries || bytes + entry.key.length > STATEMENT_LIMIT.bytes
+    if (isFull && group.length > 0) {
+      yield group
+      await nextTurn()
+      group = []
+      bytes = 0
+    }
+    group.push(entry)
+    bytes += entry.key.length
+  }
+  if (group.length > 0) yield group
 }
 
 /**
@@ -146,20 +188,21 @@ export async function openIndexes(
  * documents that are committed already.
  * @throws UniqueValuesTooLarge
  */
-export const addToIndexes = (
+export async function addToIndexes(
   trx: Transaction<Tables>,
   engine: EngineName,
   where: CollectionRef,
   indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
   uniqueLength?: number,
-): Promise<Duplicate[]> =>
-  addEntries(
-    trx,
-    engine,
-    where,
-    documents.flatMap((document) => entriesOf(indexes, document, uniqueLength)),
-  )
+): Promise<Duplicate[]> {
+  const entries = await mapInTurns(documents, (each) => entriesOf(indexes, each, uniqueLength))
+  const duplicates: Duplicate[] = []
+  for await (const group of inStatements(entries.toSorted(compareEntries))) {
+    duplicates.push(...(await addEntries(trx, engine, where, group)))
+  }
+  return duplicates
+}
 
 /** Ends unique indexes that found duplicates. */
 async function failDuplicates(
@@ -226,15 +269,17 @@ export function entryKeysOf(
 }
 
 /**
- * Adds entries that do not exist yet, except for duplicates in unique indexes, which it returns.
- * Entries are sorted, so that concurrent transactions wait for each other in the same order. The
+ * Adds entries that do not exist yet, except for duplicates in unique indexes, which it returns. The
  * documents are stored before, because entries contain their locations.
+ *
+ * @param sorted entries in the order of {@link compareEntries}, so that concurrent transactions wait
+ * for each other in the same order.
  */
 async function addEntries(
   trx: Transaction<Tables>,
   engine: EngineName,
   { database, collection }: CollectionRef,
-  entries: readonly Entry[],
+  sorted: readonly Entry[],
 ): Promise<Duplicate[]> {
   const duplicates: Duplicate[] = []
   const [ctid, location] =
@@ -245,7 +290,7 @@ async function addEntries(
           sql`, (select ctid from documents where documents.database = ${database}
             and documents.collection = ${collection} and documents.id = entry.id)`,
         ]
-  let missing = entries.toSorted(compareEntries)
+  let missing = sorted
   while (missing.length > 0) {
     const rows = rowsOf(engine, missing)
     const { numAffectedRows = 0n } = await sql`
@@ -266,11 +311,12 @@ async function addEntries(
         from ${rows}
       ) as states where own is null order by at`.execute(trx)
     const tried = missing
-    missing = []
+    const again: Entry[] = []
+    missing = again
     for (const { at, conflicting } of skipped) {
       const entry = tried[at] as Entry
       // If no document conflicts, the one that did has just been deleted.
-      if (conflicting === null) missing.push(entry)
+      if (conflicting === null) again.push(entry)
       else duplicates.push({ index: entry.index, first: conflicting, second: entry.id })
     }
   }
@@ -286,22 +332,24 @@ async function removeEntries(
   engine: EngineName,
   entries: readonly EntryKey[],
 ): Promise<void> {
-  const rows = rowsOf(
-    engine,
-    entries.map((each) => ({ ...each, uniqueKey: null })),
-  )
-  // PostgreSQL plans a join from statistics, which a new table lacks; subqueries use the key.
-  await (engine === 'sqlite'
-    ? sql`
-        delete from index_entries where (index_id, key, id) in (
-          select entry.index_id, entry.key, entry.id from ${rows})`
-    : sql`
-        delete from index_entries where ctid = any(array(
-          select (
-            select own.ctid from index_entries as own
-            where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id)
-          from ${rows}))`
-  ).execute(trx)
+  for await (const group of inStatements(entries)) {
+    const rows = rowsOf(
+      engine,
+      group.map((each) => ({ ...each, uniqueKey: null })),
+    )
+    // PostgreSQL plans a join from statistics, which a new table lacks; subqueries use the key.
+    await (engine === 'sqlite'
+      ? sql`
+          delete from index_entries where (index_id, key, id) in (
+            select entry.index_id, entry.key, entry.id from ${rows})`
+      : sql`
+          delete from index_entries where ctid = any(array(
+            select (
+              select own.ctid from index_entries as own
+              where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id)
+            from ${rows}))`
+    ).execute(trx)
+  }
 }
 
 /** Returns entries as a table with the name `entry`. The text of the statement does not change. */

@@ -42,8 +42,11 @@ export type WriteDocuments = (
 /** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
 const TIME_LIMIT = 20
 
-/** Maximum number of documents that one statement writes, and of their bytes. */
-const STATEMENT_LIMIT = { documents: 250, bytes: 256 * 1024 } as const
+/**
+ * Maximum number of documents and of their entries in indexes that are written without a check of
+ * the time, and of the bytes of the documents.
+ */
+const STATEMENT_LIMIT = { rows: 250, bytes: 256 * 1024 } as const
 
 /** Maximum size of replaced documents that are read together, bytes. */
 const READ_BYTES = 1024 * 1024
@@ -82,7 +85,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
       while (written.length < documents.length) {
         if (written.length > 0) await nextTurn()
         if (written.length > 0 && performance.now() > until) break
-        const next = nextRows(documents, written.length)
+        const next = nextRows(documents, written.length, indexes?.definitions.length)
         const outcomes = await writeRows(target, next, until)
         rows.push(...next.slice(0, outcomes.length))
         written.push(...outcomes)
@@ -105,11 +108,12 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
 }
 
 /** Returns the documents that the next statement writes: with different ids, at least one. */
-function nextRows(documents: readonly NewDocument[], from: number): Row[] {
+function nextRows(documents: readonly NewDocument[], from: number, indexes = 0): Row[] {
+  const max = Math.ceil(STATEMENT_LIMIT.rows / (1 + indexes))
   const rows: Row[] = []
   const ids = new Set<string>()
   let bytes = 0
-  for (let at = from; at < documents.length && rows.length < STATEMENT_LIMIT.documents; at++) {
+  for (let at = from; at < documents.length && rows.length < max; at++) {
     const document = documents[at] as NewDocument
     bytes += document.body.length
     if (ids.has(document.id) || (bytes > STATEMENT_LIMIT.bytes && rows.length > 0)) break
