@@ -95,7 +95,7 @@ forEachEngine((engine) => {
       await fc.assert(fc.asyncProperty(rounds, scenario), { numRuns: 25 * CASES })
       if (engine.name === 'sqlite') return
       for (const name of ['insert', 'update', 'delete']) {
-        expect(made.get(`${name}-indexed-document`)).toBeGreaterThan(10)
+        expect(made.get(`${name}-indexed-document`)).toBeGreaterThan(0)
       }
     },
     120_000 * CASES,
