@@ -311,3 +311,30 @@ it('an import that waits for another one ends when its client disconnects', asyn
   await first
   expect(write).toHaveBeenCalledOnce()
 })
+
+it('reads the next batch of an import while one is written, and counts both in order', async () => {
+  let read = 0
+  async function* records(): AsyncGenerator<ImportRecord[]> {
+    for (; read < 3_000; read++) yield [{ line: read + 1, text: read % 1_000 === 1 ? '[' : '{}' }]
+  }
+  const written: number[] = []
+  const readDuring: number[] = []
+  const importer = createImporter({
+    repository: {
+      async write(_, documents) {
+        // The second batch has been read by the end of the first one, and no more.
+        if (written.length === 0) await vi.waitUntil(() => read >= 1_999)
+        for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+        readDuring.push(read)
+        written.push(documents.length)
+        return documents.map(() => 'created' as const)
+      },
+    },
+    ...{ now: () => 0, check: () => undefined },
+  })
+  const result = await importer.run(where, records(), 'fail', forever())
+  expect(result).toMatchObject({ created: 2_997, failed: 3 })
+  expect(result.errors.map(({ line }) => line)).toEqual([2, 1_002, 2_002])
+  expect(written.reduce((sum, count) => sum + count)).toBe(2_997)
+  expect(readDuring[0]).toBeLessThan(2_100)
+})

@@ -26,7 +26,7 @@ const BATCH_SIZE = 1024 * 1024
 export interface Importer {
   /**
    * Stores records one after the other, in transactions of bounded size and time. A record that
-   * cannot be stored does not affect the others.
+   * cannot be stored does not affect the others. While a batch is written, the next one is read.
    *
    * @param signal aborted when the client disconnects. The import then ends after the current
    * transaction.
@@ -90,25 +90,40 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
     async run(where, records, onConflict, signal) {
       const tally = new ImportTally()
       let batch: ImportedDocument[] = []
+      let rejected = new ImportTally()
       let size = 0
-      const end = async () => {
-        const valid = await validate(check, where, batch, tally)
-        await writeBatch(where, valid, onConflict, tally, signal)
-        tally.endBatch()
+      /** The batch that is written while the next one is read. */
+      let writing = Promise.resolve()
+      const begin = async () => {
+        const [documents, others] = [batch, rejected]
         batch = []
+        rejected = new ImportTally()
         size = 0
+        await writing
+        writing = end(documents, others)
+        // The next batch, or the end, throws it.
+        writing.catch(() => {})
+      }
+      const end = async (documents: readonly ImportedDocument[], others: ImportTally) => {
+        const valid = await validate(check, where, documents, others)
+        await writeBatch(where, valid, onConflict, tally, signal)
+        tally.add(others)
+        tally.endBatch()
       }
       try {
         for await (const part of records) {
           await nextTurn()
-          const documents = toDocuments(part, now, tally)
+          const documents = toDocuments(part, now, rejected)
           for (const { body } of documents) size += body.length
           batch.push(...documents)
-          if (batch.length + part.length > TRANSACTION || size > BATCH_SIZE) await end()
+          if (batch.length + part.length > TRANSACTION || size > BATCH_SIZE) await begin()
         }
-        await end()
+        await begin()
+        await writing
         return tally.result
       } catch (error) {
+        // The error states how many documents are stored.
+        await writing.catch(() => {})
         throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
       }
     },
