@@ -3,7 +3,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
-import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { operatorSession } from '../../test-support/operator-session.testing.ts'
+import { sendRequest, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
 // A node whose role allows fewer connections than it needs, beside one without such a limit.
 
@@ -106,9 +107,10 @@ test('a node without notifications follows the changes of another node', async (
 
 test('a node without any database connection rejects data requests with 503', async () => {
   const ready = () => limited.request('GET', '/_api/health/ready')
-  const list = () => limited.request('GET', '/_api/endpoint')
-  // The list is served from memory while the caller was authorized a moment ago. A notification of
-  // the changes before the test may arrive late and clear the known callers: then start again.
+  const Cookie = await operatorSession(limited)
+  const list = () => sendRequest(limited.port, 'GET', '/_api/endpoint', { headers: { Cookie } })
+  // The list is served from memory while the session was confirmed a moment ago. A notification of
+  // the changes before the test may arrive late and clear the known sessions: then start again.
   for (let attempt = 0; attempt < 10; attempt++) {
     await limitConnections(-1)
     await expect.poll(async () => (await ready()).status).toBe(200)
@@ -124,6 +126,7 @@ test('a node without any database connection rejects data requests with 503', as
     ['GET', '/_db/blog/articles/one'],
     ['POST', '/_db/blog/articles'],
     ['GET', '/_db/gone/articles'],
+    ['GET', '/_api/endpoint'],
     ['GET', '/_api/audit'],
     ['POST', '/_api/database'],
   ] as const) {
