@@ -186,7 +186,9 @@ forEachEngine((engine) => {
     async function* records(): AsyncGenerator<readonly ImportRecord[]> {
       for (let at = 0; at < 1_250; at += 250) {
         yield Array.from({ length: 250 }, (_, n) => ({ line: at + n, text: '{}' }))
-        if (at === 1_000) await store.db.deleteFrom('databases').execute()
+        if (at !== 1_000) continue
+        await vi.waitUntil(async () => (await stored()).length === 1_000)
+        await store.db.deleteFrom('databases').execute()
       }
     }
     await expect(importer.run(where, records(), 'fail', forever())).rejects.toMatchObject({
