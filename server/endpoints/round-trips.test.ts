@@ -10,10 +10,11 @@ test('a request that adds, maps or removes an endpoint takes three round trips',
   await using proxied = await startProxiedNode()
   const { node, proxy } = proxied
   // Repeated changes need other endpoints and mappings.
-  const ports = await freePorts(100)
+  const free = (await freePorts(40)).map((port) => `tcp://127.0.0.1:${port}`)
   const added: string[] = []
   const add = async () => {
-    const endpoint = `tcp://127.0.0.1:${ports.pop()}`
+    if (free.length === 0) while (added.length > 0) await remove()
+    const endpoint = free.pop() ?? ''
     const body = { endpoint, databases: ['blog'] }
     expect((await node.request('POST', '/_api/endpoint', body)).status).toBe(200)
     added.push(endpoint)
@@ -25,8 +26,10 @@ test('a request that adds, maps or removes an endpoint takes three round trips',
     expect((await node.request('POST', '/_api/endpoint', body)).status).toBe(200)
   }
   const remove = async () => {
-    if (added.length === 0) await add()
-    expect((await node.request('DELETE', endpointPath(added.pop() ?? ''))).status).toBe(200)
+    if (added.length === 0) while (free.length > 0) await add()
+    const endpoint = added.pop() ?? ''
+    expect((await node.request('DELETE', endpointPath(endpoint))).status).toBe(200)
+    free.push(endpoint)
   }
   await expectRoundTrips(proxy, 3, add)
   await expectRoundTrips(proxy, 3, map)
