@@ -4,8 +4,8 @@ import { createTurns } from '../../storage/changes/turns.ts'
 const nextTurn = createTurns()
 
 /**
- * Yields the parts of an import, each in a turn of the event loop without parts of others, so that other requests run between them.
- * Omits empty ones, which blank lines cause.
+ * Yields the parts of an import, at most one part of all imports in a turn of the event loop, so
+ * that other requests run between them. Omits empty parts, which blank lines cause.
  */
 export async function* pacedRecords(
   parts: AsyncIterable<readonly ImportRecord[]>,

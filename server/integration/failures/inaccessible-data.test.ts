@@ -110,7 +110,7 @@ test('files that may not be used end a start with their name, and are left as th
   await expectKept(token)
 })
 
-/** The user `nobody` on Linux, whom no process of the test runs as. */
+/** The user `nobody` on Linux. No process of the test runs as this user. */
 const OTHER_USER = 65_534
 
 /** Only root can give files to another user. */

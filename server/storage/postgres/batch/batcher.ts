@@ -17,7 +17,7 @@ export interface BatchLimits {
 /**
  * Returns one result for each item, in order.
  *
- * @param errors those because of which a larger batch was divided into these items.
+ * @param errors the errors because of which a larger batch was divided into these items.
  */
 export type RunBatch<Item, Result> = (
   items: readonly Item[],
