@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { invariant } from '../../contract/invariant.ts'
+import { systemCode } from '../../failure.ts'
 import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
@@ -48,6 +49,9 @@ const TIME_LIMIT = 20
  */
 const STATEMENT_LIMIT = { rows: 250, bytes: 256 * 1024 } as const
 
+/** SQLSTATE of a row that a unique constraint excludes. */
+const UNIQUE_VIOLATION = '23505'
+
 /** Maximum size of replaced documents that are read together, bytes. */
 const READ_BYTES = 1024 * 1024
 
@@ -65,6 +69,8 @@ interface Target extends Scope {
   readonly trx: Transaction<Tables>
   readonly indexes: CollectionIndexes | undefined
   readonly replaces: boolean
+  /** Whether another transaction has inserted one of the ids at the same time, and may do so again. */
+  readonly hasRaced: boolean
 }
 
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
@@ -74,13 +80,14 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
     let written: WriteResult[] = []
     // The callback may count the written documents, which must happen once.
     let hasCalledBack = false
+    let hasRaced = false
     const write = async (trx: Transaction<Tables>) => {
       rows = []
       written = []
       await requireDatabase(trx, where.database)
       await lockDocuments(trx, engine)
       const indexes = await openIndexes(trx, engine, where)
-      const target: Target = { trx, engine, where, indexes, replaces }
+      const target: Target = { trx, engine, where, indexes, replaces, hasRaced }
       const until = performance.now() + TIME_LIMIT
       while (written.length < documents.length) {
         if (written.length > 0) await nextTurn()
@@ -94,10 +101,14 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
       await commit?.(trx, written)
       return written
     }
-    const writing = retryConflicts(
-      () => transaction(write, 'long'),
-      () => !hasCalledBack,
-    )
+    const runOnce = () => transaction(write, 'long')
+    const run = () =>
+      runOnce().catch((error: unknown) => {
+        if (!isIdTaken(error) || hasRaced) throw error
+        hasRaced = true
+        return runOnce()
+      })
+    const writing = retryConflicts(run, () => !hasCalledBack)
     return resolveOutcome(writing, async () => {
       const at = written.findLastIndex((each) => each === 'created' || each === 'replaced')
       const { id = '', tag = '' } = rows[at] ?? {}
@@ -192,11 +203,26 @@ async function write(target: Target, rows: readonly Row[]): Promise<WriteResult[
   return rows.map((row) => written.get(row) as WriteResult)
 }
 
-/** Inserts the rows whose ids do not exist; returns their number. */
+/**
+ * Inserts the rows whose ids do not exist; returns their number.
+ *
+ * On PostgreSQL, `on conflict` doubles the cost of a row: about 14 instead of 7 µs. Only a
+ * transaction that an insertion by another one has ended ({@link isIdTaken}) uses it.
+ */
 async function insert(target: Target, rows: readonly Row[]): Promise<number> {
+  const isChecked = target.engine === 'postgres' && !target.hasRaced
+  const unlessStored = isChecked
+    ? sql`where id <> all(array(select id from documents where ${isAmong(target, rows)}))`
+    : sql`on conflict do nothing`
   const { numAffectedRows = 0n } = await sql`
-    ${insertion(target, rows)} on conflict do nothing`.execute(target.trx)
+    ${insertion(target, rows)} ${unlessStored}`.execute(target.trx)
   return Number(numAffectedRows)
+}
+
+/** Returns whether PostgreSQL has refused an id that another transaction inserted meanwhile. */
+function isIdTaken(error: unknown): boolean {
+  const isOfKey = (error as { readonly constraint?: string }).constraint === 'documents_key'
+  return isOfKey && systemCode(error) === UNIQUE_VIOLATION
 }
 
 function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
@@ -209,12 +235,13 @@ function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<u
       ${into} select ${where.database}, ${where.collection}, value ->> 0, value ->> 1, value ->> 2
       from json_each(${list}) where true`
   }
-  const texts = (column: 'id' | 'tag' | 'body') =>
-    sql`cast(${encodeTextArray(sorted.map((row) => row[column]))} as text[])`
+  const texts = (column: 'id' | 'tag' | 'body') => textArray(sorted.map((row) => row[column]))
   return sql`
     ${into} select ${where.database}, ${where.collection}, id, tag, body
     from unnest(${texts('id')}, ${texts('tag')}, ${texts('body')}) as each(id, tag, body)`
 }
+
+const textArray = (texts: readonly string[]) => sql`cast(${encodeTextArray(texts)} as text[])`
 
 interface State {
   readonly tag: string
@@ -235,11 +262,11 @@ async function storedStates(
 }
 
 function isAmong({ engine, where }: Scope, rows: readonly { readonly id: string }[]) {
-  const list = JSON.stringify(rows.map(({ id }) => id))
+  const list = rows.map(({ id }) => id)
   const ids =
     engine === 'sqlite'
-      ? sql`in (select value from json_each(${list}))`
-      : sql`= any(array(select json_array_elements_text(cast(${list} as json))))`
+      ? sql`in (select value from json_each(${JSON.stringify(list)}))`
+      : sql`= any(${textArray(list)})`
   return sql<boolean>`
     database = ${where.database} and collection = ${where.collection} and id ${ids}`
 }
