@@ -25,18 +25,24 @@ export async function storeDocuments(
     .where('name', '=', name)
     .executeTakeFirstOrThrow()
   const repository = createDocumentRepository(store)
-  for (let from = 0; from < size; from += BATCH) {
-    const some = Array.from({ length: Math.min(BATCH, size - from) }, (_, nth) => {
-      const document = documentOf(from + nth)
-      return { id: document.id, body: JSON.stringify(document) }
-    })
-    // Not `insert`, which sends a statement for each document.
-    for (let stored = 0; stored < some.length; ) {
-      const written = await repository.write({ database, collection }, some.slice(stored), false)
-      if (written.some((each) => each !== 'created')) throw new Error('an id exists already')
-      stored += written.length
+  let next = 0
+  const storeBatches = async () => {
+    for (let from = next; from < size; from = next) {
+      next = Math.min(from + BATCH, size)
+      const some = Array.from({ length: next - from }, (_, nth) => {
+        const document = documentOf(from + nth)
+        return { id: document.id, body: JSON.stringify(document) }
+      })
+      // Not `insert`, which sends a statement for each document.
+      for (let stored = 0; stored < some.length; ) {
+        const written = await repository.write({ database, collection }, some.slice(stored), false)
+        if (written.some((each) => each !== 'created')) throw new Error('an id exists already')
+        stored += written.length
+      }
     }
   }
+  // This process makes documents while PostgreSQL stores others.
+  await Promise.all([storeBatches(), storeBatches()])
   await store.close()
 }
 
