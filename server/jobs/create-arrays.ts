@@ -93,7 +93,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
       return {
         documents: sent,
         bytes,
-        bodies: bodiesOf(repository, staged, sent, release),
+        bodies: bodiesOf(deps, staged, sent, release),
         release,
       }
     } catch (error) {
@@ -117,8 +117,9 @@ function withIndex(conflict: DocumentConflict, sent: readonly Sent[]): Failure {
   return failureAt(jsonPointer([at]), conflict)
 }
 
+/** Yields the bodies of staged documents. Other requests run between the statements that read them. */
 async function* bodiesOf(
-  repository: JobRepository,
+  { repository, pause }: CreateArraysDeps,
   job: Job,
   sent: readonly Sent[],
   release: () => void,
@@ -128,6 +129,7 @@ async function* bodiesOf(
       const next = sent.slice(at, at + READ_LIMITS.documents)
       const batch = next.slice(0, limitBytes(next, READ_LIMITS.bytes))
       const ids = batch.map(({ id }) => id)
+      await pause()
       yield* await repository.bodies(job, ids)
       at += batch.length
     }

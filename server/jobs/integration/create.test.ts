@@ -101,6 +101,24 @@ forEachEngine((engine) => {
       await jobs.stop()
     })
 
+    it('lets other requests run between the statements that read the bodies of the response', async () => {
+      let pauses = 0
+      const jobs = node(async () => {
+        pauses++
+      })
+      const array = documents(1_200, { text })
+      const result = await create(jobs, array, { respondAsync: false })
+      if (!('bodies' in result)) throw new Error('a job')
+      pauses = 0
+      const read = []
+      for await (const body of result.bodies) read.push(JSON.parse(body))
+      expect(read).toEqual(JSON.parse(array))
+      // At most 256 KiB are read at once.
+      expect(pauses).toBeGreaterThanOrEqual(Math.floor(array.length / 256 / 1024))
+      await expect.poll(countRows).toEqual([0, 0])
+      await jobs.stop()
+    })
+
     it('deletes the stored parts of a rejected array', async () => {
       const jobs = node()
       const text = documents(600).replace(/]$/, ',7]')
