@@ -137,7 +137,7 @@ async function* readStreams(
   const slice = createSlices(nextTurn)
   for (;;) {
     check()
-    const entries = await mergeStreams(streams, ENTRIES)
+    const entries = await mergeStreams(streams, ENTRIES, nextTurn)
     if (entries.length === 0) return
     for (const portion of portionsOf(entries)) {
       check()

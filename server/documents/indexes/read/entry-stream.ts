@@ -1,5 +1,7 @@
+import type { NextTurn } from '../../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { compareCodePoints } from '../../query/order.ts'
+import { createSlices } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { type KeyRange, successorOf } from '../index-key.ts'
 import type { Stream } from '../plan.ts'
@@ -16,8 +18,8 @@ export interface StreamPosition {
  * ascending ids among equal keys.
  */
 export class EntryStream {
+  readonly isDescending: boolean
   readonly #prefix: Buffer
-  readonly #isDescending: boolean
   readonly #read: (range: EntryRange, limit: number) => Promise<IndexEntry[]>
   /** The parts of the index that have not been read yet, the next one last. */
   readonly #parts: EntryRange[]
@@ -33,26 +35,17 @@ export class EntryStream {
     isDescending: boolean,
     from?: StreamPosition,
   ) {
+    this.isDescending = isDescending
     this.#prefix = prefix
-    this.#isDescending = isDescending
     this.#read = (range, limit) => reader.entries(where, index, range, limit)
     const parts = isDescending ? ranges : ranges.toReversed()
     this.#parts = parts.map((range) => ({ ...range, isDescending }))
     if (from !== undefined) this.#beginAfter(Buffer.concat([prefix, from.rest]), from.id)
   }
 
-  /** Reads more entries if none is left; returns the first one, or undefined at the end. */
-  async peek(limit: number): Promise<IndexEntry | undefined> {
-    while (this.#at === this.#entries.length) {
-      const part = this.#parts.pop()
-      if (part === undefined) return undefined
-      const entries = await this.#read(part, limit)
-      this.#at = 0
-      this.#entries = part.isDescending
-        ? this.#followDescending(part, entries, limit)
-        : this.#followAscending(part, entries, limit)
-    }
-    return this.#entries[this.#at]
+  /** Returns the first entry, or undefined at the end. Returns a promise only if it has to read. */
+  peek(limit: number): IndexEntry | Promise<IndexEntry | undefined> {
+    return this.#entries[this.#at] ?? this.#readMore(limit)
   }
 
   /** Removes the first entry. */
@@ -68,15 +61,22 @@ export class EntryStream {
     return taken
   }
 
-  /** Compares entries of streams of the same direction by the rest of their keys, and by id. */
-  isBefore(entry: IndexEntry, stream: EntryStream, other: IndexEntry): boolean {
-    const order = Buffer.compare(this.#restOf(entry), stream.#restOf(other))
-    const ordered = this.#isDescending ? -order : order
-    return (ordered || compareCodePoints(entry.id, other.id)) < 0
+  /** Returns the key of an entry after the prefix of the stream. */
+  restOf({ key }: IndexEntry): Uint8Array {
+    return key.subarray(this.#prefix.length)
   }
 
-  #restOf({ key }: IndexEntry): Uint8Array {
-    return key.subarray(this.#prefix.length)
+  async #readMore(limit: number): Promise<IndexEntry | undefined> {
+    while (this.#at === this.#entries.length) {
+      const part = this.#parts.pop()
+      if (part === undefined) return undefined
+      const entries = await this.#read(part, limit)
+      this.#at = 0
+      this.#entries = part.isDescending
+        ? this.#followDescending(part, entries, limit)
+        : this.#followAscending(part, entries, limit)
+    }
+    return this.#entries[this.#at]
   }
 
   #followAscending(part: EntryRange, entries: readonly IndexEntry[], limit: number) {
@@ -109,13 +109,13 @@ export class EntryStream {
       const part = this.#parts.pop()
       if (part === undefined) return
       const { lower, upper } = part
-      const isPast = this.#isDescending
+      const isPast = this.isDescending
         ? Buffer.compare(lower, key) > 0
         : Buffer.compare(upper, key) <= 0
       if (isPast) continue
       const isWithin = Buffer.compare(lower, key) <= 0 && Buffer.compare(key, upper) < 0
       if (!isWithin) this.#parts.push(part)
-      else if (this.#isDescending) {
+      else if (this.isDescending) {
         this.#parts.push({ ...part, upper: key }, { ...rangeOfKey(key), after: { key, id } })
       } else this.#parts.push({ ...part, after: { key, id } })
       return
@@ -129,30 +129,63 @@ const isSameKey = (one: IndexEntry, other: IndexEntry): boolean =>
 /** Returns the range of one key: no other key begins with it. */
 const rangeOfKey = (key: Buffer): KeyRange => ({ lower: key, upper: successorOf(key) })
 
-/** Returns the next entries of several streams, merged by the rest of their keys and the id. */
+/** Minimum number of entries that one of several streams reads at a time. */
+const MIN_BATCH = 16
+
+/** The first entry of a stream. */
+interface Head {
+  readonly stream: EntryStream
+  readonly entry: IndexEntry
+  readonly rest: Uint8Array
+}
+
+/**
+ * Returns the next entries of several streams of the same direction, merged by the rest of their
+ * keys and the id. Other requests run before a merge of more than one stream, and during it.
+ */
 export async function mergeStreams(
   streams: readonly EntryStream[],
   limit: number,
+  nextTurn: NextTurn,
 ): Promise<readonly IndexEntry[]> {
   const [only] = streams
   if (only !== undefined && streams.length === 1) return only.take(limit)
-  const merged: IndexEntry[] = []
+  await nextTurn()
+  const slice = createSlices(nextTurn)
   const each = Math.max(MIN_BATCH, Math.ceil(limit / streams.length))
+  const merged: IndexEntry[] = []
+  const heads: Head[] = []
+  let withoutHead = streams
   while (merged.length < limit) {
-    let first: { readonly stream: EntryStream; readonly entry: IndexEntry } | undefined
-    for (const stream of streams) {
-      const entry = await stream.peek(each)
-      if (entry === undefined) continue
-      if (first === undefined || stream.isBefore(entry, first.stream, first.entry)) {
-        first = { stream, entry }
-      }
+    for (const stream of withoutHead) {
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const next = stream.peek(each)
+      const entry = next instanceof Promise ? await next : next
+      if (entry !== undefined) addHead(heads, { stream, entry, rest: stream.restOf(entry) })
     }
+    const first = heads.pop()
     if (first === undefined) break
     merged.push(first.entry)
     first.stream.skip()
+    withoutHead = [first.stream]
   }
   return merged
 }
 
-/** Minimum number of entries that one of several streams reads at a time. */
-const MIN_BATCH = 16
+/** Adds a head to others in reverse order: the first one is at the end. */
+function addHead(heads: Head[], head: Head): void {
+  let [from, to] = [0, heads.length]
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2)
+    if (isBefore(head, heads[middle] as Head)) from = middle + 1
+    else to = middle
+  }
+  heads.splice(from, 0, head)
+}
+
+function isBefore(one: Head, other: Head): boolean {
+  const order = Buffer.compare(one.rest, other.rest)
+  const ordered = one.stream.isDescending ? -order : order
+  return (ordered || compareCodePoints(one.entry.id, other.entry.id)) < 0
+}

@@ -107,7 +107,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     return undefined
   }
   for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
-    const entries = await step(scanned, read, () => mergeStreams(streams, size))
+    const entries = await step(scanned, read, () => mergeStreams(streams, size, nextTurn))
     if (entries.length === 0) {
       return (await reader.isReady(where, plan.index)) ? pageOf(undefined) : undefined
     }
@@ -147,7 +147,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
   for (const each of plan.streams) {
     const stream = new EntryStream(reader, where, plan.index, each, false)
     for (;;) {
-      const entries = await step(scanned, read, () => mergeStreams([stream], PAGE.max))
+      const entries = await step(scanned, read, () => stream.take(PAGE.max))
       if (entries.length === 0) break
       scanned += entries.length
       for (const portion of portionsOf(entries)) {
