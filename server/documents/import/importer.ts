@@ -28,6 +28,7 @@ export interface Importer {
    * Stores records one after the other, in transactions of bounded size and time. A record that
    * cannot be stored does not affect the others. While a batch is written, the next one is read.
    *
+   * @param records yields each part in a separate turn of the event loop (`paced-records.ts`).
    * @param signal aborted when the client disconnects. The import then ends after the current
    * transaction.
    * @throws Failure of a record's source or the store. Its message names how many documents are
@@ -112,7 +113,6 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       }
       try {
         for await (const part of records) {
-          await nextTurn()
           const documents = toDocuments(part, now, rejected)
           for (const { body } of documents) size += body.length
           batch.push(...documents)
