@@ -14,6 +14,8 @@ export interface ArraySplitter {
   readonly isJson: boolean | undefined
   /** Whether the array has ended. Objects one after another have no end. */
   readonly isComplete: boolean
+  /** Whether text follows the end of the array. */
+  readonly hasTextAfterEnd: boolean
   /** Returns the lines of the next part of the text. The last line may be continued. */
   readonly write: (part: string) => string
   /** Returns the end of the last line, if the array has no end. */
@@ -28,7 +30,8 @@ export function createArraySplitter(): ArraySplitter {
   let isJson: boolean | undefined
   let isArray = false
   let depth = 0
-  let [isString, isEscaped, isElement, isOver] = [false, false, false, false]
+  let [isString, isEscaped, isElement] = [false, false, false]
+  let [isOver, hasTextAfterEnd] = [false, false]
   const endLine = () => {
     const line = isElement ? '\n' : ''
     isElement = false
@@ -41,12 +44,19 @@ export function createArraySplitter(): ArraySplitter {
     get isComplete() {
       return isOver || !isArray
     },
+    get hasTextAfterEnd() {
+      return hasTextAfterEnd
+    },
     write(part) {
       let lines = ''
       // The text from here is copied when a character must be removed.
       let from = 0
-      for (let at = 0; at < part.length && !isOver; at++) {
+      for (let at = 0; at < part.length; at++) {
         const code = part.charCodeAt(at)
+        if (isOver) {
+          hasTextAfterEnd ||= isArray && !isSpace(code)
+          continue
+        }
         if (isString && code !== NEWLINE && code !== RETURN) {
           if (isEscaped) isEscaped = false
           else if (code === BACKSLASH) isEscaped = true
@@ -58,7 +68,7 @@ export function createArraySplitter(): ArraySplitter {
           isJson = true
           isBegin = false
         }
-        const isEnd = depth === 0 && (code === COMMA || code === CLOSE)
+        const isEnd = depth === 0 && (code === COMMA || (code === CLOSE && isArray))
         if (!isBegin && !isEnd && !isSpace(code)) {
           isElement = true
           if (code === QUOTE) isString = true
@@ -92,10 +102,10 @@ export function createArraySplitter(): ArraySplitter {
 const PART_BYTES = 1024 * 1024
 
 /**
- * Returns the elements of a JSON array, or objects one after another, as NDJSON. Reads a part at a time, so that the page stays
- * responsive; the browser may keep the result on disk.
+ * Returns the elements of a JSON array, or objects one after another, as NDJSON. Reads a part at a
+ * time, so that the page stays responsive; the browser may keep the result on disk.
  *
- * @throws Error if the source is neither, or if its array has no end
+ * @throws SourceError if the source is neither, if its array has no end, or if text follows the end
  */
 export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> {
   const splitter = createArraySplitter()
@@ -106,12 +116,22 @@ export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> 
     signal.throwIfAborted()
     lines.push(new Blob([splitter.write(decoder.decode(bytes, { stream: true }))]))
   }
-  if (splitter.isJson !== true) throw new Error(NO_JSON)
-  if (!splitter.isComplete) throw new Error(NO_END)
+  const error = splitter.isJson === true ? errorAtEnd(splitter) : NO_JSON
+  if (error !== undefined) throw new SourceError(error)
   return new Blob([...lines, splitter.end()])
+}
+
+/** The source cannot be imported. Nothing was sent. */
+export class SourceError extends Error {}
+
+/** Returns why a source cannot be imported once all of it was split; undefined if it can be. */
+export function errorAtEnd({ isComplete, hasTextAfterEnd }: ArraySplitter): string | undefined {
+  if (!isComplete) return NO_END
+  return hasTextAfterEnd ? TEXT_AFTER_END : undefined
 }
 
 export const NO_JSON = 'JSON begins with [ or {. Choose another format.'
 
-export const NO_END =
-  'The array has no end, so the source is probably incomplete. Nothing was imported.'
+const NO_END = 'The array has no end, so the source is probably incomplete.'
+
+const TEXT_AFTER_END = 'Text follows the ] that ends the array.'

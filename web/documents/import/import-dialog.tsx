@@ -10,7 +10,7 @@ import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
-import { NO_END, NO_JSON } from './array-splitter.ts'
+import { NO_JSON, SourceError } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
 import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
@@ -107,7 +107,7 @@ export function ImportDialog(props: { database: string; collection: string | und
             form.showErrors(
               error.message === NO_JSON
                 ? { format: NO_JSON }
-                : { form: signal.aborted ? CANCELLED : withNote(error.message) },
+                : { form: signal.aborted ? CANCELLED : withNote(error) },
             ),
         },
       )
@@ -233,6 +233,6 @@ function useBegin(file: File | null): string | undefined {
 
 const STORED_NOTE =
   'Documents that were stored before are kept. To continue, import again and keep or replace stored documents.'
-/** An array without an end is found before anything is sent. */
-const withNote = (message: string) => (message === NO_END ? NO_END : `${message} ${STORED_NOTE}`)
+const withNote = (error: Error) =>
+  `${error.message} ${error instanceof SourceError ? 'Nothing was imported.' : STORED_NOTE}`
 const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

@@ -40,7 +40,7 @@ test('An array is split into its elements, however it is printed and read', () =
   const space = fc.constantFrom(undefined, 2, '\t')
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), space, sizes, (array, indent, parts) => {
-      const lines = splitParts(`\uFEFF ${JSON.stringify(array, null, indent)} ,7`, parts)
+      const lines = splitParts(`\uFEFF ${JSON.stringify(array, null, indent)} \n`, parts)
       expect(lines).toBe(array.map((element) => `${JSON.stringify(element)}\n`).join(''))
     }),
   )
@@ -70,6 +70,16 @@ test('An array without an end is rejected, because its file may be incomplete', 
   await expect(toLines(new Blob(['[{"a":1},\n{"a":2}']), signal)).rejects.toThrow('no end')
   expect(await (await toLines(new Blob(['{\n"a":1\n}\n']), signal)).text()).toBe('{"a":1}\n')
 })
+
+test.each(['x', '[{"a":2}]', ',{"a":2}', ']'])(
+  'An array that is followed by %j is rejected, because the rest would be lost',
+  async (rest) => {
+    const { signal } = new AbortController()
+    const source = `[{"a":1}]\r\n\t ${rest}`
+    await expect(toLines(new Blob([source]), signal)).rejects.toThrow('Text follows the ]')
+    expect(preview(source, 'json').error).toBe('Text follows the ] that ends the array.')
+  },
+)
 
 test('The elements of an array are kept as they are written, with its errors', () => {
   const split = (text: string) => splitParts(text, [])
@@ -146,6 +156,8 @@ test.each<[ImportFormat, string, string]>([
   ['ndjson', '{"a":1}\n{"a"', 'Line 2: This is not JSON.'],
   ['json', '[{"a":1}, 7]', 'Document 2: A document must be a JSON object.'],
   ['json', 'a', 'JSON begins with [ or {.'],
+  ['json', '[{"a":1}, {"a', 'The array has no end'],
+  ['json', '{"a":1}]\n{"a":2}', 'Document 2: This is not JSON.'],
   ['json', '{\n"a":\n1 }\n[]', 'Document 2: A document must be a JSON object.'],
 ])('The preview of %s reports what the server rejects in %j', (format, text, error) => {
   expect(preview(text, format).error).toContain(error)

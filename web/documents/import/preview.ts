@@ -1,5 +1,5 @@
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
-import { createArraySplitter, NO_JSON } from './array-splitter.ts'
+import { createArraySplitter, errorAtEnd, NO_JSON } from './array-splitter.ts'
 import type { ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview. */
@@ -48,9 +48,15 @@ interface Read {
 
 function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean): Read {
   const isJson = format === 'json'
-  const bytes = isJson ? jsonToLines(begin) : begin
-  if (bytes === undefined) return { documents: [], error: NO_JSON }
-  const { documents, error } = previewRecords(bytes, isJson ? 'ndjson' : format, isWhole, ROWS)
+  const source = isJson ? jsonToLines(begin, isWhole) : { bytes: begin, error: undefined }
+  const { documents, error } = previewRecords(
+    source.bytes,
+    isJson ? 'ndjson' : format,
+    isWhole,
+    ROWS,
+  )
+  // Nothing is imported, so errors of documents do not matter.
+  if (source.error !== undefined) return { documents, error: source.error }
   if (documents.length === 0 && error === undefined && !isWhole)
     return { documents, error: TOO_LONG }
   if (error?.line === undefined) return { documents, error: error?.message }
@@ -59,11 +65,13 @@ function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean
 
 const TOO_LONG = 'The first document is too long for a preview.'
 
-/** Returns the elements of JSON as lines; undefined if the text is neither an array nor objects. */
-function jsonToLines(bytes: Uint8Array): Uint8Array | undefined {
+/** Returns the elements of JSON as lines, and why the source would be rejected as a whole. */
+function jsonToLines(begin: Uint8Array, isWhole: boolean) {
   const splitter = createArraySplitter()
-  const lines = splitter.write(new TextDecoder().decode(bytes))
-  return splitter.isJson === false ? undefined : new TextEncoder().encode(lines)
+  const lines = splitter.write(new TextDecoder().decode(begin))
+  const bytes = new TextEncoder().encode(lines)
+  if (splitter.isJson === false) return { bytes, error: NO_JSON }
+  return { bytes, error: isWhole || splitter.hasTextAfterEnd ? errorAtEnd(splitter) : undefined }
 }
 
 function typeOf(value: unknown): string[] {
