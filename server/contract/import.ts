@@ -8,6 +8,11 @@ export const ON_CONFLICT = ['fail', 'skip', 'replace'] as const
 
 export type OnConflict = (typeof ON_CONFLICT)[number]
 
+/** The separators of the cells of CSV, by their names. */
+export const CSV_SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const
+
+export type CsvSeparator = keyof typeof CSV_SEPARATORS
+
 /** Maximum number of errors that the result of an import lists. */
 export const IMPORT_ERRORS = 100
 

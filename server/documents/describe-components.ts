@@ -1,7 +1,7 @@
 // The components of the OpenAPI description, to which several operations refer.
 
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
-import { ON_CONFLICT } from '../contract/import.ts'
+import { CSV_SEPARATORS, ON_CONFLICT } from '../contract/import.ts'
 import type { Components, Described } from '../http/openapi-objects.ts'
 import { OPERATORS } from './query/filter.ts'
 import { EXPORT_FORMATS } from './query/query.ts'
@@ -135,6 +135,12 @@ export const documentComponents: Components = {
       in: 'query',
       description: 'What an import does with a document whose id exists.',
       schema: { type: 'string', enum: [...ON_CONFLICT], default: ON_CONFLICT[0] },
+    },
+    CsvSeparator: {
+      name: 'csv-separator',
+      in: 'query',
+      description: 'The separator of the cells of a body of CSV.',
+      schema: { type: 'string', enum: Object.keys(CSV_SEPARATORS), default: 'comma' },
     },
     ExportAs: {
       name: 'export-as',

@@ -25,6 +25,7 @@ type Headers = Readonly<Record<string, string>>
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const PATCH_TYPE = { 'Content-Type': 'application/merge-patch+json' }
+const CSV_TYPE = { 'Content-Type': 'text/csv' }
 const NDJSON_TYPE = { 'Content-Type': 'application/x-ndjson' }
 const create = (body: object) =>
   request('/articles', { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) }, blog)
@@ -54,7 +55,7 @@ const requests: readonly [string, string, number, Headers?, string?][] = [
   ['POST', '/articles', 202, { ...JSON_TYPE, ...ASYNC }, '[{}]'],
   ['POST', '/articles', 409, JSON_TYPE, '{"id":"one"}'],
   ['POST', '/articles', 415, { ...JSON_TYPE, 'Content-Encoding': 'br' }, '{}'],
-  ['POST', '/articles?on-conflict=skip', 200, { 'Content-Type': 'text/csv' }, 'id\none\n'],
+  ['POST', '/articles?on-conflict=skip&csv-separator=tab', 200, CSV_TYPE, 'id\none\n'],
   ['POST', '/articles?on-conflict=skip', 200, NDJSON_TYPE, '{"id":"one"}\n'],
   ['PATCH', '/articles?id=one', 200, { ...JSON_TYPE, ...ANY, ...ACCEPT, ...PLAIN }, '{"a":1}'],
   ['PATCH', '/articles?id=one', 200, PATCH_TYPE, '{"a":1}'],

@@ -130,7 +130,12 @@ export const collection = operations([parameter('Collection')], {
     summary: 'Create a document or all documents of an array, or import documents',
     description:
       'NDJSON and CSV are imports: documents are stored one after the other while they arrive.',
-    parameters: [parameter('OnConflict'), parameter('Accept'), parameter('Prefer')],
+    parameters: [
+      parameter('OnConflict'),
+      parameter('CsvSeparator'),
+      parameter('Accept'),
+      parameter('Prefer'),
+    ],
     requestBody: body(
       {
         ...json({

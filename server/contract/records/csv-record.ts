@@ -13,10 +13,11 @@ export type CsvHeader = readonly FieldPath[]
 /**
  * Returns the cells of a CSV record (RFC 4180), without its line break.
  *
+ * @param separator a character.
  * @param quoted receives the indexes of quoted cells.
  * @throws Failure `invalid` for a quote that is neither around a cell nor doubled.
  */
-export function parseCells(record: string, quoted?: Set<number>): string[] {
+export function parseCells(record: string, separator: string, quoted?: Set<number>): string[] {
   const cells: string[] = []
   for (let at = 0; ; ) {
     if (record[at] === '"') {
@@ -25,15 +26,15 @@ export function parseCells(record: string, quoted?: Set<number>): string[] {
       cells.push(cell)
       at = end
     } else {
-      const comma = record.indexOf(',', at)
-      const end = comma === -1 ? record.length : comma
+      const next = record.indexOf(separator, at)
+      const end = next === -1 ? record.length : next
       const cell = record.slice(at, end)
       if (cell.includes('"')) throw badQuote()
       cells.push(cell)
       at = end
     }
     if (at === record.length) return cells
-    if (record[at] !== ',') throw badQuote()
+    if (record[at] !== separator) throw badQuote()
     at++
   }
 }
@@ -56,11 +57,11 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
  *
  * @throws Failure `invalid` for more than {@link COLUMNS} columns, for lines that end with a
  * carriage return, and for a name that is repeated, nested in another one, or empty without quotes, as after
- * a trailing comma.
+ * a trailing separator.
  */
-export function parseHeader(record: string): CsvHeader {
+export function parseHeader(record: string, separator: string): CsvHeader {
   const quoted = new Set<number>()
-  const names = parseCells(record, quoted)
+  const names = parseCells(record, separator, quoted)
   if (names.length > COLUMNS) {
     throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
   }
@@ -97,8 +98,8 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
  *
  * @throws Failure `invalid` if the number of cells differs from the header.
  */
-export function parseRecord(header: CsvHeader, record: string): string {
-  const cells = parseCells(record)
+export function parseRecord(header: CsvHeader, record: string, separator: string): string {
+  const cells = parseCells(record, separator)
   if (cells.length !== header.length) {
     throw new Failure(
       'invalid',

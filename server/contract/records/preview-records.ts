@@ -1,6 +1,11 @@
 import { Failure } from '../../failure.ts'
 import { type Json, parseStrictly } from '../strict-json.ts'
-import { createRecordReader, type ImportFormat, type ImportRecord } from './read-records.ts'
+import {
+  createRecordReader,
+  type ImportFormat,
+  type ImportRecord,
+  type ReadOptions,
+} from './read-records.ts'
 
 type Fields = Readonly<Record<string, Json>>
 
@@ -25,8 +30,9 @@ export function previewRecords(
   format: ImportFormat,
   isWhole: boolean,
   max: number,
+  options?: ReadOptions,
 ): RecordsPreview {
-  const { splitter, read } = createRecordReader(format)
+  const { splitter, read } = createRecordReader(format, options)
   const documents: Fields[] = []
   let error: RecordsPreview['error']
   let count = 0

@@ -84,6 +84,7 @@ describe('CSV', () => {
         [3, '{"id":"2"}'],
       ],
     ],
+    ['semicolons and tabs in cells', 'a\n1;2\t3', [[2, '{"a":"1;2\\t3"}']]],
     ['nested fields', 'a.b,a.c.d,a\\.b\n1,2,3', [[2, '{"a":{"b":1,"c":{"d":2}},"a.b":3}']]],
     ['__proto__', '__proto__.a,b\n1,2', [[2, '{"__proto__":{"a":1},"b":2}']]],
     ['quoted cells', '"a","b"\n"x,""y"" ","1"\n', [[2, '{"a":"x,\\"y\\" ","b":1}']]],

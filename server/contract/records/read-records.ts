@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.ts'
+import { CSV_SEPARATORS, type CsvSeparator } from '../import.ts'
 import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
 import {
   CsvSplitter,
@@ -49,14 +50,23 @@ export interface RecordReader {
   readonly read: (raw: RawRecord) => ImportRecord | undefined
 }
 
-/**
- * Returns a reader of lines with a JSON text each, or of CSV with a header.
- *
- * @param lineBytes maximum size of a line of NDJSON, by default that of a document.
- */
-export function createRecordReader(format: ImportFormat, lineBytes?: number): RecordReader {
-  const splitter = format === 'csv' ? new CsvSplitter() : new LineSplitter(lineBytes)
-  const parser = format === 'csv' ? new CsvParser() : JSON_PARSER
+export interface ReadOptions {
+  /** Default: comma. */
+  readonly separator?: CsvSeparator
+  /** Maximum size of a line of NDJSON. Default: that of a document. */
+  readonly lineBytes?: number
+}
+
+/** Returns a reader of lines with a JSON text each, or of CSV with a header. */
+export function createRecordReader(
+  format: ImportFormat,
+  { separator: name = 'comma', lineBytes }: ReadOptions = {},
+): RecordReader {
+  const separator = CSV_SEPARATORS[name]
+  const [splitter, parser] =
+    format === 'csv'
+      ? [new CsvSplitter(separator), new CsvParser(separator)]
+      : [new LineSplitter(lineBytes), JSON_PARSER]
   return { splitter, read: (raw) => toRecord(raw, parser) }
 }
 
@@ -65,15 +75,14 @@ export function createRecordReader(format: ImportFormat, lineBytes?: number): Re
  * part is empty if its lines are blank, so that the caller can yield to other work.
  *
  * @param chunks closed if they are not read to their end.
- * @param lineBytes maximum size of a line of NDJSON, by default that of a document.
  * @throws Failure `invalid` if the header of a CSV file cannot be used.
  */
 export async function* readRecords(
   chunks: AsyncIterable<Uint8Array>,
   format: ImportFormat,
-  lineBytes?: number,
+  options?: ReadOptions,
 ): AsyncGenerator<readonly ImportRecord[]> {
-  const { splitter, read } = createRecordReader(format, lineBytes)
+  const { splitter, read } = createRecordReader(format, options)
   let part: ImportRecord[] = []
   let count = 0
   let bytes = 0
@@ -129,7 +138,12 @@ const withoutReturn = (text: string) => (text.endsWith('\r') ? text.slice(0, -1)
 
 /** Takes the first record as the header of the others. */
 class CsvParser implements Parser {
+  readonly #separator: string
   #header: CsvHeader | undefined
+
+  constructor(separator: string) {
+    this.#separator = separator
+  }
 
   get needsHeader(): boolean {
     return this.#header === undefined
@@ -141,8 +155,8 @@ class CsvParser implements Parser {
   }
 
   parse(record: string): string | undefined {
-    if (this.#header !== undefined) return parseRecord(this.#header, record)
-    this.#header = parseHeader(record)
+    if (this.#header !== undefined) return parseRecord(this.#header, record, this.#separator)
+    this.#header = parseHeader(record, this.#separator)
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import { CsvSplitter, LineSplitter } from './record-splitter.ts'
 
 test.each([
   ['NDJSON', new LineSplitter()],
-  ['CSV', new CsvSplitter()],
+  ['CSV', new CsvSplitter(',')],
 ])('%s: a record in many chunks keeps none of them', (_, splitter) => {
   const text = 'x'.repeat(5_000)
   for (const character of text) {

@@ -70,7 +70,6 @@ const withoutMark = (line: number, bytes: Uint8Array): Uint8Array =>
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 const LINE_FEED = 0x0a
 const QUOTE = 0x22
-const COMMA = 0x2c
 
 /** Splits a body into lines. Omits empty ones. */
 export class LineSplitter implements RecordSplitter {
@@ -116,10 +115,16 @@ const AFTER_QUOTE = 3
  */
 export class CsvSplitter implements RecordSplitter {
   readonly #record = new RecordBuffer(DOCUMENT_BYTES)
+  readonly #separator: number
   #line = 1
   #firstLine = 1
   #place = CELL_START
   #seen = 0
+
+  /** @param separator an ASCII character. */
+  constructor(separator: string) {
+    this.#separator = separator.charCodeAt(0)
+  }
 
   push(chunk: Uint8Array): RawRecord[] {
     const records: RawRecord[] = []
@@ -140,7 +145,7 @@ export class CsvSplitter implements RecordSplitter {
         this.#firstLine = this.#line
         from = at + 1
         state = CELL_START
-      } else if (byte === COMMA) {
+      } else if (byte === this.#separator) {
         if (state !== QUOTED) state = CELL_START
       } else if (state !== QUOTED && byte !== BYTE_ORDER_MARK[this.#seen + at]) {
         state = PLAIN

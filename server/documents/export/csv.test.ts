@@ -110,9 +110,9 @@ it('is read back by an import', () => {
       const columns = new CsvColumns()
       columns.add(document)
       const { header, row } = createCsvFormat(columns.paths, false)
-      const paths = parseHeader(header.slice(0, -2))
+      const paths = parseHeader(header.slice(0, -2), ',')
       const stored = { id: '1', ...document }
-      expect(JSON.parse(parseRecord(paths, row(stored).slice(0, -2)))).toEqual(stored)
+      expect(JSON.parse(parseRecord(paths, row(stored).slice(0, -2), ','))).toEqual(stored)
     }),
   )
 })

@@ -31,6 +31,22 @@ forEachEngineNode((start) => {
     ])
   })
 
+  it('imports CSV whose cells are separated by semicolons or tabs', async () => {
+    const semicolons = 'id;price\n1;"3,\n50"\n2;4,00\n3,5\n'
+    const response = await send('/prices?csv-separator=semicolon', 'text/csv', semicolons)
+    expect(response.json).toMatchObject({ created: 2, failed: 1 })
+    const headers = { 'Content-Type': 'text/csv', Prefer: 'respond-async' }
+    const tabs = 'id\tprice\n3\t5\n'
+    const job = await node.request('POST', '/prices?csv-separator=tab', tabs, { headers })
+    const status = async () => (await node.request('GET', String(job.headers.location))).status
+    await expect.poll(status).toBe(200)
+    expect(await all('/prices')).toEqual([
+      { id: '1', price: '3,\n50' },
+      { id: '2', price: '4,00' },
+      { id: '3', price: 5 },
+    ])
+  })
+
   it('imports NDJSON, and applies on-conflict and the schema', async () => {
     await node.request('PUT', '/_schema/books', { properties: { n: { type: 'number' } } })
     const type = 'application/x-ndjson'
@@ -80,6 +96,10 @@ forEachEngineNode((start) => {
     ['/c?on-conflict=skip&on-conflict=fail', 'text/csv', 400, 'on-conflict'],
     ['/c?onconflict=skip', 'text/csv', 400, 'onconflict'],
     ['/c?on-conflict=skip', 'application/json', 400, 'on-conflict'],
+    ['/c?csv-separator=;', 'text/csv', 400, 'csv-separator'],
+    ['/c?csv-separator=tab&csv-separator=tab', 'text/csv', 400, 'csv-separator'],
+    ['/c?csv-separator=tab', 'application/x-ndjson', 400, 'csv-separator'],
+    ['/c?csv-separator=tab', 'application/json', 400, 'csv-separator'],
     ['/c', 'text/csv; charset=iso-8859-1', 415, 'Content-Type'],
     ['/c', 'text/csvx', 415, 'Content-Type'],
     ['/c', 'text/csv', 422, undefined],

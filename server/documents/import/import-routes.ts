@@ -1,6 +1,11 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { ON_CONFLICT, type OnConflict } from '../../contract/import.ts'
+import {
+  CSV_SEPARATORS,
+  type CsvSeparator,
+  ON_CONFLICT,
+  type OnConflict,
+} from '../../contract/import.ts'
 import { type ImportFormat, readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
@@ -29,15 +34,16 @@ export function importHandler(deps: ImportHandlerDeps) {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
     if (format === undefined) {
-      if (!parameters.has('on-conflict')) return next()
-      throw new Failure('bad-parameter', 'on-conflict needs a body of NDJSON or CSV.', {
-        field: 'on-conflict',
-      })
+      const name = PARAMETERS.csv.find((each) => parameters.has(each))
+      if (name === undefined) return next()
+      throw badParameter(name, `${name} applies to imports, whose body is NDJSON or CSV.`)
     }
     const headers = { 'Content-Type': contentType(c) }
     const where = collectionOf(c)
+    requireKnown(parameters, PARAMETERS[format])
     const onConflict = parseOnConflict(parameters)
-    const records = pacedRecords(readRecords(bodyChunks(c), format))
+    const separator = parseSeparator(parameters)
+    const records = pacedRecords(readRecords(bodyChunks(c), format, { separator }))
     if (prefersAsync(c)) {
       return acceptedResponse(c, await beginImport(where, { onConflict }, storedParts(records)))
     }
@@ -62,20 +68,41 @@ function formatOf(type: string | undefined): ImportFormat | undefined {
   return name.toLowerCase() === 'text/csv' ? 'csv' : 'ndjson'
 }
 
-/** @throws Failure `bad-parameter` also for other parameters, which are probably a mistake. */
-export function parseOnConflict(parameters: URLSearchParams): OnConflict {
-  for (const name of parameters.keys()) {
-    if (name === 'on-conflict') continue
-    throw new Failure(
-      'bad-parameter',
-      `An import has no parameter ${JSON.stringify(name.slice(0, 64))}. Its only parameter is on-conflict.`,
-      { field: name },
-    )
-  }
-  const [value = 'fail', second] = parameters.getAll('on-conflict')
-  const found = ON_CONFLICT.find((each) => each === value)
-  if (found !== undefined && second === undefined) return found
-  throw new Failure('bad-parameter', `on-conflict must be one of ${ON_CONFLICT.join(', ')}.`, {
-    field: 'on-conflict',
-  })
+const PARAMETERS: Readonly<Record<ImportFormat, readonly string[]>> = {
+  ndjson: ['on-conflict'],
+  csv: ['on-conflict', 'csv-separator'],
 }
+
+/** @throws Failure `bad-parameter` for other parameters, which are probably a mistake. */
+export function requireKnown(parameters: URLSearchParams, known: readonly string[]): void {
+  const name = parameters.keys().find((each) => !known.includes(each))
+  if (name === undefined) return
+  throw badParameter(
+    name,
+    `This import has no parameter ${JSON.stringify(name.slice(0, 64))}, only ${known.join(' and ')}.`,
+  )
+}
+
+/** @throws Failure `bad-parameter` */
+export const parseOnConflict = (parameters: URLSearchParams): OnConflict =>
+  parseChoice(parameters, 'on-conflict', ON_CONFLICT) ?? 'fail'
+
+const parseSeparator = (parameters: URLSearchParams): CsvSeparator =>
+  parseChoice(parameters, 'csv-separator', SEPARATORS) ?? 'comma'
+
+const SEPARATORS = Object.keys(CSV_SEPARATORS) as CsvSeparator[]
+
+function parseChoice<Choice extends string>(
+  parameters: URLSearchParams,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const [value, second] = parameters.getAll(name)
+  if (value === undefined) return undefined
+  const found = choices.find((choice) => choice === value)
+  if (found !== undefined && second === undefined) return found
+  throw badParameter(name, `${name} must be one of ${choices.join(', ')}.`)
+}
+
+const badParameter = (field: string, message: string) =>
+  new Failure('bad-parameter', message, { field })

@@ -14,7 +14,7 @@ import { streamText } from '../../http/output/stream-text.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
-import { parseOnConflict } from '../import/import-routes.ts'
+import { parseOnConflict, requireKnown } from '../import/import-routes.ts'
 import { pacedRecords } from '../import/paced-records.ts'
 import type { DatabaseImporter } from './database-importer.ts'
 import { databaseExport, databaseImport } from './describe-routes.ts'
@@ -57,12 +57,15 @@ export function transferRoutes(deps: TransferRoutesDeps) {
       async (c) => {
         requireNdjson(c.req.header('Content-Type'))
         const parameters = searchParameters(c)
+        requireKnown(parameters, ['on-conflict'])
         const onConflict = parseOnConflict(parameters)
         const { id: database, name: target } = databaseOf(c)
         if (!parameters.has('on-conflict')) {
           await databaseImporter.requireEmpty({ id: database, name: target })
         }
-        const records = pacedRecords(readRecords(bodyChunks(c), 'ndjson', LINE_BYTES))
+        const records = pacedRecords(
+          readRecords(bodyChunks(c), 'ndjson', { lineBytes: LINE_BYTES }),
+        )
         const audit = { actor: c.get('actor'), target }
         if (prefersAsync(c)) {
           const where = { database, collection: WHOLE_DATABASE }
