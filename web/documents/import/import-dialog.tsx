@@ -15,7 +15,7 @@ import classes from './import-dialog.module.css'
 import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { detectFormat, IMPORT_FORMATS, type ImportFormat, NO_TSV } from './read-source.ts'
+import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Longer text is a file, because a text field would be slow. */
 const MAX_PASTED = 200_000
@@ -93,8 +93,7 @@ export function ImportDialog(props: { database: string; collection: string | und
   useEffect(() => () => abort.current?.abort(), [])
   const submit = () =>
     form.submit(({ onConflict }) => {
-      if (source === undefined || isReading) return
-      if (format === undefined) return form.showErrors({ format: NO_TSV })
+      if (source === undefined || format === undefined) return
       const controller = new AbortController()
       abort.current = controller
       setShare(0)
@@ -153,7 +152,7 @@ export function ImportDialog(props: { database: string; collection: string | und
               label="File"
               description="NDJSON, CSV or JSON, of any size"
               placeholder="Choose a file"
-              accept=".json,.ndjson,.jsonl,.csv,application/json,application/x-ndjson,text/csv"
+              accept=".json,.ndjson,.jsonl,.csv,.tsv,application/json,application/x-ndjson,text/csv,text/tab-separated-values"
               clearable
               data-autofocus={collection !== undefined || undefined}
               {...form.getInputProps('file')}
@@ -179,9 +178,7 @@ export function ImportDialog(props: { database: string; collection: string | und
                       value: '',
                       label: detected
                         ? `Detected: ${IMPORT_FORMATS[detected].label}`
-                        : isReading
-                          ? 'Reading the file…'
-                          : 'Choose one',
+                        : 'Reading the file…',
                     },
                     ...Object.entries(IMPORT_FORMATS).map(([value, { label }]) => ({
                       value,
@@ -196,10 +193,7 @@ export function ImportDialog(props: { database: string; collection: string | und
                   {...form.getInputProps('onConflict')}
                 />
               </div>
-              {!isReading && format === undefined && form.errors.format === undefined && (
-                <p className={classes.error}>{NO_TSV}</p>
-              )}
-              {!isReading && format !== undefined && (
+              {format !== undefined && (
                 <ImportPreview
                   source={source}
                   text={file === null ? text : undefined}

@@ -17,9 +17,13 @@ test.each([
   ['a.json', '{ "tags": [\r\n', 'json'],
   ['', 'id,title', 'csv'],
   ['', 'id\n', 'csv'],
-  ['', 'id\ttitle\n1\ta,b', undefined],
-  ['a.tsv', 'id', undefined],
-  ['a.csv', 'id\ttitle', 'csv'],
+  ['', 'id\ttitle\n1\ta,b', 'tabs'],
+  ['a.tsv', 'id', 'tabs'],
+  ['a.csv', 'id\ttitle', 'tabs'],
+  ['a.csv', 'id;price;"weight, kg; net"\r\n1;3,5;4,5', 'semicolons'],
+  ['', '\uFEFFid;title', 'semicolons'],
+  ['a.csv', 'id,note;sic', 'csv'],
+  ['a.csv', '"a;b",c', 'csv'],
 ])('The format of %j that begins with %j is %s', (name, begin, format) => {
   expect(detectFormat(name, begin)).toBe(format)
 })
@@ -125,6 +129,12 @@ test('A preview shows the first documents and the types of their fields', () => 
     documents: ['1', '2', '3', '4', '5'].map((id) => ({ id })),
     error: undefined,
   })
+})
+
+test('A preview reads cells that are separated by semicolons or tabs', () => {
+  const documents = [{ id: '1', price: '3,50' }]
+  expect(preview('id;price\n1;3,50', 'semicolons').documents).toEqual(documents)
+  expect(preview('id\tprice\n1\t3,50', 'tabs').documents).toEqual(documents)
 })
 
 test.each([

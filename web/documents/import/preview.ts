@@ -1,6 +1,6 @@
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
 import { createArraySplitter, errorAtEnd, NO_JSON } from './array-splitter.ts'
-import type { ImportFormat } from './read-source.ts'
+import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview. */
 const ROWS = 5
@@ -48,12 +48,14 @@ interface Read {
 
 function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean): Read {
   const isJson = format === 'json'
+  const { separator } = IMPORT_FORMATS[format]
   const source = isJson ? jsonToLines(begin, isWhole) : { bytes: begin, error: undefined }
   const { documents, error } = previewRecords(
     source.bytes,
-    isJson ? 'ndjson' : format,
+    separator === undefined ? 'ndjson' : 'csv',
     isWhole,
     ROWS,
+    { separator },
   )
   // Nothing is imported, so errors of documents do not matter.
   if (source.error !== undefined) return { documents, error: source.error }

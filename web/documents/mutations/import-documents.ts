@@ -25,12 +25,16 @@ async function importDocuments(
   { source, format, onConflict, signal, onProgress }: DocumentImport,
 ): Promise<ImportResult> {
   const client = databaseApi(database, createUpload(onProgress, signal))
+  const { type, separator } = IMPORT_FORMATS[format]
   const request = {
     param: { collection: encodeURIComponent(collection) },
-    query: { 'on-conflict': onConflict },
+    query: {
+      'on-conflict': onConflict,
+      ...(separator === undefined ? {} : { 'csv-separator': separator }),
+    },
   }
   const body = format === 'json' ? await toLines(source, signal) : source
-  const headers = { 'Content-Type': IMPORT_FORMATS[format].type }
+  const headers = { 'Content-Type': type }
   const result: unknown = await readJson(
     client[COLLECTION_PARAMETER].$post(request, { headers, init: { body } }),
   )
