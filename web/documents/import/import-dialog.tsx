@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { OnConflict } from '../../../server/contract/import.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
@@ -82,25 +83,40 @@ export function ImportDialog(props: { database: string; collection: string | und
   const detected = isReading ? undefined : detectFormat(file?.name ?? '', begin ?? text)
   const format = form.values.format === '' ? detected : form.values.format
   const [share, setShare] = useState(0)
-  const abort = useRef<AbortController>(undefined)
+  /** Ends the import that runs. */
+  const running = useRef<AbortController>(undefined)
+  const [isLeaving, setLeaving] = useState(false)
   const load = useImportDocuments(collectionRef)
   const { mutate } = load
   // Leaving would end the import.
-  useBlocker({ shouldBlockFn: () => load.isPending, enableBeforeUnload: () => load.isPending })
-  const leave = () => {
-    if (!load.isPending) close()
+  useBlocker({
+    shouldBlockFn: () => {
+      setLeaving(running.current !== undefined)
+      return running.current !== undefined
+    },
+    enableBeforeUnload: () => running.current !== undefined,
+  })
+  const cancelAndClose = () => {
+    running.current?.abort()
+    running.current = undefined
+    announce('The import was cancelled.')
+    close()
   }
-  useEffect(() => () => abort.current?.abort(), [])
+  useEffect(() => () => running.current?.abort(), [])
   const submit = () =>
     form.submit(({ onConflict }) => {
       if (source === undefined || format === undefined) return
       const controller = new AbortController()
-      abort.current = controller
+      running.current = controller
       setShare(0)
+      setLeaving(false)
       const { signal } = controller
       mutate(
         { source, format, onConflict, signal, onProgress: setShare },
         {
+          onSettled: () => {
+            running.current = undefined
+          },
           onSuccess: form.deleteDraft,
           onError: (error) =>
             form.showErrors(
@@ -119,10 +135,16 @@ export function ImportDialog(props: { database: string; collection: string | und
       name={collection}
       width={880}
       deliberate={source !== undefined}
-      onClose={leave}
+      onClose={() => (load.isPending ? setLeaving(!isLeaving) : close())}
     >
       {load.isPending ? (
-        <ImportProgress share={share} onCancel={() => abort.current?.abort()} />
+        <ImportProgress
+          share={share}
+          isLeaving={isLeaving}
+          onStay={() => setLeaving(false)}
+          onLeave={cancelAndClose}
+          onCancel={() => running.current?.abort()}
+        />
       ) : load.data !== undefined ? (
         <ImportOutcome
           result={load.data}

@@ -1,9 +1,22 @@
 import { Button } from '@mantine/core'
+import { useId } from 'react'
 import { DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import classes from './import-dialog.module.css'
 
-/** Shows the share of the source that was imported, with Cancel. */
-export function ImportProgress({ share, onCancel }: { share: number; onCancel: () => void }) {
+export interface ImportProgressProps {
+  /** The share of the source that was sent, 0 to 1. */
+  readonly share: number
+  /** Whether the user wants to close the dialog, which would cancel the import. */
+  readonly isLeaving: boolean
+  readonly onStay: () => void
+  readonly onLeave: () => void
+  readonly onCancel: () => void
+}
+
+/** Shows the share of the source that was sent, with Cancel. Asks before the dialog is closed. */
+export function ImportProgress(props: ImportProgressProps) {
+  const { share, isLeaving, onStay, onLeave, onCancel } = props
+  const question = useId()
   const percent = Math.floor(share * 100)
   return (
     <>
@@ -17,11 +30,27 @@ export function ImportProgress({ share, onCancel }: { share: number; onCancel: (
         {share < 1 ? `${percent} % sent. ` : 'Waiting for the last documents. '}
         Keep this page open. If you cancel, documents that were stored before are kept.
       </p>
-      <DialogActions>
-        <Button variant="default" onClick={onCancel} autoFocus>
-          Cancel import
-        </Button>
-      </DialogActions>
+      {isLeaving ? (
+        <>
+          <p id={question} className="warning">
+            Closing this dialog cancels the import.
+          </p>
+          <DialogActions>
+            <Button variant="default" onClick={onLeave}>
+              Cancel import and close
+            </Button>
+            <Button variant="filled" onClick={onStay} aria-describedby={question} autoFocus>
+              Keep importing
+            </Button>
+          </DialogActions>
+        </>
+      ) : (
+        <DialogActions>
+          <Button variant="default" onClick={onCancel} autoFocus>
+            Cancel import
+          </Button>
+        </DialogActions>
+      )}
     </>
   )
 }
