@@ -9,7 +9,8 @@ test('Selected documents are changed with a preview and deleted, and both can be
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 412 PATCH .*\/_db\/blog\/articles\/d2$/)
+  browserErrors.allow(/^http 412 (?:PATCH|DELETE) .*\/_db\/blog\/articles\/d[24]$/)
+  browserErrors.allow(/^http 404 .*\/_db\/blog\/articles\/d4$/)
   await makeBlog(
     gatehouse,
     Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, author: { name: 'ada' }, n: at })),
@@ -51,17 +52,23 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d3')).toEqual({ id: 'd3', author: { name: 'ada' }, n: 3 })
 
   await select('d0').check()
+  await select('d4').check()
   await bar.getByRole('button', { name: 'Delete' }).click()
-  const question = dialogOf(page, 'Delete 2 documents?')
+  const question = dialogOf(page, 'Delete 3 documents?')
   await expect(question).toContainText('"theirs"')
+  // What someone else deletes first is neither counted nor restored.
+  await gatehouse.delete('/_db/blog/articles/d4')
   await question.getByRole('button', { name: 'Delete documents' }).click()
-  await expect(last).toContainText('2 documents were deleted.')
+  await expect(last).toContainText('2 documents were deleted. 1 document no longer exists.')
   expect(await read('d2')).toMatchObject({ id: 'not_found' })
   await expect(select('d0')).toBeHidden()
   await last.getByRole('button', { name: 'Undo' }).click()
   await expect(last).toBeHidden()
+  await expect(page.getByText('2 documents were restored.').first()).toBeAttached()
   expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+  expect(await read('d4')).toMatchObject({ id: 'not_found' })
   await expect(select('d0')).toBeVisible()
+  await gatehouse.post('/_db/blog/articles', { id: 'd4' })
 
   await page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
   await bar.getByRole('button', { name: 'Select all that match' }).click()

@@ -26,8 +26,11 @@ export interface DocumentChange {
 
 /** The outcome of a change of several documents. */
 export interface SelectionOutcome {
+  readonly verb: 'changed' | 'deleted' | 'restored'
   readonly changes: readonly DocumentChange[]
   readonly failures: readonly { readonly id: string; readonly reason: string }[]
+  /** Number of documents that someone else deleted before. */
+  readonly gone: number
 }
 
 /** Calls a function for each item, a few at a time, and resolves with the results in order. */
@@ -59,13 +62,18 @@ export async function readSelected(
   return found.filter((document) => document !== undefined)
 }
 
+/** A document after its change; undefined if it was deleted. */
+type Changed = StoredDocument | undefined | 'gone'
+
 /** Changes documents, a few at a time, until the server cannot be reached or the session has ended. */
 async function changeEach(
+  verb: SelectionOutcome['verb'],
   documents: readonly StoredDocument[],
-  change: (document: StoredDocument) => Promise<StoredDocument | undefined>,
+  change: (document: StoredDocument) => Promise<Changed>,
 ): Promise<SelectionOutcome> {
   const changes: DocumentChange[] = []
   const failures: { id: string; reason: string }[] = []
+  let gone = 0
   let isOver = false
   await mapParallel(documents, async (before) => {
     if (isOver) {
@@ -73,13 +81,15 @@ async function changeEach(
       return
     }
     try {
-      changes.push({ before, after: await change(before) })
+      const after = await change(before)
+      if (after === 'gone') gone++
+      else changes.push({ before, after })
     } catch (error) {
       isOver ||= error instanceof NoResponse || isSignedOut(error)
       failures.push({ id: before.id, reason: reasonOf(error as Error) })
     }
   })
-  return { changes, failures }
+  return { verb, changes, failures, gone }
 }
 
 function reasonOf(error: Error): string {
@@ -90,9 +100,9 @@ function reasonOf(error: Error): string {
 
 /** Deletes these versions of documents. A document that was changed since then is kept. */
 export const deleteEach = (collectionRef: CollectionRef, documents: readonly StoredDocument[]) =>
-  changeEach(documents, async (document) => {
-    await deleteDocument(collectionRef, document)
-    return undefined
+  changeEach('deleted', documents, async (document) => {
+    const isDeleted = await deleteDocument(collectionRef, document)
+    return isDeleted ? undefined : 'gone'
   })
 
 /** Merges a patch into these versions of documents. */
@@ -101,7 +111,7 @@ export const patchEach = (
   documents: readonly StoredDocument[],
   patch: string,
 ) =>
-  changeEach(documents, ({ id, etag }) => {
+  changeEach('changed', documents, ({ id, etag }) => {
     const { param, document } = documentClient(collectionRef, id)
     const headers = { 'Content-Type': 'application/merge-patch+json', 'If-Match': etag }
     return readStoredDocument(document.$patch({ param }, { headers, init: { body: patch } }))
@@ -117,7 +127,7 @@ export async function undoChanges(
 ): Promise<SelectionOutcome> {
   const afterOf = new Map(changes.map(({ before, after }) => [before.id, after]))
   const documents = changes.map(({ before }) => before)
-  return changeEach(documents, ({ id, json }) => {
+  return changeEach('restored', documents, ({ id, json }) => {
     const { param, document } = documentClient(collectionRef, id)
     const after = afterOf.get(id)
     const condition: Record<string, string> =

@@ -9,7 +9,7 @@ import { useDocumentsLocation } from '../use-documents-location.ts'
 import { deleteEach, deleteMatching } from './change-selected.ts'
 import classes from './delete-selected-dialog.module.css'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
-import { formatDocuments } from './describe-outcome.ts'
+import { describeGone, formatDocuments } from './describe-outcome.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
@@ -38,7 +38,7 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
               label: 'Clear selection',
               busy: false,
               harmless: true,
-              run: () => onDone({ changes: [], failures: [] }),
+              run: () => onDone(undefined),
             }
           : {
               label: 'Delete documents',
@@ -70,9 +70,6 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
     </ConfirmDialog>
   )
 }
-
-const describeGone = (count: number) =>
-  `${formatDocuments(count)} no longer ${count === 1 ? 'exists' : 'exist'}.`
 
 function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
   const { collection } = collectionRef

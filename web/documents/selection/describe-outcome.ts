@@ -5,13 +5,18 @@ import type { SelectionOutcome } from './change-selected.ts'
 export const formatDocuments = (count: number): string =>
   `${formatCount(count)} ${count === 1 ? 'document' : 'documents'}`
 
-/** Returns an outcome in words: "3 documents were deleted. 1 was not." */
-export function describeOutcome({ changes, failures }: SelectionOutcome): string {
-  const verb = changes.every(({ after }) => after === undefined) ? 'deleted' : 'changed'
+/** Returns documents that someone else deleted in words: "2 documents no longer exist." */
+export const describeGone = (count: number): string =>
+  `${formatDocuments(count)} no longer ${count === 1 ? 'exists' : 'exist'}.`
+
+/** Returns an outcome in words: "3 documents were deleted. 1 document could not be deleted." */
+export function describeOutcome({ verb, changes, failures, gone }: SelectionOutcome): string {
   const done = changes.length
-  const made = `${formatDocuments(done)} ${done === 1 ? 'was' : 'were'} ${verb}.`
   const failed = failures.length
-  if (failed === 0) return made
-  const others = `${formatDocuments(failed)} could not be ${done === 0 ? 'changed' : verb}.`
-  return done === 0 ? others : `${made} ${others}`
+  const sentences = [
+    done > 0 && `${formatDocuments(done)} ${done === 1 ? 'was' : 'were'} ${verb}.`,
+    failed > 0 && `${formatDocuments(failed)} could not be ${verb}.`,
+    gone > 0 && describeGone(gone),
+  ]
+  return sentences.filter((sentence) => sentence !== false).join(' ')
 }

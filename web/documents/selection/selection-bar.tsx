@@ -72,10 +72,9 @@ export function SelectionBar(props: SelectionBarProps) {
             selection={selection}
             onClose={close}
             onDone={(result) => {
-              const hasOutcome = result.changes.length + result.failures.length > 0
-              setOutcome(hasOutcome ? result : undefined)
+              setOutcome(result)
               // What failed stays selected.
-              onChoose(result.failures.map(({ id }) => id))
+              onChoose((result?.failures ?? []).map(({ id }) => id))
             }}
           />
         </LazyBoundary>

@@ -9,8 +9,8 @@ export interface SelectionDialogProps {
   readonly collectionRef: CollectionRef
   readonly selection: DocumentSelection
   readonly onClose: () => void
-  /** Called after documents were changed one by one. */
-  readonly onDone: (outcome: SelectionOutcome) => void
+  /** Called after documents were changed one by one; without an outcome if none was left to change. */
+  readonly onDone: (outcome: SelectionOutcome | undefined) => void
 }
 
 /** The current versions of the selected documents, which a change requires. */

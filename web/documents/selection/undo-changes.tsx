@@ -4,7 +4,7 @@ import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import { UndoBar, UndoFailure } from '../../shared/ui/overlay/undo-bar.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { type SelectionOutcome, undoChanges } from './change-selected.ts'
-import { describeOutcome, formatDocuments } from './describe-outcome.ts'
+import { describeOutcome } from './describe-outcome.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
 /** How long an undo is offered, ms, and how long after the bar was hovered or focused. */
@@ -65,11 +65,7 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
           )
         }
       >
-        <p>
-          {undo.data === undefined
-            ? describeOutcome(outcome)
-            : `${formatDocuments(undo.data.failures.length)} could not be restored.`}
-        </p>
+        <p>{describeOutcome(undo.data ?? outcome)}</p>
         {failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
           <UndoFailure key={id} name={id} reason={reason} />
         ))}
