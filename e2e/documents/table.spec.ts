@@ -139,6 +139,35 @@ test('Long names, several lines and text from right to left fit the table', asyn
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
 })
 
+test('Names and values from right to left do not change the order of the text around them', async ({
+  page,
+  gatehouse,
+}) => {
+  const [id, name, override] = ['אחת', 'שם', '\u202eabc']
+  await makeBlog(gatehouse, [{ id, [name]: 'ערך', 'first.name': override }])
+  await gatehouse.signIn(page, `${ARTICLES}?filter=first\\.name%3D${encodeURIComponent(override)}`)
+  // The names of fields have no backslashes.
+  const head = page.getByRole('columnheader', { name: '"first.name"', exact: true })
+  await expect(head.locator('bdi')).toHaveText('"first.name"')
+  await expect(page.getByRole('columnheader', { name }).locator('bdi')).toHaveText(name)
+  const chip = page.getByRole('button', { name: `Edit the filter "first.name" is ${override}` })
+  await expect(chip).toHaveText(`\u2068"first.name"\u2069 is \u2068${override}\u2069`)
+  await page.getByRole('checkbox', { name: `Select ${id}` }).check()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  const json = dialogOf(page, 'Delete 1 document?').getByRole('region')
+  const [key, value] = [json.getByText(`"${name}"`), json.getByText('"ערך"')]
+  const left = async (locator: typeof json) => (await locator.boundingBox())?.x ?? Number.NaN
+  expect(await left(key)).toBeLessThan(await left(value))
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: id }).click()
+  const dialog = dialogOf(page, `Document ${id}`)
+  await expect(dialog.getByRole('heading').locator('bdi')).toHaveText(id)
+  const line = dialog.locator('.cm-line', { hasText: name })
+  const isolates = line.locator('.cm-iso')
+  await expect(isolates).toHaveCount(2)
+  expect(await left(isolates.first())).toBeLessThan(await left(isolates.last()))
+})
+
 test('A filter that the server rejects is reported at the filter, and corrected as text', async ({
   page,
   gatehouse,

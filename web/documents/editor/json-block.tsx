@@ -1,4 +1,5 @@
 import classes from './json-block.module.css'
+import { JsonText } from './json-text.tsx'
 
 /** Read-only JSON that scrolls, also by keyboard. `first` focuses it when its dialog opens. */
 export function JsonBlock(props: { label: string; text: string; first?: boolean }) {
@@ -7,7 +8,7 @@ export function JsonBlock(props: { label: string; text: string; first?: boolean 
     <section aria-label={label}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it */}
       <pre className={`mono ${classes.block}`} tabIndex={0} data-autofocus={first || undefined}>
-        {text}
+        <JsonText text={text} />
       </pre>
     </section>
   )

@@ -1,5 +1,5 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json'
-import { bracketMatching } from '@codemirror/language'
+import { bidiIsolates, bracketMatching } from '@codemirror/language'
 import { type Diagnostic, forceLinting, linter, lintGutter } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension, StateEffect } from '@codemirror/state'
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
@@ -69,6 +69,7 @@ export function JsonEditor(props: JsonEditorProps) {
           lineNumbers(),
           bracketMatching(),
           json(),
+          bidiIsolates(),
           EditorView.lineWrapping,
           EditorView.updateListener.of(({ docChanged, state }) => {
             if (docChanged) now.current.onChange?.(state.doc.toString())

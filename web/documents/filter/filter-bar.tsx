@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../shared/ui/icon/icons.tsx'
+import { isolate } from '../../shared/ui/text/isolate.ts'
 import {
   type Condition,
   describeCondition,
@@ -144,7 +145,7 @@ function Chip(props: {
           aria-describedby={error === undefined ? undefined : id}
           onClick={onEdit}
         >
-          {words}
+          {describeCondition(condition, isolate)}
         </button>
         <CloseButton
           size={24}

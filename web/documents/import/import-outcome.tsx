@@ -33,7 +33,7 @@ export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOu
                 {unit} {line}
                 {pointer !== '' && <span className="mono"> {pointer}</span>}:
               </span>{' '}
-              {message}
+              <bdi>{message}</bdi>
             </li>
           ))}
           {errors.length > MAX_SHOWN && <li>and {errors.length - MAX_SHOWN} more</li>}

@@ -47,7 +47,7 @@ export function ImportPreview({ source, text, format }: ImportPreviewProps) {
                 <tr>
                   {fields.map(({ field, types }) => (
                     <th key={field} scope="col">
-                      {field}
+                      <bdi>{field}</bdi>
                       <span>{types}</span>
                     </th>
                   ))}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { printFieldPath } from '../../../server/contract/field-path.ts'
 import { formatColumns, initialColumns, parseColumns, resizeColumn } from './columns.ts'
-import { fieldsOf, namesOf, valueAt } from './field-path.ts'
+import { fieldLabel, fieldsOf, namesOf, valueAt } from './field-path.ts'
 import { formatCell } from './format-cell.ts'
 import { formatSort, parseSort, toggleSort } from './sort.ts'
 
@@ -23,6 +23,18 @@ test('A resized column keeps its place, and the id gets one', () => {
     { field: 'year', width: 64 },
   ])
   expect(resizeColumn(columns, 'id', 300)).toEqual([{ field: 'id', width: 300 }, ...columns])
+})
+
+test.each([
+  [['author', 'name'], 'author.name'],
+  [['author.name'], '"author.name"'],
+  [['a', 'b.c'], 'a."b.c"'],
+  [['price, EUR'], 'price, EUR'],
+  [['-a:b\\'], '-a:b\\'],
+  [['5" disk'], '"5\\" disk"'],
+  [[' '], '" "'],
+])('The field %j is shown as %s', (path, label) => {
+  expect(fieldLabel(printFieldPath(path))).toBe(label)
 })
 
 const documents = [

@@ -57,11 +57,14 @@ test.each([
   ['tags:exists=false', 'tags does not exist'],
   ['tags:exists=true', 'tags exists'],
   ['title=', 'title is “”'],
-  ['a\\:b:lt=1', 'a\\:b is less than 1'],
+  ['a\\:b:lt=1', 'a:b is less than 1'],
+  ['a\\.b=1', '"a.b" is 1'],
   ['year:above=2000', 'year:above=2000'],
 ])('%j is described as %j', (text, words) => {
   const parsed = parseFilter(text)
-  expect('conditions' in parsed && parsed.conditions.map(describeCondition)).toEqual([words])
+  expect(
+    'conditions' in parsed && parsed.conditions.map((each) => describeCondition(each)),
+  ).toEqual([words])
 })
 
 test.each([

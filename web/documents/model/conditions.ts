@@ -1,5 +1,5 @@
 import { adviseParameter, isQueryParameter } from '../../../server/contract/query-parameter.ts'
-import { namesOf, splitUnescaped } from './field-path.ts'
+import { fieldLabel, namesOf, splitUnescaped } from './field-path.ts'
 
 /** A filter of the API: the name of its parameter, such as `year:gte`, and its value. */
 export interface Condition {
@@ -52,13 +52,21 @@ export function partsOf({ name, value }: Condition): ConditionParts {
   return { field, operator: isOperator(operator) ? operator : undefined, value }
 }
 
-/** Returns a condition in words: "year is at least 2000". */
-export function describeCondition(condition: Condition): string {
+/**
+ * Returns a condition in words: "year is at least 2000".
+ *
+ * @param show returns a field or value as it is shown. By default, it is unchanged.
+ */
+export function describeCondition(
+  condition: Condition,
+  show: (text: string) => string = (text) => text,
+): string {
   const { field, operator, value } = partsOf(condition)
-  if (operator === undefined) return `${condition.name}=${value}`
-  if (operator === 'exists' && value === 'true') return `${field} exists`
-  if (operator === 'exists' && value === 'false') return `${field} does not exist`
-  return `${field} ${OPERATOR_WORDS[operator]} ${value === '' ? '“”' : value}`
+  if (operator === undefined) return show(`${condition.name}=${value}`)
+  const label = show(fieldLabel(field))
+  if (operator === 'exists' && value === 'true') return `${label} exists`
+  if (operator === 'exists' && value === 'false') return `${label} does not exist`
+  return `${label} ${OPERATOR_WORDS[operator]} ${value === '' ? '“”' : show(value)}`
 }
 
 /** The conditions of a filter as text, or why the text is not a filter. */

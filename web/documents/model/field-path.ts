@@ -24,6 +24,15 @@ export function splitUnescaped(text: string, separator: string): string[] {
 export const namesOf = (field: string): string[] =>
   splitUnescaped(field, '.').map((name) => name.replace(/\\(.)/gs, '$1'))
 
+/**
+ * Returns a field as users read it: the names without backslashes, such as `author.name`. A name that
+ * would look like several is quoted: `"a.b"`.
+ */
+export const fieldLabel = (field: string): string =>
+  namesOf(field)
+    .map((name) => (/[."]|^\s|\s$|^$/.test(name) ? JSON.stringify(name) : name))
+    .join('.')
+
 /** Returns the value of a field; undefined if the document does not have it. */
 export const valueAt = (document: DocumentFields, field: string): unknown =>
   contract.valueAt(document as Json, namesOf(field))

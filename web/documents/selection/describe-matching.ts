@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { isolate } from '../../shared/ui/text/isolate.ts'
 import { type Condition, describeCondition } from '../model/conditions.ts'
 import { countQuery } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
@@ -12,7 +13,8 @@ export function describeMatching(
   const many = count === undefined || count < 2 ? '' : `${formatCount(count)} `
   const documents = `All ${many}documents`
   if (conditions.length === 0) return `${documents} of the collection`
-  return `${documents} where ${conditions.map(describeCondition).join(' and ')}`
+  const words = conditions.map((each) => describeCondition(each, isolate))
+  return `${documents} where ${words.join(' and ')}`
 }
 
 /** Returns the number of documents that match; undefined until they are counted. */

@@ -1,6 +1,7 @@
 import { Menu } from '@mantine/core'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
 import { type FieldColumn, MAX_COLUMNS } from '../model/columns.ts'
+import { fieldLabel } from '../model/field-path.ts'
 import classes from './columns-menu.module.css'
 
 export interface ColumnsMenuProps {
@@ -32,7 +33,7 @@ export function ColumnsMenu({ fields, columns, onChange }: ColumnsMenuProps) {
             className="mono"
             onChange={() => toggle(field)}
           >
-            {field}
+            {fieldLabel(field)}
           </Menu.CheckboxItem>
         ))}
       </div>

@@ -4,8 +4,9 @@ import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
+import { JsonText } from '../editor/json-text.tsx'
 import { COLUMN_WIDTH, clamp, type FieldColumn } from '../model/columns.ts'
-import { valueAt } from '../model/field-path.ts'
+import { fieldLabel, valueAt } from '../model/field-path.ts'
 import { formatCell } from '../model/format-cell.ts'
 import type { SortField } from '../model/sort.ts'
 import { SelectionCheckbox } from '../selection/selection-checkbox.tsx'
@@ -58,7 +59,7 @@ export function DocumentTable(props: DocumentTableProps) {
             ),
           },
           ...columns.filter(isField).map(({ field }) => ({
-            head: field,
+            head: fieldLabel(field),
             cell: (document: DocumentFields) => <Value value={valueAt(document, field)} />,
           })),
         ]}
@@ -146,7 +147,7 @@ function WideTable(props: DocumentTableProps) {
               </td>
             )}
             {headOf('id', 'Id')}
-            {fields.map((field) => headOf(field, field))}
+            {fields.map((field) => headOf(field, fieldLabel(field)))}
             <td aria-hidden="true" />
           </tr>
         </thead>
@@ -185,7 +186,7 @@ function Value({ value }: { value: unknown }) {
   return (
     // Without `dir`, a long text from right to left would be cut at its beginning.
     <span className={classes.value} data-kind={kind} dir={kind === 'text' ? 'auto' : undefined}>
-      {text}
+      {kind === 'json' ? <JsonText text={text} /> : text}
     </span>
   )
 }

@@ -1,4 +1,6 @@
 import { NativeSelect } from '@mantine/core'
+import { isolate } from '../../shared/ui/text/isolate.ts'
+import { fieldLabel } from '../model/field-path.ts'
 
 export interface SortSelectProps {
   readonly fields: readonly string[]
@@ -11,10 +13,13 @@ export interface SortSelectProps {
 export function SortSelect({ fields, sort, onChange }: SortSelectProps) {
   const options = [
     { value: '', label: 'Sort by id' },
-    ...fields.flatMap((field) => [
-      { value: field, label: `Sort by ${field}, ascending` },
-      { value: `-${field}`, label: `Sort by ${field}, descending` },
-    ]),
+    ...fields.flatMap((field) => {
+      const label = isolate(fieldLabel(field))
+      return [
+        { value: field, label: `Sort by ${label}, ascending` },
+        { value: `-${field}`, label: `Sort by ${label}, descending` },
+      ]
+    }),
   ]
   const isKnown = options.some(({ value }) => value === sort)
   return (
@@ -22,7 +27,7 @@ export function SortSelect({ fields, sort, onChange }: SortSelectProps) {
       aria-label="Sort by"
       flex={1}
       miw={80}
-      data={isKnown ? options : [...options, { value: sort, label: `Sort by ${sort}` }]}
+      data={isKnown ? options : [...options, { value: sort, label: `Sort by ${isolate(sort)}` }]}
       value={sort}
       onChange={(event) => onChange(event.currentTarget.value)}
     />

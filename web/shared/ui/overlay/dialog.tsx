@@ -65,7 +65,7 @@ export function Dialog({
         <div className={bare ? 'visually-hidden' : classes.head}>
           <Modal.Title>
             {before}
-            {at >= 0 && <span className="mono">{name}</span>}
+            {at >= 0 && <bdi className="mono">{name}</bdi>}
             {after}
           </Modal.Title>
           {!bare && <Modal.CloseButton aria-label="Close" />}

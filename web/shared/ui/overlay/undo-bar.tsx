@@ -73,6 +73,6 @@ export interface UndoFailureProps {
 /** One change that failed, with the reason. */
 export const UndoFailure = ({ name, reason, children }: PropsWithChildren<UndoFailureProps>) => (
   <p>
-    <span className="mono">{name}</span> {children} <span className={classes.reason}>{reason}</span>
+    <bdi className="mono">{name}</bdi> {children} <span className={classes.reason}>{reason}</span>
   </p>
 )

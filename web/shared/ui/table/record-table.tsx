@@ -103,7 +103,7 @@ function RecordList<T>({ caption, records, columns, idOf, detailOf }: RecordTabl
                 .filter(({ actions }) => !actions)
                 .map(({ head, cell }) => (
                   <div key={head}>
-                    <dt>{head}</dt>
+                    <dt dir="auto">{head}</dt>
                     <dd>{cell(record)}</dd>
                   </div>
                 ))}

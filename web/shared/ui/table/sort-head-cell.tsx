@@ -35,7 +35,7 @@ export function SortHeadCell(props: PropsWithChildren<SortHeadCellProps>) {
         className={classes.sort}
         onClick={({ shiftKey }) => head.toggle(shiftKey)}
       >
-        <span className={classes.label}>{label}</span>
+        <bdi className={classes.label}>{label}</bdi>
         {head.sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden="true" />}
       </button>
       {children}
