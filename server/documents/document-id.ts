@@ -40,9 +40,3 @@ function encodeTime(now: number): string {
   }
   return text
 }
-
-/**
- * Returns the part of a text before U+0000, which PostgreSQL rejects. No id contains it, so ids
- * compare with the result as they do with the text.
- */
-export const beforeNul = (text: string): string => text.split('\0', 1)[0] ?? ''

@@ -52,7 +52,7 @@ function sparse() {
   const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
   const repository: Pick<DocumentRepository, 'list' | 'scan'> = {
     scan: wholeCollection,
-    async list(_where, after = '', limit) {
+    async list(_where, { after = '' }, limit) {
       reads++
       return bodies.filter(({ id }) => id > after).slice(0, limit)
     },
@@ -130,7 +130,7 @@ forEachEngine((engine) => {
     })()
     const looking = (async () => {
       for (; !ended; await nextTurn()) {
-        seen.add((await repository.list(where, undefined, 9)).length)
+        seen.add((await repository.list(where, {}, 9)).length)
       }
     })()
     const array = Buffer.from(JSON.stringify(Array.from({ length: count }, (_, n) => ({ n }))))

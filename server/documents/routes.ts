@@ -38,7 +38,6 @@ import {
   wholeCollectionRoutes,
 } from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
-import { beforeNul } from './document-id.ts'
 import type { ChangeAhead, Documents, FoundPage } from './documents.ts'
 import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
 import {
@@ -49,7 +48,7 @@ import {
 import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
-import { type DocumentQuery, parseDocumentQuery } from './query/query.ts'
+import { type DocumentQuery, isPlanned, parseDocumentQuery } from './query/query.ts'
 import type { Page } from './query/scan/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
@@ -115,10 +114,7 @@ export function documentRoutes({
       signal: c.req.raw.signal,
     }
     const page = await documents.page(where, filter, after, limit, bounds)
-    const { id } = await wholeCollections.begin(where, 'list', {
-      filter,
-      after: after && beforeNul(after),
-    })
+    const { id } = await wholeCollections.begin(where, 'list', { filter, after })
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, {
       ETag: `"${tagOf(page)}"`,
@@ -302,7 +298,7 @@ function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, stri
     headers['Preference-Applied'] = 'count=exact'
     headers['X-Total-Count'] = String(page.total)
   }
-  if (query.matches !== undefined || query.sort.length > 0) {
+  if (isPlanned(query)) {
     const access = page.index === undefined ? 'scan' : `index=${page.index}`
     headers['Query-Plan'] = `${access}; scanned=${page.scanned}; returned=${page.returned}`
   }

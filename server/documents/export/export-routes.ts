@@ -4,7 +4,12 @@ import { acceptedType } from '../../http/input/accepted-type.ts'
 import { requestHeader } from '../../http/input/request-header.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { type ExportFormat, parseExportFormat, parseExportQuery } from '../query/query.ts'
+import {
+  type ExportFormat,
+  isPlanned,
+  parseExportFormat,
+  parseExportQuery,
+} from '../query/query.ts'
 import type { Exporter } from './exporter.ts'
 
 export interface ExportCollectionDeps {
@@ -54,7 +59,6 @@ export async function exportCollection(
   } = await exporter.begin(where, query, format, signal)
   // Errors of the query are sent before the first chunk.
   const { value: first = '' } = await chunks.next()
-  const isPlanned = query.matches !== undefined || query.sort.length > 0
   const body = streamText(c, first ?? '', chunks, {
     deadline,
     signal: ending,
@@ -64,6 +68,6 @@ export async function exportCollection(
     'Content-Type': TYPES[format],
     'Content-Disposition': `attachment; filename="${where.collection}.${format}"`,
     Vary: 'Accept',
-    ...(isPlanned && { 'Query-Plan': index === undefined ? 'scan' : `index=${index}` }),
+    ...(isPlanned(query) && { 'Query-Plan': index === undefined ? 'scan' : `index=${index}` }),
   })
 }

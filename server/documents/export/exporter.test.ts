@@ -165,7 +165,24 @@ forEachEngine((engine) => {
     const byId = await read('n:lt=3', 10)
     expect(byId).toHaveLength(516)
     expect(byId).toEqual([...byId].sort())
+    expect(await read('n:lt=3&sort=-id', 10)).toEqual(byId.toReversed())
     await opened.disposeAsync()
+  })
+
+  test('are in the opposite order of ids without a sort', async () => {
+    const store = await engine.open()
+    await storeArticles(store, 1_200)
+    const reader = await openSnapshotReader(store, where, () => {})
+    const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
+    const query = parseExportQuery(new URLSearchParams('n:ne=3&sort=-id'))
+    const limits = { documents: 1, characters: 1 }
+    const ids: string[] = []
+    for await (const some of readMatching(deps, where, query, undefined, limits)) {
+      ids.push(...some.map(({ id }) => id))
+    }
+    await reader[Symbol.asyncDispose]()
+    expect([ids.length, ids[0], ids.at(-1)]).toEqual([1_029, '01199', '00000'])
+    expect(ids).toEqual(ids.toSorted().reverse())
   })
 
   test('waits until a large change is applied', async () => {

@@ -3,7 +3,7 @@ import { createTurns, type NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
-import type { ExportFormat, ExportQuery } from '../query/query.ts'
+import { type ExportFormat, type ExportQuery, isPlanned } from '../query/query.ts'
 import { createSlices } from '../query/scan/read-page.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
@@ -56,9 +56,8 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
     },
     begin: (where, query, format, client) =>
       begin(where, client, async (deps) => {
-        const { filter, sort, matches } = query
-        const isPlanned = matches !== undefined || sort.length > 0
-        const indexes = isPlanned ? await deps.reader.indexes.ready(where) : []
+        const { filter, sort } = query
+        const indexes = isPlanned(query) ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { filter, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
         const texts = FORMATS[format](read, query, nextTurn)

@@ -10,7 +10,7 @@ import {
   mayBeReserved,
   portionsOf,
 } from '../indexes/read/read-by-index.ts'
-import { type Position, positionOf } from '../query/order.ts'
+import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { createSlices } from '../query/scan/read-page.ts'
 import type { Batches, MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
@@ -37,7 +37,7 @@ export async function* readMatching(
     const stopped = yield* readOrdered(deps, where, query, plan)
     if (stopped === undefined) return
     after = stopped.after
-  } else if (plan === undefined && query.sort.length === 0) {
+  } else if (plan === undefined && isIdOrder(query.sort)) {
     yield* scan(deps, where, query)
     return
   }
@@ -45,21 +45,22 @@ export async function* readMatching(
     plan === undefined ? scan(deps, where, query) : readAll(deps, where, query, plan)
   const positions = await collectPositions(deps, candidates, query, after, limits)
   if (positions !== undefined) yield* readPositions(deps, where, positions)
-  else if (query.sort.length > 0) throw tooManyToSort(query, limits.documents)
-  // The documents are read in id order without the index instead.
+  else if (!isIdOrder(query.sort)) throw tooManyToSort(query, limits.documents)
+  // The documents are read in the order of ids without the index instead.
   else yield* scan(deps, where, query)
 }
 
-/** Reads the whole collection in id order. */
+/** Reads the whole collection in the order of ids, or in the opposite one. */
 async function* scan(
   { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
-  { matches }: ExportQuery,
+  { matches, sort }: ExportQuery,
 ): Batches {
   const slice = createSlices(nextTurn)
+  const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
   for (let after: string | undefined; ; ) {
     check()
-    const documents = await reader.list(where, after)
+    const documents = await reader.list(where, { after, isDescending })
     after = documents.at(-1)?.id
     if (after === undefined) return
     if (matches === undefined) {

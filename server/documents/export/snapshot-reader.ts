@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { Failure } from '../../failure.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/id-range.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { beforeNul } from '../document-id.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import type { StoredDocument } from '../repository/stored-documents.ts'
 
@@ -19,10 +19,10 @@ const APPLY_CHECK = 50
 
 /** Reads the documents of a snapshot. */
 export interface SnapshotReader extends AsyncDisposable {
-  /** Returns some documents of a collection in id order after an id; none at the end. */
+  /** Returns some documents at the beginning of a range; none if it is empty. */
   list(
     where: CollectionRef,
-    after: string | undefined,
+    range: Omit<IdRange, 'last'>,
   ): Promise<readonly Omit<StoredDocument, 'tag'>[]>
   readonly indexes: IndexReader
   readonly prepareRead: Store['prepareRead']
@@ -82,19 +82,26 @@ async function findApplying(
 function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
   const { db, engine } = store
   const { prepareRead } = snapshot
-  const here = sql`database = ${''} and collection = ${''} and id > ${''}`
-  const sizes = prepareRead(
-    sql<{ id: string; bytes: number }>`
-      select id, octet_length(body) as bytes from documents
-      where ${here} order by id limit ${limitRows(0)}`.compile(db),
-  )
-  const documents = prepareRead(
-    sql<{ id: string; body: string }>`
-      select id, body from documents where ${here} and id <= ${''} order by id`.compile(db),
-  )
+  const prepare = ({ after, upTo, order }: IdOrder) => {
+    const here = sql`database = ${''} and collection = ${''} and id ${after} ${''}`
+    return {
+      sizes: prepareRead(
+        sql<{ id: string; bytes: number }>`
+          select id, octet_length(body) as bytes from documents
+          where ${here} ${order} limit ${limitRows(0)}`.compile(db),
+      ),
+      documents: prepareRead(
+        sql<{ id: string; body: string }>`
+          select id, body from documents where ${here} and id ${upTo} ${''} ${order}`.compile(db),
+      ),
+    }
+  }
+  const ascending = prepare(ID_ORDERS.ascending)
+  const descending = prepare(ID_ORDERS.descending)
   return {
-    async list({ database, collection }, after) {
-      const begin = after === undefined ? '' : beforeNul(after)
+    async list({ database, collection }, range) {
+      const { sizes, documents } = range.isDescending ? descending : ascending
+      const begin = beginOf(range)
       // Sizes first: this many documents of the maximum size would take too much memory.
       const { rows } = await sizes(database, collection, begin, BATCH.documents)
       const last = rows[limitBytes(rows, BATCH.bytes) - 1]

@@ -28,6 +28,20 @@ forEachContractNode(({ by }) => {
       expect((await by('GET', '/pages?limit=24')).headers.link).toContain('after=p123')
     })
 
+    it('reads the opposite order of ids like the order of ids, with a cursor', async () => {
+      const first = await by('GET', '/pages?sort=-id&limit=24')
+      expect(first.headers['query-plan']).toBeUndefined()
+      const next = /<\/_db\/blog([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? ''
+      expect(next).toContain('cursor=')
+      const last = await by('GET', next)
+      const ids = [...first.json, ...last.json].map(({ id }: { id: string }) => id)
+      expect(ids).toEqual(Array.from({ length: 25 }, (_, n) => `p${124 - n}`))
+      expect(last.headers.link).toBeUndefined()
+      const filtered = await by('GET', '/pages?n:lt=5&sort=-id&limit=2')
+      expect(filtered.json.map(({ n }: { n: number }) => n)).toEqual([4, 3])
+      expect(filtered.headers['query-plan']).toBe('scan; scanned=25; returned=2')
+    })
+
     it.each(['0', '1001', 'x', '-1', ''])('returns 400 for limit=%s', async (limit) => {
       const response = await by('GET', `/pages?limit=${limit}`)
       expect(response.status).toBe(400)

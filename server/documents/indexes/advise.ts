@@ -1,5 +1,6 @@
 import { printFieldPath } from '../../contract/field-path.ts'
 import { Failure } from '../../failure.ts'
+import { isIdOrder } from '../query/order.ts'
 import { groupConditions, type PlannedQuery } from './plan.ts'
 
 /** Returns the fields of an index that would serve a query; undefined if none would. */
@@ -13,7 +14,8 @@ export function adviseFields({ filter, sort }: Omit<PlannedQuery, 'count'>): str
     .map(({ path, isDescending }) => ({ name: printFieldPath(path), isDescending }))
     .filter(({ name }) => !fields.includes(name))
   if (ranged !== undefined && order[0]?.name !== ranged[0]) fields.push(ranged[0])
-  else fields.push(...order.map(({ name, isDescending }) => (isDescending ? '-' : '') + name))
+  else if (fields.length > 0 || ranged !== undefined || !isIdOrder(sort))
+    fields.push(...order.map(({ name, isDescending }) => (isDescending ? '-' : '') + name))
   return fields.length === 0 ? undefined : [...new Set(fields)]
 }
 

@@ -5,7 +5,7 @@ import {
   splitValues,
 } from '../../contract/field-path.ts'
 import { type Filter, parseExactly, toNumber } from '../query/filter.ts'
-import type { Sort } from '../query/order.ts'
+import { isIdOrder, type Sort } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'
 import {
   type IndexKey,
@@ -67,7 +67,8 @@ export function planQuery(
   query: PlannedQuery,
 ): IndexPlan | undefined {
   const conditions = groupConditions(query.filter)
-  const [order] = query.sort
+  // The primary key has the order of ids.
+  const [order] = isIdOrder(query.sort) ? [] : query.sort
   const ordered = order && printFieldPath(order.path)
   let best: Candidate | undefined
   for (const index of indexes) {

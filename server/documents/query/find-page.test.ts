@@ -129,6 +129,7 @@ forEachEngine((engine) => {
     ['id=2', '2', 1, 1],
     ['id:in=3,1,none', '1,3', 2, 2],
     ['id:in=3,1,none&sort=-a', '3,1', 2, 2],
+    ['id:in=3,1,none&sort=-id', '3,1', 2, 2],
     ['id:in=1,2,3&a=1', '1,2', 3, 2],
     ['id:in=1,2,3&after=1&limit=1', '2', 3, 3],
     ['id:in=1,2&id=2', '2', 1, 1],
@@ -143,11 +144,50 @@ forEachEngine((engine) => {
     expect((await find(query, { count: true })).total).toBe(total)
   })
 
+  test('pages in the opposite order of ids end when they are complete, and need no slot', async () => {
+    const many = Array.from({ length: 3_000 }, (_, at) => ({ id: `m${1_000 + at}`, a: at % 2 }))
+    await createDocumentRepository(store).insert(
+      where,
+      many.map(({ id, ...rest }) => ({ id, body: JSON.stringify({ id, ...rest }) })),
+    )
+    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
+    documents = createDocuments(
+      createDocumentRepository(store),
+      () => 0,
+      ...[undefined, undefined, undefined],
+      scans,
+    )
+    const filtered = await find('a=1&sort=-id&limit=2')
+    expect([idsOn(filtered).join(), filtered.scanned]).toEqual(['m3999,m3997', 1_000])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const other = scans.run(new AbortController().signal, () => promise)
+    await indexes.put(where, 'by-id', ['-id'])
+    await indexes.build()
+    const seen: string[] = []
+    let parameters = 'sort=-id&limit=1000'
+    for (let page: FoundPage; ; ) {
+      page = await find(parameters)
+      seen.push(...idsOn(page))
+      expect(page.index).toBeUndefined()
+      if (page.nextParameter === undefined) break
+      parameters = `sort=-id&limit=1000&${page.nextParameter.join('=')}`
+    }
+    expect(seen).toEqual(['1', '2', '3', ...many.map(({ id }) => id)].reverse())
+    resolve()
+    await other
+    const { total, nextParameter } = await find('sort=-id&limit=2', { count: true })
+    expect(total).toBe(3_003)
+    const next = await find(`sort=-id&limit=1&${nextParameter?.join('=')}`, { count: true })
+    expect([idsOn(next), next.total]).toEqual([['m3997'], 3_003])
+  })
+
   test.each<[string, boolean, string[] | undefined, string]>([
     ['a=1', false, ['a'], 'An index on a would serve it. Begin after an id with after, or request'],
     ['b:ne=9', false, undefined, 'documents. Begin after an id with after, or request a job'],
     ['a=1&fields=b', false, ['a'], 'Begin after an id with after.'],
     ['a=1&sort=-b', false, ['a', '-b'], 'An index on a, -b would serve it.'],
+    ['b:ne=9&sort=-id', false, undefined, 'documents.'],
+    ['id:gt=1&sort=-id', false, ['-id'], 'An index on -id would serve it.'],
     ['a=1', true, ['a'], 'Without Prefer: count=exact, it reads fewer documents.'],
   ])(
     'the error of a scan for %s that takes too long, counted: %s, advises what helps',

@@ -10,6 +10,7 @@ import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { countDocuments, countEntries, isCountable } from './count-matches.ts'
 import type { Filter } from './filter.ts'
 import type { PageQuery } from './page-query.ts'
+import { isPlanned } from './query.ts'
 import { idsOf, readByIds } from './scan/read-by-ids.ts'
 import { type Page, readPage } from './scan/read-page.ts'
 import type { ScanLimit } from './scan/scan-limit.ts'
@@ -55,15 +56,14 @@ export function createFindPage(deps: FindPageDeps): FindPage {
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
     where: CollectionRef,
-    { sort }: PageQuery,
+    query: PageQuery,
     filter: Filter,
     { permission, signal }: FindBounds,
   ): Promise<number | undefined> {
     await permission
-    const isFiltered = filter.length > 0 || sort.length > 0
-    const ready = isFiltered ? await readyIndexes.read(where) : []
-    const plan = planQuery(ready, { filter, sort, count: false })
-    if (isFiltered && !(plan && isCountable(reader, plan))) return undefined
+    const ready = isPlanned(query) ? await readyIndexes.read(where) : []
+    const plan = planQuery(ready, { filter, sort: query.sort, count: false })
+    if (isPlanned(query) && !(plan && isCountable(reader, plan))) return undefined
     return scans.runIndexed(signal(), (step) => {
       const counting = { ...deps, step }
       return plan ? countEntries(counting, where, plan) : countDocuments(counting, where)
@@ -78,13 +78,12 @@ export function createFindPage(deps: FindPageDeps): FindPage {
   }
 
   const find: FindPage = (where, query, filter, bounds) => {
-    const { matches, sort, fields, count } = query
-    const isFiltered = matches !== undefined || sort.length > 0
+    const { sort, fields, count } = query
     // The limit of a page counts selected fields, so it does not bound the documents that are read.
-    if (!isFiltered && fields === undefined && !count) {
+    if (!isPlanned(query) && fields === undefined && !count) {
       return readPage(deps, where, query, { reserve: bounds.reserve })
     }
-    if (!isFiltered) return readLong(undefined)
+    if (!isPlanned(query)) return readLong(undefined)
     const ids = idsOf(filter)
     if (ids !== undefined) return readListed(ids)
     // A page is read with cached indexes only if one of them answers the query alone: the

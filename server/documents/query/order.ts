@@ -4,6 +4,10 @@ import type { Json } from '../../contract/strict-json.ts'
 /** The fields that order a collection. Documents with equal values are ordered by id. */
 export type Sort = readonly ListedField[]
 
+/** Returns whether an order is that of ids, or the opposite one: the primary key serves it. */
+export const isIdOrder = ([first]: Sort): boolean =>
+  first === undefined || (first.path.length === 1 && first.path[0] === 'id')
+
 /** A value to sort by; undefined if the document does not have the field. */
 export type SortValue = Json | undefined
 

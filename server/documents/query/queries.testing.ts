@@ -94,8 +94,14 @@ const sortField: fc.Arbitrary<SortField> = fc.record({ path, isDescending: fc.bo
 
 export const query = fc.record({
   conditions,
-  // The list of the empty name alone has no text.
-  sort: fc.array(sortField, { maxLength: 2 }).filter((list) => printList(list) !== ''),
+  sort: fc.oneof(
+    // The list of the empty name alone has no text.
+    {
+      weight: 4,
+      arbitrary: fc.array(sortField, { maxLength: 2 }).filter((list) => printList(list) !== ''),
+    },
+    { weight: 1, arbitrary: fc.constant<SortField[]>([{ path: ['id'], isDescending: true }]) },
+  ),
   fields: fc.option(
     fc
       .array(path, { minLength: 1, maxLength: 3 })

@@ -11,6 +11,7 @@ import {
   type QueryParameter,
 } from '../../contract/query-parameter.ts'
 import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
+import { isIdOrder } from './order.ts'
 
 /** A query of a collection, as its URL states it. */
 export interface DocumentQuery {
@@ -26,6 +27,10 @@ export interface DocumentQuery {
   readonly after: string | undefined
   readonly cursor: string | undefined
 }
+
+/** Returns whether an index may serve a query: it has a filter, or is not in the order of ids. */
+export const isPlanned = ({ matches, sort }: Pick<DocumentQuery, 'matches' | 'sort'>): boolean =>
+  matches !== undefined || !isIdOrder(sort)
 
 /** Maximum number of fields to sort by, and to select. */
 const MAX_SORT_FIELDS = 8

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../../audit/record.ts'
 import { createDatabaseRegistry, type DatabaseRegistry } from '../../databases/registry.ts'
+import type { IdRange } from '../../storage/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
@@ -40,7 +41,7 @@ forEachEngine((engine) => {
       const many = ['a', 'b'].map((id) => ({ id, body: '{}' }))
       expect(await repository.insert(where, many)).toEqual({ exists: 'b' })
       expect(await repository.insert(where, [{ id: 'b', body: '[]' }])).toEqual({ exists: 'b' })
-      expect((await repository.list(where, undefined, 9)).map(({ id }) => id)).toEqual(['b'])
+      expect((await repository.list(where, {}, 9)).map(({ id }) => id)).toEqual(['b'])
     })
 
     it('cannot have U+0000 in their ids, but reads and listings accept it', async () => {
@@ -50,7 +51,7 @@ forEachEngine((engine) => {
         { id: 'a\u0001', body: '2' },
       ])
       expect(await repository.read({ ...where, id: 'a\0' })).toBeUndefined()
-      const after = await repository.list(where, 'a\0z', 9)
+      const after = await repository.list(where, { after: 'a\0z' }, 9)
       expect(after.map(({ id }) => id)).toEqual(['a\u0001'])
     })
 
@@ -103,7 +104,7 @@ forEachEngine((engine) => {
       ]) {
         await expect(change()).rejects.toMatchObject(notFound)
       }
-      expect(await repository.list(ref, undefined, 9)).toEqual([old])
+      expect(await repository.list(ref, {}, 9)).toEqual([old])
     })
 
     it('are listed in code point order after an id', async () => {
@@ -112,10 +113,12 @@ forEachEngine((engine) => {
         where,
         ['b', 'A', 'é', 'a', '_'].map((id) => ({ id, body: '{}' })),
       )
-      const ids = async (after?: string) =>
-        (await repository.list(where, after, 3)).map(({ id }) => id)
-      expect(await ids()).toEqual(['A', '_', 'a'])
-      expect(await ids('a')).toEqual(['b', 'é'])
+      const ids = async (range: IdRange) =>
+        (await repository.list(where, range, 3)).map(({ id }) => id)
+      expect(await ids({})).toEqual(['A', '_', 'a'])
+      expect(await ids({ after: 'a' })).toEqual(['b', 'é'])
+      expect(await ids({ isDescending: true })).toEqual(['é', 'b', 'a'])
+      expect(await ids({ after: 'a', isDescending: true })).toEqual(['_', 'A'])
     })
 
     it('create their collections', async () => {

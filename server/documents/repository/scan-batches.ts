@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import { invariant } from '../../contract/invariant.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { type IdRange, sqlOfRange } from '../../storage/id-range.ts'
 import type { Store } from '../../storage/store.ts'
-import { beforeNul } from '../document-id.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /** Separates bodies. JSON does not contain it. */
@@ -18,14 +18,13 @@ export interface ScanBatch {
 }
 
 /**
- * Returns up to {@link PAGE}.max documents in id order, after one id and up to `last`: fewer, but
- * at least one, if they exceed `maxBytes`.
+ * Returns the first documents of a range, up to {@link PAGE}.max: fewer, but at least one, if they
+ * exceed `maxBytes`.
  */
 export type ReadScanBatch = (
   where: CollectionRef,
-  after: string | undefined,
+  range: IdRange,
   maxBytes: number,
-  last: string | undefined,
 ) => Promise<ScanBatch>
 
 interface Row {
@@ -44,8 +43,8 @@ interface Row {
  * longer to read a row than to parse and match a small document.
  */
 export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
-  return async ({ database, collection }, after, maxBytes, last) => {
-    const upTo = last === undefined ? sql`` : sql`and id <= ${last}`
+  return async ({ database, collection }, range, maxBytes) => {
+    const { isWithin, order } = sqlOfRange(range)
     const { rows } = await sql<Row>`
       select
         cast(count(*) as integer) as found,
@@ -57,15 +56,14 @@ export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
         select id, tag, body, bytes, total = bytes or total <= ${maxBytes} as fits
         from (
           select id, tag, body, octet_length(body) as bytes,
-            sum(octet_length(body)) over (order by id rows unbounded preceding) as total
+            sum(octet_length(body)) over (${order} rows unbounded preceding) as total
           from (
             select id, tag, body from documents
-            where database = ${database} and collection = ${collection}
-            and id > ${beforeNul(after ?? '')} ${upTo}
-            order by id limit ${sql.lit(PAGE.max)}
+            where database = ${database} and collection = ${collection} and ${isWithin}
+            ${order} limit ${sql.lit(PAGE.max)}
           ) as batch
         ) as sized
-        order by id
+        ${order}
       ) as in_order`.execute(db)
     const [row] = rows
     invariant(row, 'an aggregate has a row')

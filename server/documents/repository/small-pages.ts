@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/id-range.ts'
 import type { Store } from '../../storage/store.ts'
-import { beforeNul } from '../document-id.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 
 /** Maximum number of documents: one more than a page has, to detect the next page. */
@@ -15,12 +15,12 @@ const MAX_BYTES = Math.floor((256 * 1024) / MAX_DOCUMENTS)
 const MAX_BATCH_DOCUMENTS = 8 * MAX_DOCUMENTS
 
 /**
- * Returns at most `limit` documents in id order, after one id; undefined if there may be more than
- * {@link MAX_DOCUMENTS}, or if one is larger than {@link MAX_BYTES}.
+ * Returns the first documents of a range without a last id, at most `limit`; undefined if there may
+ * be more than {@link MAX_DOCUMENTS}, or if one is larger than {@link MAX_BYTES}.
  */
 export type ReadSmallPage = (
   where: CollectionRef,
-  after: string | undefined,
+  range: Omit<IdRange, 'last'>,
   limit: number,
 ) => Promise<readonly IndexedDocument[] | undefined>
 
@@ -32,20 +32,24 @@ export function createReadSmallPage({ db, engine, prepareLookup }: Store): ReadS
   if (engine === 'sqlite') return async () => undefined
   // The inner limit is a constant, because PostgreSQL plans a sort of the whole collection for a
   // limit that it does not know.
-  const lookUp = prepareLookup(
-    sql<{ id: string; tag: string; body: string | null }>`
-      select id, tag, case when octet_length(body) <= ${sql.lit(MAX_BYTES)} then body end as body
-      from (
-        select id, tag, body from documents
-        where database = ${''} and collection = ${''} and id > ${''}
-        order by id limit ${sql.lit(MAX_DOCUMENTS)}
-      ) as page
-      order by id limit cast(${''} as integer)`.compile(db),
-    { rows: MAX_BATCH_DOCUMENTS, rowsOf: (...parameters) => Number(parameters[3]) },
-  )
-  return async ({ database, collection }, after, limit) => {
+  const prepare = ({ after, order }: IdOrder) =>
+    prepareLookup(
+      sql<{ id: string; tag: string; body: string | null }>`
+        select id, tag, case when octet_length(body) <= ${sql.lit(MAX_BYTES)} then body end as body
+        from (
+          select id, tag, body from documents
+          where database = ${''} and collection = ${''} and id ${after} ${''}
+          ${order} limit ${sql.lit(MAX_DOCUMENTS)}
+        ) as page
+        ${order} limit cast(${''} as integer)`.compile(db),
+      { rows: MAX_BATCH_DOCUMENTS, rowsOf: (...parameters) => Number(parameters[3]) },
+    )
+  const ascending = prepare(ID_ORDERS.ascending)
+  const descending = prepare(ID_ORDERS.descending)
+  return async ({ database, collection }, range, limit) => {
     if (limit > MAX_DOCUMENTS) return undefined
-    const { rows } = await lookUp(database, collection, beforeNul(after ?? ''), String(limit))
+    const lookUp = range.isDescending ? descending : ascending
+    const { rows } = await lookUp(database, collection, beginOf(range), String(limit))
     return rows.every(isWhole) ? rows : undefined
   }
 }

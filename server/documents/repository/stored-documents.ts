@@ -2,9 +2,9 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
+import { type IdRange, sqlOfRange } from '../../storage/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { beforeNul } from '../document-id.ts'
 import { createBatchedPageReader } from '../indexes/read/batched-page-reader.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import { createPageReader, type PageReader } from '../indexes/read/page-reader.ts'
@@ -43,35 +43,19 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * reads may share the object.
    */
   read(ref: DocumentRef): Found | Promise<Found>
-  /** Returns at most `limit` documents in id order, after one id and up to `last`. */
-  list(
-    where: CollectionRef,
-    after: string | undefined,
-    limit: number,
-    last?: string,
-  ): Promise<StoredDocument[]>
+  /** Returns the first documents of a range, at most `limit`. */
+  list(where: CollectionRef, range: IdRange, limit: number): Promise<StoredDocument[]>
   /**
    * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document.
    * `last` is undefined if all of them fit. `bytes` is their total size. `documents` are what
    * {@link list} would return, if they are small enough to be read with their sizes.
    */
-  extent(
-    where: CollectionRef,
-    after: string | undefined,
-    limit: number,
-    maxBytes: number,
-    last?: string,
-  ): Promise<Extent>
+  extent(where: CollectionRef, range: IdRange, limit: number, maxBytes: number): Promise<Extent>
   /**
    * Like {@link extent} for the next `PAGE.max` documents of a scan. On PostgreSQL, `documents` are
    * those that fit, so the caller must limit the number of scans.
    */
-  scan(
-    where: CollectionRef,
-    after: string | undefined,
-    maxBytes: number,
-    last?: string,
-  ): Promise<Extent>
+  scan(where: CollectionRef, range: IdRange, maxBytes: number): Promise<Extent>
   /** See `write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -109,29 +93,26 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     })
   }
   const readSmallPage = createReadSmallPage(store)
-  /** Returns the query of the documents after an id, up to the last one. */
-  const inRange = (
-    { database, collection }: CollectionRef,
-    after: string | undefined,
-    limit: number,
-    last: string | undefined,
-  ) =>
-    db
+  /** Returns the query of the first documents of a range. */
+  const inRange = ({ database, collection }: CollectionRef, range: IdRange, limit: number) => {
+    const { isWithin, direction } = sqlOfRange(range)
+    return db
       .selectFrom('documents')
       .where('database', '=', database)
       .where('collection', '=', collection)
-      .$call((query) => (after === undefined ? query : query.where('id', '>', beforeNul(after))))
-      .$call((query) => (last === undefined ? query : query.where('id', '<=', last)))
-      .orderBy('id')
+      .where(isWithin)
+      .orderBy('id', direction)
       .limit(limit)
+  }
   const tagOf = async (ref: DocumentRef) => (await read(ref))?.tag
-  const extent: DocumentRepository['extent'] = async (where, after, limit, maxBytes, last) => {
-    const documents = last === undefined ? await readSmallPage(where, after, limit) : undefined
+  const extent: DocumentRepository['extent'] = async (where, range, limit, maxBytes) => {
+    const documents =
+      range.last === undefined ? await readSmallPage(where, range, limit) : undefined
     if (documents !== undefined) {
       const bytes = documents.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       if (bytes <= maxBytes) return { last: undefined, bytes, documents }
     }
-    const rows = await inRange(where, after, limit, last)
+    const rows = await inRange(where, range, limit)
       .select(['id', sql<number>`octet_length(body)`.as('bytes')])
       .execute()
     const fit = limitBytes(rows, maxBytes)
@@ -147,13 +128,12 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       ...createIndexReader(store),
       ...(engine === 'sqlite' ? createPageReader(store) : createBatchedPageReader(store)),
     },
-    list(where, after, limit, last) {
-      return inRange(where, after, limit, last).select(['id', 'tag', 'body']).execute()
-    },
+    list: (where, range, limit) =>
+      inRange(where, range, limit).select(['id', 'tag', 'body']).execute(),
     extent,
     scan:
       engine === 'sqlite'
-        ? (where, after, maxBytes, last) => extent(where, after, PAGE.max, maxBytes, last)
+        ? (where, range, maxBytes) => extent(where, range, PAGE.max, maxBytes)
         : createReadScanBatch(store),
     write: createWriteDocuments(store),
   }

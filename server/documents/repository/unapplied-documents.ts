@@ -2,7 +2,6 @@ import { PAGE } from '../../contract/document.ts'
 import type { CollectionWrites } from '../../storage/changes/collection-writes.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { beforeNul } from '../document-id.ts'
 import { NotUnique } from '../indexes/entries.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
@@ -28,10 +27,10 @@ export function withUnapplied(
     }
   }
 
-  const extent: DocumentRepository['extent'] = async (where, after, limit, maxBytes, last) => {
+  const extent: DocumentRepository['extent'] = async (where, range, limit, maxBytes) => {
     const change = writes.unapplied(where)
-    if (change === undefined) return stored.extent(where, after, limit, maxBytes, last)
-    const rows = await change.sizes(beforeNul(after ?? ''), limit, last)
+    if (change === undefined) return stored.extent(where, range, limit, maxBytes)
+    const rows = await change.sizes(range, limit)
     const fit = limitBytes(rows, maxBytes)
     const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
     return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
@@ -47,13 +46,12 @@ export function withUnapplied(
         return found === 'deleted' ? undefined : found
       })
     },
-    async list(where, after, limit, last) {
+    async list(where, range, limit) {
       const change = writes.unapplied(where)
-      if (change === undefined) return stored.list(where, after, limit, last)
-      return change.list(beforeNul(after ?? ''), limit, last)
+      return change === undefined ? stored.list(where, range, limit) : change.list(range, limit)
     },
     extent,
-    scan: (where, after, maxBytes, last) => extent(where, after, PAGE.max, maxBytes, last),
+    scan: (where, range, maxBytes) => extent(where, range, PAGE.max, maxBytes),
     async count(where, after) {
       return writes.unapplied(where) === undefined ? stored.count(where, after) : undefined
     },

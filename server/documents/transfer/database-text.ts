@@ -36,7 +36,7 @@ export async function* databaseText(
     yield await describe.line(where)
     for (let after: string | undefined; ; ) {
       check()
-      const some = await reader.list(where, after)
+      const some = await reader.list(where, { after })
       after = some.at(-1)?.id
       if (after === undefined) break
       documents += some.length

@@ -127,9 +127,7 @@ forEachEngine((engine) => {
         { ...where, collection: 'b' },
         { ...where, database: 'x' },
       ]) {
-        expect((await fixture.repository.list(other, undefined, 9))[0]?.body).toBe(
-          '{"id":"d10000"}',
-        )
+        expect((await fixture.repository.list(other, {}, 9))[0]?.body).toBe('{"id":"d10000"}')
       }
       await jobs.stop()
     })

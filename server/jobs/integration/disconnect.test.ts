@@ -169,7 +169,7 @@ forEachEngine((engine) => {
     await indexes.put(where, 'by-n', ['n'], true)
     await indexes.build()
     const array = documents(1_200, { text: text.slice(0, 500) })
-    const count = async () => (await fixture.repository.list(where, undefined, 2_000)).length
+    const count = async () => (await fixture.repository.list(where, {}, 2_000)).length
     const [steps] = await leaveAtEachStep(
       (jobs, signal) => fixture.create(jobs, array, { respondAsync: false, signal }),
       async (further) => {

@@ -87,7 +87,7 @@ forEachEngine((engine) => {
               if (!matching.includes(each)) return [each]
               return kind === 'patch' ? [patchByReference(each, patch)] : []
             })
-            const rows = await fixture.repository.list(where, undefined, 1_000)
+            const rows = await fixture.repository.list(where, {}, 1_000)
             const found = rows.map(({ body }) => JSON.parse(body) as Document).filter(isStable)
             expect(new Map(found.map((each) => [each.id, each]))).toEqual(
               new Map(stable.map((each) => [each.id, each])),

@@ -98,7 +98,7 @@ export function createJobsFixture(engine: TestEngine) {
   const stored = async () => {
     const rows = []
     for (;;) {
-      const page = await repository.list(where, rows.at(-1)?.id, 1_000)
+      const page = await repository.list(where, { after: rows.at(-1)?.id }, 1_000)
       rows.push(...page)
       if (page.length < 1_000) return rows.map(({ body }) => JSON.parse(body))
     }

@@ -57,7 +57,7 @@ forEngine('sqlite', (engine) => {
   const idsOf = async () => {
     const ids: string[] = []
     for (;;) {
-      const page = await repository.list(where, ids.at(-1), 1_000)
+      const page = await repository.list(where, { after: ids.at(-1) }, 1_000)
       ids.push(...page.map(({ id }) => id))
       if (page.length < 1_000) return ids
     }
@@ -75,7 +75,7 @@ forEngine('sqlite', (engine) => {
     const steps = new Set<number>()
     let others = 0
     between = async () => {
-      seen.add((await repository.list(where, undefined, 1_000)).length)
+      seen.add((await repository.list(where, {}, 1_000)).length)
       steps.add(await written())
       await repository.insert({ ...where, collection: 'others' }, [
         { id: `o${others++}`, body: '{}' },
@@ -105,7 +105,7 @@ forEngine('sqlite', (engine) => {
       const [first, last] = await Promise.all(
         [idOf(0), idOf(COUNT - 1)].map((id) => repository.read({ ...where, id })),
       )
-      const listed = await repository.list(where, idOf(COUNT - 3), 9)
+      const listed = await repository.list(where, { after: idOf(COUNT - 3) }, 9)
       const changed = (body: string | undefined) => body === undefined || body.includes('"on"')
       seen.add(`${changed(first?.body)} ${changed(last?.body)} ${changed(listed[0]?.body)}`)
     }
@@ -114,7 +114,7 @@ forEngine('sqlite', (engine) => {
     // The commit may fall between the reads. A later read must see it if an earlier one does.
     expect([...seen]).not.toContain('true false false')
     expect([...seen]).toContain('true true true')
-    const remaining = await repository.list(where, undefined, 9)
+    const remaining = await repository.list(where, {}, 9)
     if (kind === 'delete') expect([remaining, await written()]).toEqual([[], 0])
     else expect(remaining.every(({ body }) => body.includes('"on":true'))).toBe(true)
     await jobs.stop()
@@ -159,7 +159,7 @@ forEngine('sqlite', (engine) => {
       if (++pauses === Math.ceil(COUNT / 250) + 2) await repository.insert(where, [late])
     }
     await expect(create(jobs)).rejects.toMatchObject({ code: 'conflict' })
-    expect(await repository.list(where, undefined, 9)).toMatchObject([late])
+    expect(await repository.list(where, {}, 9)).toMatchObject([late])
     await jobs.stop()
   })
 
@@ -247,13 +247,15 @@ forEngine('sqlite', (engine) => {
                 expect(await repository.delete(ref, found)).toBe(true)
                 model.delete(requested.id)
               } else if (requested.verb === 'list') {
-                const listed = await repository.list(where, requested.id, 50)
-                const expected = [...model]
-                  .filter(([each]) => each > requested.id)
-                  .sort()
+                const isDescending = requested.n % 2 === 0
+                const range = { after: requested.id, isDescending }
+                const listed = await repository.list(where, range, 50)
+                const sorted = [...model].sort()
+                const expected = (isDescending ? sorted.reverse() : sorted)
+                  .filter(([each]) => each !== requested.id && each > requested.id !== isDescending)
                   .slice(0, 50)
                 expect(listed.map((row) => [row.id, row.body])).toEqual(expected)
-                const sizes = await repository.extent(where, requested.id, 50, Infinity)
+                const sizes = await repository.extent(where, range, 50, Infinity)
                 const bytes = expected.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0)
                 expect(sizes).toEqual({ last: undefined, bytes })
               }
@@ -275,7 +277,7 @@ forEngine('sqlite', (engine) => {
             between = async () => {}
             const all: [string, string][] = []
             for (;;) {
-              const page = await repository.list(where, all.at(-1)?.[0], 1_000)
+              const page = await repository.list(where, { after: all.at(-1)?.[0] }, 1_000)
               all.push(...page.map((row): [string, string] => [row.id, row.body]))
               if (page.length < 1_000) break
             }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
+import { type IdRange, sqlOfRange } from '../../storage/id-range.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -30,27 +31,28 @@ export function createUnapplied(
   /** Combines stored documents with the change, in windows, and omits deleted documents. */
   async function rows<R extends { readonly id: string }>(
     columns: RawBuilder<unknown>,
-    after: string,
+    range: IdRange,
     limit: number,
-    last: string | undefined,
   ): Promise<R[]> {
     const found: R[] = []
-    for (let from = after; ; ) {
+    for (let rest = range; ; ) {
+      const { isWithin, order } = sqlOfRange(rest)
       const { rows: window } = await sql<{ id: string }>`
-        select id from documents where ${isHere} and id > ${from}
-        ${upTo(last)} order by id limit 1 offset ${WINDOW_ROWS - 1}`.execute(db)
-      const end = window[0]?.id ?? last
+        select id from documents where ${isHere} and ${isWithin}
+        ${order} limit 1 offset ${WINDOW_ROWS - 1}`.execute(db)
+      const end = window[0]?.id ?? range.last
+      const { isWithin: isInWindow } = sqlOfRange({ ...rest, last: end })
       const { rows } = await sql<R>`
-        select id, ${columns} from documents where ${isHere} and id > ${from} ${upTo(end)}
+        select id, ${columns} from documents where ${isHere} and ${isInWindow}
         and not exists (
           select 1 from job_documents as staged where ${isPending} and staged.id = documents.id)
         union all
         select id, ${columns} from job_documents as staged
-        where ${isPending} and staged.id > ${from} ${upTo(end)} and staged.tag <> ''
-        order by id limit ${limitRows(limit - found.length)}`.execute(db)
+        where ${isPending} and ${isInWindow} and staged.tag <> ''
+        ${order} limit ${limitRows(limit - found.length)}`.execute(db)
       found.push(...rows)
       if (found.length === limit || window[0] === undefined) return found
-      from = window[0].id
+      rest = { ...range, after: window[0].id }
       // Lets other requests run.
       await nextTurn()
     }
@@ -65,8 +67,8 @@ export function createUnapplied(
       const [found] = rows
       return found?.tag === '' ? 'deleted' : found
     },
-    list: (after, limit, last) => rows(sql`tag, body`, after, limit, last),
-    sizes: (after, limit, last) => rows(sql`octet_length(body) as bytes`, after, limit, last),
+    list: (range, limit) => rows(sql`tag, body`, range, limit),
+    sizes: (range, limit) => rows(sql`octet_length(body) as bytes`, range, limit),
     async apply(ids) {
       const list = JSON.stringify(ids)
       const isSelected = sql<SqlBool>`${isPending} and staged.id in (select value from json_each(${list}))`
@@ -134,5 +136,3 @@ async function write(
       from job_documents as staged where ${isSelected} order by staged.id`.execute(trx)
   }
 }
-
-const upTo = (last: string | undefined) => (last === undefined ? sql`` : sql`and id <= ${last}`)

@@ -1,4 +1,5 @@
 import type { CollectionRef } from '../document-ref.ts'
+import type { IdRange } from '../id-range.ts'
 
 /** A document after a change is applied. */
 export interface ChangedDocument {
@@ -19,10 +20,10 @@ export interface UnappliedChange {
    * if the stored document is current.
    */
   read(id: string): Promise<ChangedDocument | 'deleted' | undefined>
-  /** Returns changed documents in id order, after one id and up to `last`. */
-  list(after: string, limit: number, last?: string): Promise<ChangedDocument[]>
+  /** Returns the first documents of a range after the change, at most `limit`. */
+  list(range: IdRange, limit: number): Promise<ChangedDocument[]>
   /** Returns the lengths of the documents that {@link list} returns, in bytes. */
-  sizes(after: string, limit: number, last?: string): Promise<{ id: string; bytes: number }[]>
+  sizes(range: IdRange, limit: number): Promise<{ id: string; bytes: number }[]>
   /** Applies the change to these documents. */
   apply(ids: readonly string[]): Promise<void>
 }

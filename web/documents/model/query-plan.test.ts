@@ -26,6 +26,9 @@ test.each([
   ['year:lt=2000', 'title', ['year']],
   ['author=ada', 'author', ['author']],
   ['title:contains=x', '', []],
+  ['title:contains=x', '-id', []],
+  ['author=ada', '-id', ['author', '-id']],
+  ['id:gt=x', '-id', ['-id']],
 ])('The filter %j in the order %j is served by an index on %j', (filter, sort, fields) => {
   expect(adviseFields(conditionsOf(filter), parseSort(sort))).toEqual(fields)
 })

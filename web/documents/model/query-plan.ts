@@ -36,6 +36,8 @@ export function adviseFields(
     .filter(({ field }) => !equal.includes(field))
     .map(({ field, isDescending }) => ({ field, text: (isDescending ? '-' : '') + field }))
   if (range !== undefined && order[0]?.field !== range) return [...equal, range]
+  // No index is needed for the order of ids.
+  if (equal.length === 0 && range === undefined && order[0]?.field === 'id') return []
   return [...new Set([...equal, ...order.map(({ text }) => text)])]
 }
 

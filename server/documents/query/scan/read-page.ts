@@ -5,7 +5,7 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
 import { TIME_SLICE } from '../filter.ts'
-import { compareCodePoints, type Position } from '../order.ts'
+import { compareCodePoints, isIdOrder, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
 import { createDocumentPrinter } from '../select-fields.ts'
 import type { ScanStep } from './scan-limit.ts'
@@ -69,7 +69,7 @@ export function readPage(
   query: PageQuery,
   bounds: ScanBounds = {},
 ): Promise<Page> {
-  return query.sort.length === 0
+  return isIdOrder(query.sort)
     ? readInIdOrder(deps, where, query, bounds)
     : readSorted(deps, where, query, bounds)
 }
@@ -77,7 +77,7 @@ export function readPage(
 async function readInIdOrder(
   { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
-  { matches, fields, limit, from, count }: PageQuery,
+  { matches, sort, fields, limit, from, count }: PageQuery,
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
   const textOf = createDocumentPrinter(fields)
@@ -92,12 +92,18 @@ async function readInIdOrder(
   const isScan = matches !== undefined || count
   // Counting begins with the first document, not with the page.
   let after = count ? undefined : from?.id
-  const isBefore = (id: string) =>
-    count && from !== undefined && compareCodePoints(id, from.id) <= 0
-  const nextExtent = (size: number) =>
-    isScan
-      ? repository.scan(where, after, BATCH_BYTES, upTo)
-      : repository.extent(where, after, size, BATCH_BYTES, upTo)
+  const isDescending = sort[0]?.isDescending ?? false
+  const isBefore = (id: string) => {
+    if (!count || from === undefined) return false
+    const difference = compareCodePoints(id, from.id)
+    return isDescending ? difference >= 0 : difference <= 0
+  }
+  const nextExtent = (size: number) => {
+    const range = { after, last: upTo, isDescending }
+    return isScan
+      ? repository.scan(where, range, BATCH_BYTES)
+      : repository.extent(where, range, size, BATCH_BYTES)
+  }
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
     for (const { id, tag, body } of rows) {
       const turn = slice()
@@ -127,7 +133,8 @@ async function readInIdOrder(
     if (!isFull) await reserve?.(bytes + more)
     const rows = await step(async () => {
       if (batch > 1 || more > SMALL_BYTES) await nextTurn()
-      const read = found.documents ?? (await repository.list(where, after, size, last ?? upTo))
+      const range = { after, last: last ?? upTo, isDescending }
+      const read = found.documents ?? (await repository.list(where, range, size))
       await addMatching(read)
       return read
     })
@@ -140,7 +147,7 @@ async function readInIdOrder(
         returned: tags.length,
         tags: tags.join('\n'),
         json: json.print(),
-        next: end === undefined ? undefined : { values: [], id: end },
+        next: end === undefined ? undefined : { values: sort.map(() => end), id: end },
         total: count ? total : undefined,
         scanned,
       }
@@ -161,9 +168,10 @@ async function readSorted(
   let scanned = 0
   let after: string | undefined
   async function addNext(): Promise<boolean> {
-    const { last, documents } = await repository.scan(where, after, BATCH_BYTES, upTo)
+    const { last, documents } = await repository.scan(where, { after, last: upTo }, BATCH_BYTES)
     await nextTurn()
-    const rows = documents ?? (await repository.list(where, after, PAGE.max, last ?? upTo))
+    const range = { after, last: last ?? upTo }
+    const rows = documents ?? (await repository.list(where, range, PAGE.max))
     scanned += rows.length
     for (const { id, tag, body } of rows) {
       const turn = slice()
