@@ -185,6 +185,30 @@ forEachEngine((engine) => {
     expect(ids).toEqual(ids.toSorted().reverse())
   })
 
+  test('continues after the documents that an index has returned, if it cannot sort the others', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'db')
+    const ids = ['a', 'b', ...['x', 'y', 'z'].map((each) => each.repeat(256))]
+    await createStoredDocuments(store).insert(
+      where,
+      ids.map((id) => ({ id, body: JSON.stringify({ id, a: 1, b: 2, c: 3, d: 4, e: 5 }) })),
+    )
+    const stored = openIndexesOf(store)
+    await stored.put(where, 'by-all', ['a', 'b', 'c', 'd', 'e', 'id'])
+    await stored.build()
+    const reader = await openSnapshotReader(store, where, () => {})
+    const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
+    const query = parseExportQuery(new URLSearchParams('a=1&b=2&c=3&d=4&e=5'))
+    const plan = planQuery(await reader.indexes.ready(where), { ...query, count: false })
+    const limits = { documents: 1, characters: 1 }
+    const found: string[] = []
+    for await (const some of readMatching(deps, where, query, plan, limits)) {
+      found.push(...some.map(({ id }) => id))
+    }
+    await reader[Symbol.asyncDispose]()
+    expect(found).toEqual(ids)
+  })
+
   test('waits until a large change is applied', async () => {
     const store = await engine.open()
     await storeArticles(store, 1)

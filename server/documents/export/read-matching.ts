@@ -47,18 +47,19 @@ export async function* readMatching(
   if (positions !== undefined) yield* readPositions(deps, where, positions)
   else if (!isIdOrder(query.sort)) throw tooManyToSort(query, limits.documents)
   // The documents are read in the order of ids without the index instead.
-  else yield* scan(deps, where, query)
+  else yield* scan(deps, where, query, after?.id)
 }
 
-/** Reads the whole collection in the order of ids, or in the opposite one. */
+/** Reads the whole collection in the order of ids, or in the opposite one, after an id. */
 async function* scan(
   { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
   { matches, sort }: ExportQuery,
+  begin?: string,
 ): Batches {
   const slice = createSlices(nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
-  for (let after: string | undefined; ; ) {
+  for (let after = begin; ; ) {
     check()
     const documents = await reader.list(where, { after, isDescending })
     after = documents.at(-1)?.id
