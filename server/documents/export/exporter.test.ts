@@ -185,6 +185,33 @@ forEachEngine((engine) => {
     expect(ids).toEqual(ids.toSorted().reverse())
   })
 
+  test.each([
+    ['id:in=00002,00001,none,00001', ['00001', '00002']],
+    ['id:in=00002,00001&sort=-id', ['00002', '00001']],
+    ['id:in=00001,00002,00003&n:ne=2&sort=-n', ['00003', '00001']],
+    ['id=00001%00', []],
+  ])('are read by their ids: %s', async (query, expected) => {
+    const store = await engine.open()
+    await storeArticles(store, 10)
+    const stored = openIndexesOf(store)
+    await stored.put(where, 'by-n', ['-n'])
+    await stored.build()
+    const exporter = createExporter(store)
+    expect((await textOf(exporter, query)).match(/(?<="id":")[^"]+/g) ?? []).toEqual(expected)
+    const { chunks, index } = await beginWith(exporter, query)
+    await chunks.return()
+    expect(index).toBeUndefined()
+    await using reader = await openSnapshotReader(store, where, () => {})
+    const list = () => Promise.reject(new Error('a scan'))
+    const deps = { reader: { ...reader, list }, nextTurn: () => Promise.resolve(), check: () => {} }
+    const parsed = parseExportQuery(new URLSearchParams(query))
+    const ids: string[] = []
+    for await (const some of readMatching(deps, where, parsed, undefined)) {
+      ids.push(...some.map(({ id }) => id))
+    }
+    expect(ids).toEqual(expected)
+  })
+
   test('continues after the documents that an index has returned, if it cannot sort the others', async () => {
     const store = await engine.open()
     await storeDatabases(store, 'db')

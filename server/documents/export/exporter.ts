@@ -4,6 +4,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { type ExportFormat, type ExportQuery, isPlanned } from '../query/query.ts'
+import { idsOf } from '../query/scan/read-by-ids.ts'
 import { createSlices } from '../query/scan/read-page.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
@@ -57,7 +58,8 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
     begin: (where, query, format, client) =>
       begin(where, client, async (deps) => {
         const { filter, sort } = query
-        const indexes = isPlanned(query) ? await deps.reader.indexes.ready(where) : []
+        const usesIndex = isPlanned(query) && idsOf(filter) === undefined
+        const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { filter, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
         const texts = FORMATS[format](read, query, nextTurn)

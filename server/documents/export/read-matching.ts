@@ -1,6 +1,7 @@
 import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { IdRange } from '../../storage/id-range.ts'
 import { adviseFields } from '../indexes/advise.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { EntryStream, mergeStreams } from '../indexes/read/entry-stream.ts'
@@ -12,6 +13,7 @@ import {
 } from '../indexes/read/read-by-index.ts'
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
+import { ID_BATCH, idsOf } from '../query/scan/read-by-ids.ts'
 import { createSlices } from '../query/scan/read-page.ts'
 import type { Batches, MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { collectPositions, readPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
@@ -50,27 +52,32 @@ export async function* readMatching(
   else yield* scan(deps, where, query, after?.id)
 }
 
-/** Reads the whole collection in the order of ids, or in the opposite one, after an id. */
+/**
+ * Reads the documents that match without an index, in the order of ids or in the opposite one, after
+ * an id.
+ */
 async function* scan(
-  { reader, nextTurn, check }: ReadMatchingDeps,
+  deps: ReadMatchingDeps,
   where: CollectionRef,
-  { matches, sort }: ExportQuery,
-  begin?: string,
+  query: ExportQuery,
+  after?: string,
 ): Batches {
-  const slice = createSlices(nextTurn)
+  const { matches, filter, sort } = query
+  const slice = createSlices(deps.nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
-  for (let after = begin; ; ) {
-    check()
-    const documents = await reader.list(where, { after, isDescending })
-    after = documents.at(-1)?.id
-    if (after === undefined) return
+  const ids = idsOf(filter)
+  const documents =
+    ids === undefined
+      ? readCollection(deps, where, { after, isDescending })
+      : readListed(deps, where, isDescending ? ids.toReversed() : ids)
+  for await (const some of documents) {
     if (matches === undefined) {
-      yield documents
-      await nextTurn()
+      yield some
+      await deps.nextTurn()
       continue
     }
     const found: MatchingDocument[] = []
-    for (const { id, body } of documents) {
+    for (const { id, body } of some) {
       const turn = slice()
       if (turn !== undefined) await turn
       const parsed = JSON.parse(body) as Json
@@ -78,7 +85,35 @@ async function* scan(
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
     if (found.length > 0) yield found
-    await nextTurn()
+    await deps.nextTurn()
+  }
+}
+
+async function* readCollection(
+  { reader, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  range: IdRange,
+): Batches {
+  for (let { after } = range; ; ) {
+    check()
+    const documents = await reader.list(where, { ...range, after })
+    after = documents.at(-1)?.id
+    if (after === undefined) return
+    yield documents
+  }
+}
+
+/** Reads the documents with these ids, in their order. */
+async function* readListed(
+  { reader, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  ids: readonly string[],
+): Batches {
+  for (let at = 0; at < ids.length; at += ID_BATCH) {
+    check()
+    const some = ids.slice(at, at + ID_BATCH)
+    const documents = await reader.indexes.documents(where, some)
+    yield some.flatMap((id) => documents.get(id) ?? [])
   }
 }
 

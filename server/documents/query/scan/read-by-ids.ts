@@ -9,7 +9,7 @@ import type { IndexStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 
 /** Number of documents that are read together, of up to 1 MiB each. */
-const BATCH = 16
+export const ID_BATCH = 16
 
 /**
  * Returns the ids that documents must have to match a filter, in order; undefined if the filter
@@ -43,8 +43,8 @@ export async function readByIds(
       if (adding !== undefined) await adding
     }
   }
-  for (let at = 0; at < ids.length; at += BATCH) {
-    await step(at, bytes, () => add(ids.slice(at, at + BATCH)))
+  for (let at = 0; at < ids.length; at += ID_BATCH) {
+    await step(at, bytes, () => add(ids.slice(at, at + ID_BATCH)))
     await nextTurn()
   }
   const page = await toSortedPage(matches.top, reserve, nextTurn)
