@@ -55,8 +55,8 @@ export interface Jobs extends LargeArrays {
   /** Returns a job of this database. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
   /**
-   * Cancels a job of this database; returns its new state. Nothing is stored for the job once this
-   * resolves. No effect on a job that is committed or has ended.
+   * Cancels a job of this database; returns its new state. No document is stored for the job once
+   * this resolves. No effect on a job that is committed or has ended.
    *
    * @throws Failure `not-found`
    */
