@@ -77,7 +77,7 @@ export function createDocumentChanges(
    * Replaces or deletes a state in a transaction, with its entries in indexes; returns false if it
    * has changed.
    *
-   * @param length `long` if it has to wait for another transaction.
+   * @param length `long` if it may have to wait for another transaction.
    */
   async function changeInTransaction(
     ref: DocumentRef,
@@ -128,7 +128,7 @@ export function createDocumentChanges(
     next: DocumentState | undefined,
   ): Promise<boolean> {
     const changing = changeInStatement(ref, old, next)
-    if (changing === undefined) return changeInTransaction(ref, old, next)
+    if (changing === undefined) return changeInTransaction(ref, old, next, 'long')
     const outcome = await outcomeOf(
       resolveOutcome(changing, async () => (await tagOf(ref)) === next?.tag || undefined),
     )
