@@ -17,6 +17,7 @@ import {
   type Duplicate,
   type Entry,
   type EntryKey,
+  findDuplicate,
   removeEntries,
 } from './write-entries.ts'
 
@@ -69,6 +70,14 @@ export interface CollectionIndexes {
   add(documents: readonly Indexed[]): Promise<void>
   /** Adds documents that are committed already. A unique index that they violate fails. */
   addCommitted(documents: readonly Indexed[]): Promise<void>
+  /**
+   * Checks that no document excludes this one, before its earlier state is removed. {@link add}
+   * would wait for a transaction that removes the other document; two replacements that swap their
+   * values would wait for each other.
+   *
+   * @throws NotUnique, UniqueValuesTooLarge
+   */
+  requireUnique(document: Indexed): Promise<void>
   /** Removes documents in the state in which they were added. */
   remove(documents: readonly Indexed[]): Promise<void>
 }
@@ -116,6 +125,11 @@ export async function openIndexes(
         trx,
         await addToIndexes(trx, engine, where, indexes, documents, Infinity),
       )
+    },
+    async requireUnique(document) {
+      if (!indexes.some(({ isUnique }) => isUnique)) return
+      const duplicate = await findDuplicate(trx, engine, entriesOf(indexes, document))
+      if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async remove(documents) {
       const entries = await mapInTurns(documents, (document) => entryKeysOf(indexes, document))

@@ -50,6 +50,26 @@ export async function addEntries(
   return duplicates
 }
 
+/** Returns a document of unique indexes that excludes an entry; undefined if there is none. */
+export async function findDuplicate(
+  trx: Transaction<Tables>,
+  engine: EngineName,
+  entries: readonly Entry[],
+): Promise<Duplicate | undefined> {
+  const { rows } = await sql<{ at: number; conflicting: string }>`
+    select at, conflicting from (
+      select entry.at, (
+        select other.id from index_entries as other
+        where other.index_id = entry.index_id and other.sole = entry.unique_key
+          and other.id <> entry.id
+      ) as conflicting
+      from ${rowsOf(engine, entries)}
+    ) as states where conflicting is not null order by at limit 1`.execute(trx)
+  const [found] = rows
+  const entry = found && entries[found.at]
+  return entry && { index: entry.index, first: found.conflicting, second: entry.id }
+}
+
 /** Deletes entries. */
 export async function removeEntries(
   trx: Transaction<Tables>,

@@ -93,6 +93,7 @@ export function createDocumentChanges(
       if (numAffectedRows === 0n) return false
       // After the change of the document: builds of indexes wait for transactions that made one.
       const indexes = await indexed.keep(ref, () => openIndexes(trx, engine, ref))
+      if (next !== undefined) await indexes?.requireUnique({ id, body: next.body })
       await indexes?.remove([{ id, body: old.body }])
       if (next !== undefined) await indexes?.add([{ id, body: next.body }])
       return true
