@@ -61,7 +61,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
         <StateCell row={row} />
       </td>
       <th scope="row" className={classes.address}>
-        <span className={classes.addressLine}>
+        <span className={classes.addressLine} data-here={here || undefined}>
           <AddressText address={row.address} />
           <CopyButton text={row.address} tabIndex={tabIndex} className={classes.copy} />
           {here && <YouAreHere />}
