@@ -155,9 +155,14 @@ test('Names and values from right to left do not change the order of the text ar
   await page.getByRole('checkbox', { name: `Select ${id}` }).check()
   await page.getByRole('button', { name: 'Delete' }).click()
   const json = dialogOf(page, 'Delete 1 document?').getByRole('region')
-  const [key, value] = [json.getByText(`"${name}"`), json.getByText('"ערך"')]
+  const [key, value] = [
+    json.getByText(name, { exact: true }),
+    json.getByText('ערך', { exact: true }),
+  ]
   const left = async (locator: typeof json) => (await locator.boundingBox())?.x ?? Number.NaN
   expect(await left(key)).toBeLessThan(await left(value))
+  // The quote after it would be shown within it.
+  await expect(json.locator('bdi', { hasText: 'abc' })).toHaveText(override)
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: id }).click()
   const dialog = dialogOf(page, `Document ${id}`)

@@ -1,5 +1,5 @@
-/** Matches a string of JSON; the last one may be cut off. */
-const STRING = /("(?:[^"\\]|\\.)*"?)/s
+/** Matches a string of JSON, between its quotes; the last one may be cut off. */
+const STRING = /(")((?:[^"\\]|\\.)*)("?)/s
 
 /** Matches characters from right to left, and those that change the direction of text. */
 const REVERSING =
