@@ -58,7 +58,11 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(question).toContainText('"theirs"')
   // What someone else deletes first is neither counted nor restored.
   await gatehouse.delete('/_db/blog/articles/d4')
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/articles\/d\d$/, (route) => held.promise.then(() => route.continue()))
   await question.getByRole('button', { name: 'Delete documents' }).click()
+  await expect(question.getByRole('button', { name: 'Deleting…' })).toBeFocused()
+  held.resolve()
   await expect(last).toContainText('2 documents were deleted. 1 document no longer exists.')
   expect(await read('d2')).toMatchObject({ id: 'not_found' })
   await expect(select('d0')).toBeHidden()

@@ -37,7 +37,7 @@ export function DeleteDocumentDialog({
       keep="Keep it"
       error={error}
       confirm={{
-        label: 'Delete document',
+        label: remove.isPending ? 'Deleting…' : 'Delete document',
         busy: remove.isPending,
         run: submit,
       }}

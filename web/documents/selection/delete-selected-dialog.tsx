@@ -41,7 +41,7 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
               run: () => onDone(undefined),
             }
           : {
-              label: 'Delete documents',
+              label: change.isPending ? 'Deleting…' : 'Delete documents',
               busy: change.isPending || query.data === undefined,
               run: () =>
                 change.mutate(() => deleteEach(collectionRef, documents), { onSuccess: onDone }),
