@@ -215,6 +215,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await page.keyboard.press('Escape')
   await expect(keep).toBeFocused()
   await expect(keep).toHaveAccessibleDescription('Closing this dialog cancels the import.')
+  await expect(form.getByText('Closing this dialog')).toHaveCSS('padding-left', '12px')
   await page.keyboard.press('Escape')
   await expect(cancel).toBeFocused()
   await page.goBack()

@@ -32,7 +32,7 @@ export function ImportProgress(props: ImportProgressProps) {
       </p>
       {isLeaving ? (
         <>
-          <p id={question} className="warning">
+          <p id={question} className={`warning ${classes.question}`}>
             Closing this dialog cancels the import.
           </p>
           <DialogActions>
