@@ -38,11 +38,17 @@ export function createListenerCommands(
       if (address === undefined) throw notFound()
       const listener = listeners.get(address)
       if (listener === undefined) throw notFound()
-      const others = (await peers?.sendCommand(address, 'retry')) ?? 0
-      // An automatic retry may be in progress; wait for it. It may already have opened the
-      // listener.
-      if (listener.state !== 'elsewhere') await retry(listener)
-      else if (others === 0) {
+      const isElsewhere = listener.state === 'elsewhere'
+      let others = 0
+      try {
+        // Before the other nodes: one on this host would take the port, and this retry would fail.
+        // An automatic retry may be in progress; wait for it. It may already have opened the
+        // listener.
+        if (!isElsewhere) await retry(listener)
+      } finally {
+        others = (await peers?.sendCommand(address, 'retry')) ?? 0
+      }
+      if (isElsewhere && others === 0) {
         throw new Failure(
           'conflict',
           `${listener.name} has not failed; it belongs to another node.`,
