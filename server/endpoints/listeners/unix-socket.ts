@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { chmod, lstat, readFile, realpath, stat, unlink } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { platform } from 'node:os'
 import { dirname } from 'node:path'
 import { Failure, systemCode } from '../../failure.ts'
@@ -64,10 +66,31 @@ export async function findSocket(path: string, bound = boundSockets): Promise<'f
 /**
  * Removes a stale socket at `path`, if there is one.
  *
- * @throws as {@link findSocket}
+ * @throws as {@link findSocket}; `EADDRINUSE` if another process is removing it.
  */
 export async function clearStaleSocket(path: string, bound = boundSockets): Promise<void> {
-  if ((await findSocket(path, bound)) === 'stale') await unlink(path)
+  if ((await findSocket(path, bound)) === 'free') return
+  // Two processes that find the stale socket must not both remove it: the second one would remove
+  // the new socket of the first, which would then listen without being reachable.
+  const lock = await acquireLock(path)
+  try {
+    if ((await findSocket(path, bound)) === 'stale') await unlink(path)
+  } finally {
+    lock?.close()
+  }
+}
+
+/**
+ * Locks the path of a socket until the returned server closes or the process ends, by an abstract
+ * socket, which only Linux has. Its name contains no path: see {@link boundSockets}.
+ */
+async function acquireLock(path: string): Promise<Server | undefined> {
+  if (platform() !== 'linux') return undefined
+  const name = createHash('sha256').update(path).digest('hex')
+  const server = createServer((socket) => socket.destroy())
+  server.listen(`\0gatehouse-${name}`)
+  await once(server, 'listening')
+  return server
 }
 
 /** Sets the mode of a new socket to 0660. */
