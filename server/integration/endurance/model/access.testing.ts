@@ -1,10 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { atLeast, lowerRole, ROLES, type Role } from '../../../contract/access/role.ts'
+import type { TokenInfo } from '../../../contract/access/token.ts'
+import { createBrowser } from '../../../oauth2/sign-in/browser.testing.ts'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'
+import { signInWithKey } from '../../../test-support/operator-session.testing.ts'
+import { SECRETS } from '../../../test-support/server-process.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
 import { storePerson, storeSession } from '../stored-people.testing.ts'
 import {
   type Call,
+  type CommandOperation,
   type Headers,
   type Model,
   NAMES,
@@ -21,23 +28,29 @@ const TOKENS = 8
 /** Number of revoked tokens that are sent in each check. */
 const REVOKED = 3
 
+/** Minimum lifetime of a token that expires, longer than its creation on a busy machine, ms. */
+const LIFETIME = 5_000
+
 /** People with sessions and tokens, and requests with all of these credentials. */
 export interface Access {
   /** The people of the model, at the start. */
   readonly people: Model['people']
   /** Changes the role of a person, which ends their sessions; `none` revokes their tokens. */
-  changeRole(model: Model, random: Random): Operation
+  changeRole(model: Model, random: Random): Operation | CommandOperation
   /** Creates a token of a person or of the operator, or revokes one. */
-  changeToken(model: Model, random: Random, value: number): Operation
+  changeToken(model: Model, random: Random, value: number): Operation | CommandOperation
   /** Ends a session of a person. */
-  endSession(model: Model, random: Random): Operation
+  endSession(model: Model, random: Random): Operation | CommandOperation
+  /** Renews the operator key by a command, unless it is in the environment of the nodes. */
+  renewOperatorKey(model: Model): CommandOperation
   /** The audit rows of sessions that were ended, other than by the role of their owner. */
   readonly endedSessions: readonly string[]
   /** Reads people and tokens, including the ids of tokens. */
   read(): Promise<Pick<Model, 'people' | 'tokens'>>
   /**
-   * Checks that the server accepts the tokens of the model, rejects revoked ones and ended sessions,
-   * and has ended the sessions of people whose role has changed. These people then sign in again.
+   * Checks that the server accepts the tokens of the model, rejects revoked and expired ones and
+   * ended sessions, and has ended the sessions of people whose role has changed, and of an earlier
+   * operator key. These people then sign in again.
    */
   check(model: Model): Promise<void>
 }
@@ -51,8 +64,16 @@ interface Session {
   readonly isEnded: boolean | 'perhaps'
 }
 
-/** Stores a person of each name, with a session, and an admin who always remains. */
-export async function createAccess(location: StoreLocation, call: Call): Promise<Access> {
+/**
+ * Stores a person of each name, with a session, and an admin who always remains.
+ *
+ * @param port of a node, for sign-ins with the operator key.
+ */
+export async function createAccess(
+  location: StoreLocation,
+  port: number,
+  call: Call,
+): Promise<Access> {
   const ids = new Map<string, string>()
   const sessions = new Map<string, Session>()
   /** The ids of listed tokens by name. */
@@ -60,6 +81,12 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
   const endedSessions: string[] = []
   /** The tokens of acknowledged creations, oldest first, until some time after their revocation. */
   const tokens = new Map<string, string>()
+  /** The session of the operator, and the key of its sign-in. */
+  let operator: { readonly key: string; readonly headers: Headers } | undefined
+  const readKey = () =>
+    'data' in location
+      ? readFileSync(join(location.data, 'operator.key'), 'utf8').trim()
+      : SECRETS.GATEHOUSE_OPERATOR_KEY
 
   async function signIn(roles: readonly (readonly [string, Role])[]): Promise<void> {
     const store = await openStore(location, 'tool')
@@ -84,10 +111,15 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
 
   async function checkTokens(model: Model): Promise<void> {
     for (const [name, text] of tokens) {
-      const { owner, role } = model.tokens[name] ?? {}
-      const seen = await roleOf({ Authorization: `Bearer ${text}` })
-      if (owner === undefined || role === undefined) expect([401, 429], name).toContain(seen)
-      else expect([name, seen]).toEqual([name, lowerRole(role, model.people[owner] ?? 'admin')])
+      const token = model.tokens[name]
+      const before = Date.now()
+      const found = await roleOf({ Authorization: `Bearer ${text}` })
+      const rejected = [401, 429]
+      const accepted = token && [lowerRole(token.role, model.people[token.owner] ?? 'admin')]
+      const expires = token?.expires ?? Number.POSITIVE_INFINITY
+      if (accepted === undefined || expires < before) expect(rejected, name).toContain(found)
+      else if (expires > Date.now()) expect(accepted, name).toContain(found)
+      else expect([...rejected, ...accepted], name).toContain(found)
     }
     const revoked = [...tokens.keys()].filter((name) => !(name in model.tokens))
     for (const name of revoked.slice(0, -REVOKED)) tokens.delete(name)
@@ -109,6 +141,34 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
     if (signedOut.length > 0) await signIn(signedOut)
   }
 
+  /** Checks the session of the operator, who signs in again after the renewal of the key. */
+  async function checkOperator(): Promise<void> {
+    const key = readKey()
+    if (operator !== undefined) {
+      expect(await roleOf(operator.headers)).toBe(operator.key === key ? 'admin' : null)
+    }
+    if (operator?.key === key) return
+    operator = { key, headers: { Cookie: await signInWithKey(port, key) } }
+  }
+
+  /** Creates a token of the operator by a command. */
+  function createTokenByCommand(model: Model, random: Random, value: number): CommandOperation {
+    const role = pick(random, ['viewer', 'operator', 'admin'] as const)
+    const label = `t${value}`
+    const token: Token = { owner: OPERATOR, role, expires: null }
+    const after = { ...model, tokens: { ...model.tokens, [label]: token } }
+    return {
+      command: ['token', 'create', '--name', label, '--role', role],
+      after: [after],
+      async finish({ text }) {
+        tokens.set(label, text.trim())
+        // Finds the id of the token.
+        await access.read()
+        await checkTokens(after)
+      },
+    }
+  }
+
   function createToken(model: Model, random: Random, value: number): Operation {
     const name = pick(random, NAMES)
     const own = model.people[name] ?? 'none'
@@ -118,11 +178,13 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
     const token: Token = {
       owner: headers === undefined ? OPERATOR : name,
       role: pick(random, roles),
+      expires: random(3) === 0 ? Date.now() + LIFETIME + random(30_000) : null,
     }
+    const expires = token.expires && new Date(token.expires).toISOString()
     const label = `t${value}`
     const after = { ...model, tokens: { ...model.tokens, [label]: token } }
     return {
-      ...{ method: 'POST', path: '/_api/token', body: { name: label, role: token.role } },
+      ...{ method: 'POST', path: '/_api/token', body: { name: label, role: token.role, expires } },
       ...(headers && { headers }),
       after: [after],
       async finish({ json }) {
@@ -150,15 +212,16 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
         people: { ...model.people, [name]: role },
         tokens: Object.fromEntries(kept),
       }
-      return {
-        ...{ method: 'PATCH', path: `/_api/user/${ids.get(name)}`, body: { role } },
-        after: [after],
-        finish: () => access.check(after),
-      }
+      const change = { after: [after], finish: () => access.check(after) }
+      if (random(3) === 0) return { ...change, command: ['user', 'role', `github:${name}`, role] }
+      return { ...change, method: 'PATCH', path: `/_api/user/${ids.get(name)}`, body: { role } }
     },
     changeToken(model, random, value) {
       const names = Object.keys(model.tokens)
-      if (names.length <= random(TOKENS)) return createToken(model, random, value)
+      if (names.length <= random(TOKENS)) {
+        const create = random(4) === 0 ? createTokenByCommand : createToken
+        return create(model, random, value)
+      }
       const name = pick(random, names)
       const after = { ...model, tokens: without(model.tokens, name) }
       return {
@@ -185,6 +248,27 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
         },
       }
     },
+    renewOperatorKey(model) {
+      const before = readKey()
+      const command = ['operator-key', '--renew']
+      if (!('data' in location)) {
+        const finish = async ({ text }: { readonly text: string }) =>
+          expect(text).toContain('The operator key is set by GATEHOUSE_OPERATOR_KEY')
+        return { command, status: 409, after: [model], finish }
+      }
+      return {
+        command,
+        after: [model],
+        async finish({ text }) {
+          expect(text).toBe(`${readKey()}\n`)
+          expect(readKey()).not.toBe(before)
+          await checkOperator()
+          const browser = createBrowser()
+          const page = await browser.post(`http://127.0.0.1:${port}/_oauth2/local/auth`, {})
+          expect([403, 429]).toContain((await browser.post(page.url, { key: before })).status)
+        },
+      }
+    },
     endedSessions,
     async read() {
       const users: { username: string; role: Role }[] = (await call('GET', '/_api/user')).json
@@ -192,19 +276,19 @@ export async function createAccess(location: StoreLocation, call: Call): Promise
         const name = NAMES.find((each) => username === `github:${each}`)
         return name === undefined ? [] : [[name, role] as const]
       })
-      const list: { id: string; name: string; owner: string; role: Role }[] = (
-        await call('GET', '/_api/token?everybody=true')
-      ).json
+      const list: TokenInfo[] = (await call('GET', '/_api/token?everybody=true')).json
       const listed = list.filter(({ name }) => /^t[0-9]+$/.test(name))
       tokenIds = new Map(listed.map(({ name, id }) => [name, id]))
-      const entries = listed.map(({ name, owner, role }) => {
-        return [name, { owner: owner.replace('github:', ''), role }] as const
+      const entries = listed.map(({ name, owner, role, expires }) => {
+        const token = { role, expires: expires === null ? null : Date.parse(expires) }
+        return [name, { owner: owner.replace('github:', ''), ...token }] as const
       })
       return { people: Object.fromEntries(roles), tokens: Object.fromEntries(entries) }
     },
     async check(model) {
       await checkTokens(model)
       await checkSessions(model)
+      await checkOperator()
     },
   }
   return access

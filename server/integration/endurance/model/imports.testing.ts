@@ -1,38 +1,48 @@
+import { expect } from 'vitest'
 import { pick, type Random } from '../settings.testing.ts'
-import { withDatabase } from './databases.testing.ts'
-import type { Body, Call, Database, Model, Operation } from './model.testing.ts'
+import { findConflict, isValid, storeDocuments, withIndex } from './constraints.testing.ts'
+import {
+  type Body,
+  type Call,
+  type Database,
+  EMPTY,
+  type Model,
+  type Operation,
+  withDatabase,
+} from './model.testing.ts'
 
 /** Maximum number of documents that an operation stores. */
 const DOCUMENTS = 300
 
+type Document = Body & { readonly id: string }
+
 /** Stores an array of new documents: all or none. */
 export function createMany(model: Model, name: string, random: Random, value: number): Operation {
-  const documents = makeDocuments(random, (n) => ({ id: `v${value}-${n}`, v: value }))
-  return {
-    method: 'POST',
-    path: `/_db/${name}/things`,
-    body: documents,
-    after: [stored(model, name, documents)],
-  }
+  const documents = makeDocuments(model, name, random, (n) => ({ id: `v${value}-${n}`, v: value }))
+  const added = Object.fromEntries(documents.map((each) => [each.id, each]))
+  return storeDocuments(
+    model,
+    name,
+    { ...model.databases[name]?.documents, ...added },
+    Object.keys(added),
+    { method: 'POST', path: `/_db/${name}/things`, body: documents },
+  )
 }
 
 /** Imports documents, some of which exist already. Without a response, some may be stored. */
 export function importMany(model: Model, name: string, random: Random, value: number): Operation {
-  const documents = makeDocuments(random, (n) => ({ id: `d${n}`, v: value }))
-  const conflict = pick(random, ['replace', 'skip', 'fail'])
-  const existing = model.databases[name]?.documents ?? {}
-  const kept =
-    conflict === 'replace' ? documents : documents.filter(({ id }) => existing[id] === undefined)
+  const documents = makeDocuments(model, name, random, (n) => ({ id: `d${n}`, v: value }))
+  const conflict = pick(random, ['replace', 'skip', 'fail'] as const)
   const isCsv = random(2) === 0
   const lines = isCsv
-    ? ['id,v', ...documents.map(({ id, v }) => `${id},${v}`)]
+    ? ['id,v,m,u', ...documents.map(({ id, v, m, u }) => [id, v, m, u].join(','))]
     : documents.map((each) => JSON.stringify(each))
+  const { states, counts } = storeEach(model.databases[name] ?? EMPTY, documents, conflict)
   return {
     ...{ method: 'POST', path: `/_db/${name}/things?on-conflict=${conflict}` },
     body: lines.map((line) => `${line}\n`).join(''),
     headers: { 'Content-Type': isCsv ? 'text/csv' : 'application/x-ndjson' },
-    after: [stored(model, name, kept)],
-    partial: kept.map((_, count) => stored(model, name, kept.slice(0, count))),
+    ...predict(model, name, states, counts),
   }
 }
 
@@ -49,36 +59,100 @@ export async function importDatabase(
 ): Promise<Operation> {
   const source = pick(random, Object.keys(model.databases))
   const { text } = await call('GET', `/_db/${source}/_export`)
-  const { documents = {}, indexes = [], schema = null } = model.databases[source] ?? {}
-  const to = model.databases[name]
-  const states: Model[] = []
-  const add = (state: Partial<Database>) =>
-    states.push(withDatabase(states.at(-1) ?? model, name, state))
-  for (const id of Object.keys(documents).sort()) {
-    const before = states.at(-1)?.databases[name]?.documents ?? to?.documents
-    add({ documents: { ...before, [id]: documents[id] as Body } })
+  const { documents, indexes, schema } = model.databases[source] ?? EMPTY
+  const sorted = Object.keys(documents).sort()
+  const { states, counts } = storeEach(
+    model.databases[name] ?? EMPTY,
+    sorted.map((id) => documents[id] as Document),
+    'replace',
+  )
+  let last = states.at(-1) ?? model.databases[name] ?? EMPTY
+  const add = (next: Partial<Database>) => {
+    last = { ...last, ...next }
+    states.push(last)
   }
   if (schema !== null) add({ schema })
-  for (const index of indexes) {
-    const before = states.at(-1)?.databases[name]?.indexes ?? to?.indexes ?? []
-    add({ indexes: [...new Set([...before, index])].sort() })
-  }
+  for (const index of Object.keys(indexes).sort()) add({ indexes: withIndex(last, index) })
   return {
     ...{ method: 'POST', path: `/_db/${name}/_import?on-conflict=replace`, body: text },
     headers: { 'Content-Type': 'application/x-ndjson' },
-    after: [states.at(-1) ?? model],
-    partial: states.slice(0, -1),
+    ...predict(model, name, states, counts),
   }
 }
 
-type Document = Body & { readonly id: string }
+/** The counts in the result of an import. */
+interface Counts {
+  created: number
+  replaced: number
+  skipped: number
+  failed: number
+}
 
-const makeDocuments = (random: Random, make: (n: number) => Document): Document[] =>
-  Array.from({ length: 1 + random(DOCUMENTS) }, (_, n) => make(n))
+/**
+ * Stores documents one after the other. Returns the states of the database after each of them, and
+ * the counts.
+ */
+function storeEach(
+  database: Database,
+  documents: readonly Document[],
+  onConflict: 'replace' | 'skip' | 'fail',
+): { readonly states: Database[]; readonly counts: Counts } {
+  const states: Database[] = []
+  const counts: Counts = { created: 0, replaced: 0, skipped: 0, failed: 0 }
+  let last = database
+  for (const document of documents) {
+    const exists = document.id in last.documents
+    if (!isValid(last, document) || (exists && onConflict === 'fail')) counts.failed++
+    else if (exists && onConflict === 'skip') counts.skipped++
+    else if (findConflict(last, document) !== undefined) counts.failed++
+    else {
+      last = { ...last, documents: { ...last.documents, [document.id]: document } }
+      states.push(last)
+      counts[exists ? 'replaced' : 'created']++
+    }
+  }
+  return { states, counts }
+}
 
-function stored(model: Model, name: string, documents: readonly Document[]): Model {
-  const added = Object.fromEntries(documents.map((each) => [each.id, each]))
-  return withDatabase(model, name, {
-    documents: { ...model.databases[name]?.documents, ...added },
-  })
+/** Predicts an import: its last state, or another one without a response. */
+function predict(
+  model: Model,
+  name: string,
+  states: readonly Database[],
+  counts: Counts,
+): Pick<Operation, 'after' | 'partial' | 'finish'> {
+  const models = states.map((each) => withDatabase(model, name, each))
+  return {
+    after: [models.at(-1) ?? model],
+    partial: models.slice(0, -1),
+    async finish({ json }) {
+      expect(json).toMatchObject(counts)
+    },
+  }
+}
+
+/** Makes documents, some of which violate the schema or the unique index. */
+function makeDocuments(
+  model: Model,
+  name: string,
+  random: Random,
+  make: (n: number) => Document,
+): Document[] {
+  const documents = Array.from({ length: 1 + random(DOCUMENTS) }, (_, n) => make(n))
+  const value = Number(documents[0]?.v)
+  const stored = Object.values(model.databases[name]?.documents ?? {})
+  switch (random(4)) {
+    case 0:
+      // Values of stored documents, and new ones.
+      return documents.map((each, n) => {
+        const { u } = n % 7 === 0 ? (stored[n % stored.length] ?? {}) : { u: value * 1_000 + n }
+        return u === undefined ? each : { ...each, u }
+      })
+    case 1:
+      return documents.map((each, n) => (n % 5 === 0 ? { ...each, m: value + n } : each))
+    case 2:
+      return documents.map((each, n) => (n % 3 === 0 ? { ...each, u: value * 1_000 + n } : each))
+    default:
+      return documents
+  }
 }

@@ -1,12 +1,10 @@
 import { expect, vi } from 'vitest'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'
+import type { TestResponse } from '../../../test-support/start.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
-import { changeMatching, withoutDatabase } from './databases.testing.ts'
+import { changeMatching } from './documents.testing.ts'
 import { createMany, importDatabase, importMany } from './imports.testing.ts'
-import type { Call, Model, Operation } from './model.testing.ts'
-
-/** Maximum time of a job on a busy machine. A request that fails ends the wait. */
-const ENDED = { timeout: 60_000, interval: 10 }
+import { type Call, ENDED, type Model, type Operation, withoutDatabase } from './model.testing.ts'
 
 /**
  * Maximum time until a node on PostgreSQL has resumed and completed the job of a killed process,
@@ -28,13 +26,15 @@ export async function runJob(
   const changes = [changeMatching, createMany, importMany, importDatabase]
   const { partial: _, ...change } = await pick(random, changes)(model, name, random, value, call)
   const job = { ...change, headers: { ...change.headers, Prefer: 'respond-async' } }
+  if (change.status !== undefined) return rejected(job, change.status, call)
   if (random(4) > 0) {
     return {
       ...job,
-      async finish({ headers: { location } }) {
-        const path = String(location)
-        await vi.waitUntil(async () => (await call('GET', path)).status === 200, ENDED)
-        expect((await call('GET', path)).json).toMatchObject({ state: 'done', failure: null })
+      async finish(response) {
+        const { json, text } = await ended(response, call)
+        expect(json).toMatchObject({ state: 'done', failure: null })
+        // The result of an import.
+        if (json.result) await change.finish?.({ ...response, text, json: json.result })
       },
     }
   }
@@ -52,6 +52,25 @@ export async function runJob(
     },
   }
 }
+
+/** Waits for the end of a job, and returns its last state. */
+const ended = ({ headers: { location } }: TestResponse, call: Call) =>
+  vi.waitUntil(async () => {
+    const response = await call('GET', String(location))
+    return response.status === 200 && response
+  }, ENDED)
+
+/** Waits for the rejection of a change, with the status of the request or by its job. */
+const rejected = (job: Operation, status: number | readonly number[], call: Call): Operation => ({
+  ...job,
+  status: [status, 202].flat(),
+  async finish(response) {
+    if (response.status !== 202) return job.finish?.(response)
+    const { json } = await ended(response, call)
+    expect(json).toMatchObject({ state: 'failed', failure: expect.any(Object) })
+    await job.finish?.({ ...response, json: json.failure })
+  },
+})
 
 /** Cancels a job, unless it has ended by then. */
 const cancelled = (model: Model, job: Operation, call: Call): Operation => ({

@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, onTestFailed, test, vi } from 'vitest'
+import { freePorts } from '../../../endpoints/listeners/free-ports.testing.ts'
 import type { StoreLocation } from '../../../storage/open.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import {
   killProcesses,
-  SECRETS,
   type ServerProcess,
   startProcess,
   storeFlags,
 } from '../../../test-support/server-process.testing.ts'
-import { makeToken, sendRequest } from '../../../test-support/start.testing.ts'
+import { makeToken, sendRequest, type TestResponse } from '../../../test-support/start.testing.ts'
 import { isNotConfirmed } from '../../failures/not-confirmed.testing.ts'
 import { waitUntilDisconnected } from '../../failures/wait-until-disconnected.testing.ts'
 import {
@@ -24,15 +24,16 @@ import {
   SEED,
 } from '../settings.testing.ts'
 import { auditRowsOf, checkAuditLog } from './audit.testing.ts'
+import { runCommand, secretsOf } from './commands.testing.ts'
 import { untilJobsEnd } from './jobs.testing.ts'
-import type { Call, Model, Operation } from './model.testing.ts'
+import type { Call, CommandOperation, Model, Operation } from './model.testing.ts'
 import { createOperations } from './operations.testing.ts'
 
 // Carries out random operations on databases, documents, schemas, indexes, endpoints, roles, tokens
-// and sessions, directly and in jobs, with imports, exports and backups, one after the other, and
-// compares the server with a model.
+// and sessions, directly, in jobs and by commands, with imports, exports and backups, one after the
+// other, and compares the server with a model.
 // On PostgreSQL, each operation uses one of two nodes. During some operations, the node is killed or
-// stopped, and started again: it has then made the change or not. At the end, the audit log has exactly the changes of the model.
+// stopped, and started again: the change is then made or not. A command may be killed with it. At the end, the audit log has exactly the changes of the model.
 // `npm run test:endurance` carries out operations for a given time.
 
 /** One of this many operations is interrupted by the end of the server, followed by a restart. */
@@ -40,6 +41,12 @@ const END_IN = 25
 
 /** The end comes after a random number of turns of the event loop, below a random power of two. */
 const END_POWERS = 15
+
+/** The end comes after a random time of a command below this one, ms. */
+const COMMAND_TIME = 1_000
+
+/** Drain time of a node that is stopped, s. */
+const DRAIN = 2
 
 /** Maximum time until a node on a busy machine confirms that its state is current. */
 const CONFIRMED = { timeout: 60_000, interval: 20 }
@@ -82,19 +89,27 @@ function createCall(socketPath: string, token: string): Call {
 
 /** Checks the status of a response, and completes the operation. */
 async function complete(
-  { status: expected, finish }: Operation,
-  response: ReturnType<Call>,
+  { status: expected = [200, 201, 202, 204], finish }: Operation | CommandOperation,
+  response: Promise<TestResponse>,
 ): Promise<void> {
   const { status, text } = await response
-  if (expected === undefined) expect([200, 201, 202, 204], text).toContain(status)
-  else expect(status, text).toBe(expected)
+  expect([expected].flat(), text).toContain(status)
   await finish?.(await response)
 }
 
-/** A node with an endpoint of its own, `unix://<socketPath>`. */
+/** Returns an operation as text. */
+function describe(operation: Operation | CommandOperation): string {
+  if ('command' in operation) return `gatehouse ${operation.command.join(' ')}`
+  const { method, path, body, headers, status } = operation
+  const parts = [JSON.stringify(headers), JSON.stringify(body)?.slice(0, 500), status]
+  return [method, path, ...parts.filter((part) => part !== undefined)].join(' ')
+}
+
+/** A node with endpoints of its own: `unix://<socketPath>`, and one on a port. */
 interface Server {
   readonly location: StoreLocation
   readonly socketPath: string
+  readonly port: number
   start(): Promise<void>
   process(): ServerProcess
 }
@@ -105,13 +120,18 @@ async function startServers(location: StoreLocation): Promise<Server[]> {
   for (const name of 'databaseUrl' in location ? ['a', 'b'] : ['a']) {
     const own = locationOf(location, name)
     const socketPath = join(folder, `admin-${name}.sock`)
-    const flags = [...storeFlags(own), '--node', name, '--endpoint', `unix://${socketPath}`]
+    const [port = 0] = await freePorts(1)
+    const flags = [
+      ...[...storeFlags(own), '--node', name, '--drain', String(DRAIN)],
+      ...['--endpoint', `unix://${socketPath}`, '--endpoint', `tcp://127.0.0.1:${port}`],
+    ]
     let running: ServerProcess | undefined
     const server: Server = {
       location: own,
       socketPath,
+      port,
       async start() {
-        running = await startProcess(flags, { env: SECRETS })
+        running = await startProcess(flags, { env: secretsOf(location) })
       },
       process: () => running as ServerProcess,
     }
@@ -129,11 +149,16 @@ function locationOf(location: StoreLocation, name: string): StoreLocation {
   return { databaseUrl: url.href }
 }
 
-/** Ends a server during an operation, and starts it again. */
+/**
+ * Ends a server during an operation, and starts it again.
+ *
+ * @param killCommand for an operation that is a command: in some cases it is killed with the server.
+ */
 async function restart(
   { process, start, location }: Server,
   random: Random,
   completed: Promise<void>,
+  killCommand: (() => void) | undefined,
 ): Promise<void> {
   let isOver = false
   const ended = completed.catch((error: unknown) => {
@@ -141,9 +166,11 @@ async function restart(
   })
   const signal = pick(random, ['SIGKILL', 'SIGTERM'] as const)
   const turns = random(2 ** random(END_POWERS))
-  for (let turn = 0; turn < turns; turn++) await nextTurn()
+  if (killCommand !== undefined) await pause(random(COMMAND_TIME))
+  else for (let turn = 0; turn < turns; turn++) await nextTurn()
   isOver = true
   process().signal(signal)
+  if (random(2) === 0) killCommand?.()
   const exit = await process().exit
   if (signal === 'SIGTERM') expect(exit).toEqual({ code: 0, signal: null })
   await ended
@@ -169,8 +196,11 @@ forEachEngine((engine) => {
       const to = isAny ? ++asked % calls.length : at
       return (calls[to] as Call)(method, path, ...rest)
     }
-    const admins = servers.map(({ socketPath }) => `unix://${socketPath}`)
-    const operations = await createOperations(location, folder, admins, call)
+    const admins = servers.flatMap(({ socketPath, port }) => {
+      return [`unix://${socketPath}`, `tcp://127.0.0.1:${port}`]
+    })
+    const [{ port }] = servers as [Server]
+    const operations = await createOperations(location, folder, admins, port, token, call)
     /** Waits until all nodes have applied the model, and directs requests to one of them. */
     const use = async (next: number, model: Model) => {
       for (at = 0; servers.length > 1 && at < servers.length; at++) {
@@ -184,50 +214,57 @@ forEachEngine((engine) => {
     const isNext = untilEnough()
     const last: string[] = []
     let n = 1
-    try {
-      for (; isNext(n); n++) {
-        // Repeating some operations with the same seed makes the same choices in the same state.
-        const random = randomNumbersOf(SEED, n)
-        const isInterrupted = random(END_IN) === 0
-        await use(random(servers.length), model)
-        const operation = await operations.choose(model, random, n)
-        const { method, path, body, headers, after, between = [], partial = [] } = operation
-        const text = JSON.stringify(body)?.slice(0, 500) ?? ''
-        last.push(`${n}${isInterrupted ? ' (interrupted)' : ''}: ${method} ${path} ${text}`)
-        if (last.length > LAST) last.shift()
-        const response = call(method, path, body, headers)
-        const completed = complete(operation, response)
-        if (isInterrupted) await restart(servers[at] as Server, random, completed)
-        else await completed
+    onTestFailed(() => {
+      const text = `Operation ${n}, seed ${SEED}. The last ones:\n${last.join('\n')}\n`
+      process.stdout.write(text)
+    })
+    for (; isNext(n); n++) {
+      // Repeating some operations with the same seed makes the same choices in the same state.
+      const random = randomNumbersOf(SEED, n)
+      const isInterrupted = random(END_IN) === 0
+      await use(random(servers.length), model)
+      const operation = await operations.choose(model, random, n)
+      const { after, between = [], partial = [] } = operation
+      last.push(`${n}${isInterrupted ? ' (interrupted)' : ''}: ${describe(operation)}`)
+      if (last.length > LAST) last.shift()
+      const kill = new AbortController()
+      const response =
+        'command' in operation
+          ? runCommand(location, operation.command, kill.signal)
+          : call(operation.method, operation.path, operation.body, operation.headers)
+      const completed = complete(operation, response)
+      const killCommand = 'command' in operation ? () => kill.abort() : undefined
+      if (isInterrupted) await restart(servers[at] as Server, random, completed, killCommand)
+      else await completed
+      operations.cleanUp()
 
-        const { status } = await response.catch(() => ({ status: 0 }))
-        const isAcknowledged = status >= 200 && status < 300
-        const possible = [
-          ...after,
-          ...(isInterrupted ? between : []),
-          ...(isAcknowledged ? [] : [model, ...partial]),
-        ]
-        let [next = model] = possible
-        if (isInterrupted || possible.length > 1 || n % COMPARE === 0) {
-          const found = await operations.read()
-          if (possible.length === 1) expect(found).toEqual(next)
-          else expect(possible).toContainEqual(found)
-          await operations.checkCredentials(found)
-          next = found
-        }
-        auditRows.push(...auditRowsOf(model, next))
-        model = next
+      const { status } = await response.catch(() => ({ status: 0 }))
+      const isAcknowledged = status >= 200 && status < 300
+      const possible = [
+        ...after,
+        ...(isInterrupted ? between : []),
+        ...(isAcknowledged ? [] : [model, ...partial]),
+      ]
+      let [next = model] = possible
+      if (isInterrupted || possible.length > 1 || n % COMPARE === 0) {
+        const found = await operations.read()
+        if (possible.length === 1) expect(found).toEqual(next)
+        else expect(possible).toContainEqual(found)
+        await operations.checkCredentials(found)
+        next = found
       }
-      await use(0, model)
-      for (at = 0; at < servers.length; at++) expect(await operations.read()).toEqual(model)
-      at = 0
-      await operations.checkCredentials(model)
-      await checkAuditLog(location, call, [...auditRows, ...operations.endedSessions])
-    } catch (error) {
-      throw new Error(`Operation ${n}, seed ${SEED}. The last ones:\n${last.join('\n')}`, {
-        cause: error,
-      })
+      auditRows.push(...auditRowsOf(model, next))
+      model = next
     }
+    await use(0, model)
+    for (at = 0; at < servers.length; at++) expect(await operations.read()).toEqual(model)
+    at = 0
+    await operations.checkCredentials(model)
+    await checkAuditLog(location, call, [
+      'token.create local:operator/tests',
+      ...auditRows,
+      ...operations.endedSessions,
+    ])
     process.stdout.write(`${engine.name}: ${n - 1} operations, seed ${SEED}\n`)
   })
 })

@@ -1,10 +1,7 @@
 import { expect, vi } from 'vitest'
 import type { TestResponse } from '../../../test-support/start.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
-import type { Body, Call, Model, Operation } from './model.testing.ts'
-
-/** Maximum time of a job on a busy machine. A request that fails ends the wait. */
-const ENDED = { timeout: 60_000, interval: 10 }
+import { type Body, type Call, ENDED, type Model, type Operation } from './model.testing.ts'
 
 interface Query {
   readonly parameters: readonly string[]
@@ -17,7 +14,7 @@ type Order = (a: Body, b: Body) => number
 const FIRST = Number.NEGATIVE_INFINITY
 
 const by =
-  (field: 'v' | 'm', sign: 1 | -1): Order =>
+  (field: 'v' | 'm' | 'u', sign: 1 | -1): Order =>
   (a, b) => {
     const [one, other] = [Number(a[field] ?? FIRST), Number(b[field] ?? FIRST)]
     return one === other ? 0 : one < other ? -sign : sign
@@ -31,6 +28,7 @@ const ORDERS: readonly (readonly [string, readonly Order[]])[] = [
   ['-v', [by('v', -1)]],
   ['m,-v', [by('m', 1), by('v', -1)]],
   ['-m,v', [by('m', -1), by('v', 1)]],
+  ['-u', [by('u', -1)]],
 ]
 
 function chooseQuery(random: Random, value: number): Query {
@@ -40,6 +38,7 @@ function chooseQuery(random: Random, value: number): Query {
     { parameters: [], matches: () => true },
     { parameters: [`v:gte=${least}`], matches: ({ v }) => Number(v) >= least },
     { parameters: [`v=${least}`], matches: ({ v }) => v === least },
+    { parameters: ['u:lt=20'], matches: ({ u }) => u !== undefined && Number(u) < 20 },
     { parameters: [`m:exists=${has}`], matches: ({ m }) => (m !== undefined) === has },
     {
       parameters: [`m:exists=${has}`, `v:lt=${least}`],
@@ -128,20 +127,41 @@ function exportDocuments(model: Model, name: string, random: Random, value: numb
   const query = chooseQuery(random, value)
   const [sort, orders] = pick(random, ORDERS)
   const expected = findDocuments(model, name, query, orders)
-  const format = pick(random, ['ndjson', 'json'])
+  const format = pick(random, ['ndjson', 'json', 'csv'] as const)
+  const fields = random(2) === 0 ? undefined : ['m', 'u']
   const given = [
     ...query.parameters,
     ...(sort === '' ? [] : [`sort=${sort}`]),
+    ...(fields === undefined ? [] : [`fields=${fields}`]),
     `export-as=${format}`,
   ]
   return {
     ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
     async finish({ text }) {
-      const lines = text.split('\n').filter((line) => line !== '')
-      const found = format === 'json' ? JSON.parse(text) : lines.map((line) => JSON.parse(line))
-      expect(found).toEqual(expected)
+      if (format === 'csv') expect(text).toBe(csvOf(expected, fields))
+      else expect(parse(text, format)).toEqual(expected.map((each) => select(each, fields)))
     },
   }
+}
+
+function parse(text: string, format: 'ndjson' | 'json'): unknown {
+  if (format === 'json') return JSON.parse(text)
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line))
+}
+
+/** Returns a document with its id and the selected fields; default: all. */
+function select(document: Body, fields: readonly string[] | undefined): Body {
+  const names = ['id', ...(fields ?? Object.keys(document))]
+  return Object.fromEntries(Object.entries(document).filter(([name]) => names.includes(name)))
+}
+
+/** Returns documents as CSV. Without fields, the columns are in the order of their appearance. */
+function csvOf(documents: readonly Body[], fields: readonly string[] | undefined): string {
+  const names = fields ?? documents.flatMap((each) => Object.keys(each))
+  const columns = [...new Set(['id', ...names])]
+  const rows = documents.map((each) => columns.map((name) => each[name] ?? ''))
+  return [columns, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
 /** Lists the documents of a query in a job. */
