@@ -54,7 +54,7 @@ describe('NDJSON', () => {
       'bytes that are not UTF-8',
       Buffer.from('ff0a7b7d', 'hex'),
       [
-        [1, '! The line is not UTF-8.'],
+        [1, '! The line is not UTF-8. Save the file as UTF-8.'],
         [2, '{}'],
       ],
     ],

@@ -130,7 +130,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    throw new Failure('bad-json', 'The line is not UTF-8.', { cause })
+    throw new Failure('bad-json', 'The line is not UTF-8. Save the file as UTF-8.', { cause })
   }
 }
 
