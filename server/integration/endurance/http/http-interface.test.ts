@@ -2,6 +2,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { atLeast } from '../../../contract/access/role.ts'
 import { freePorts } from '../../../endpoints/listeners/free-ports.testing.ts'
 import {
   type ApiOperation,
@@ -66,7 +67,16 @@ forEachEngineNode((start) => {
             if (endsCredentials(request, response)) await callers.renew()
           })
         }
-        while (sent < REQUESTS) {
+        // Every operation rejects the people and tokens of every lower role.
+        const values = await restore(node, addresses, callers)
+        const initial = await stateOf(node)
+        for (const operation of operations) {
+          for (const caller of callers.all.filter((each) => isBelow(each, operation))) {
+            await check(generateRequest(random, operation, caller, values))
+          }
+        }
+        expect(await stateOf(node)).toEqual(initial)
+        for (const end = sent + REQUESTS; sent < end; ) {
           const known = await restore(node, addresses, callers)
           const next = (caller: Caller, forgery?: Record<string, string>) =>
             generateRequest(random, pick(random, operations), caller, known, forgery)
@@ -101,6 +111,13 @@ forEachEngineNode((start) => {
     120_000 + REQUESTS * 100,
   )
 })
+
+/** Returns whether a caller, who may use all databases, has a role below that of an operation. */
+function isBelow({ by, role, databases }: Caller, { bySession, byToken }: ApiOperation): boolean {
+  const needed = by === 'token' ? byToken : bySession
+  if (role === 'none' || databases !== null || needed === 'public') return false
+  return !atLeast(role, needed)
+}
 
 const isLow = ({ role }: Caller) => role === 'none' || role === 'pending' || role === 'viewer'
 
