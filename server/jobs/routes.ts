@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { type JobView, WHOLE_DATABASE } from '../contract/job.ts'
-import { parsePageLimit } from '../contract/page-limit.ts'
+import { parseAfter, parsePageLimit } from '../contract/page-parameters.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { ReadBounds } from '../documents/query/scan/read-in-id-order.ts'
 import type { Page } from '../documents/query/scan/read-page.ts'
@@ -51,7 +51,8 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
       const status = view.state === 'running' ? 206 : 200
       if (job.kind !== 'list') return c.json(view, status, headers)
       requireParametersOfPage(parameters)
-      const page = await results(documents, job, parameters.get('after') ?? undefined, limit, {
+      const after = parseAfter(parameters.get('after') ?? undefined)
+      const page = await results(documents, job, after, limit, {
         reserve: (bytes) => reserve(c, bytes),
         signal: c.req.raw.signal,
       })

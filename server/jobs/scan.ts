@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { beforeNul } from '../storage/id-range.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job, StagedDocument } from './job.ts'
 import type { Step } from './repository/progress.ts'
@@ -41,7 +40,7 @@ async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: r
     .selectFrom('documents')
     .where('database', '=', job.database)
     .where('collection', '=', job.collection)
-    .where('id', '>', job.cursor ?? beforeNul(after))
+    .where('id', '>', job.cursor ?? after)
     .$call((query) => (ids === undefined ? query : query.where('id', 'in', ids)))
     .orderBy('id')
   // Sizes first: this many documents of the maximum size would take too much memory.

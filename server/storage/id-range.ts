@@ -23,7 +23,7 @@ export type IdOrder = (typeof ID_ORDERS)[keyof typeof ID_ORDERS]
 
 /** Returns the text after which a range begins. */
 export const beginOf = ({ after, isDescending = false }: IdRange): string =>
-  after === undefined ? (isDescending ? AFTER_IDS : '') : beforeNul(after)
+  after ?? (isDescending ? AFTER_IDS : '')
 
 /** Returns the condition on `id` that a document is in a range, and the order of the range. */
 export function sqlOfRange(range: IdRange): {
@@ -36,9 +36,3 @@ export function sqlOfRange(range: IdRange): {
   const isUpTo = last === undefined ? sql`` : sql`and id ${upTo} ${last}`
   return { isWithin: sql<SqlBool>`id ${after} ${beginOf(range)} ${isUpTo}`, ...order }
 }
-
-/**
- * Returns the part of a text before U+0000, which PostgreSQL rejects. No id contains it, so ids
- * compare with the result as they do with the text.
- */
-export const beforeNul = (text: string): string => text.split('\0', 1)[0] ?? ''

@@ -93,6 +93,7 @@ forEachContractNode((fixture) => {
       expect((await by('GET', `${job}?after=d100&limit=1000`)).json.documents).toEqual(wanted)
       const rest = await by('GET', `${job}?after=d248`)
       expect(rest.json.documents).toEqual(wanted.slice(-1))
+      expect((await by('GET', `${job}?after=d248%00x`)).json).toEqual(rest.json)
       const nul = await by('GET', '/continued?after=d150%00x', undefined, later)
       const all = await ended(String(nul.headers.location).replace('/_db/blog', ''))
       expect(all.json.found).toBe(99)

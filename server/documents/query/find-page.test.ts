@@ -63,6 +63,13 @@ forEachEngine((engine) => {
     expect(await view('b=1')).toEqual([undefined, '2,3'])
   })
 
+  test.each([undefined, 'by-a'])('after accepts U+0000, with the index %s', async (index) => {
+    await documents.create(where, JSON.stringify({ id: '1\u0001', a: 1 }))
+    if (index !== undefined) await indexes.put(where, index, ['a'])
+    await indexes.build()
+    expect(await view('a=1&after=1%00x')).toEqual([index, '1\u0001,2'])
+  })
+
   test('an index of a restored backup is not taken for the one that had its id', async () => {
     await indexes.put(where, 'by-b', ['b'])
     await indexes.build()

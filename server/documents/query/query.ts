@@ -4,7 +4,7 @@ import {
   parseFieldList,
   parseFilterName,
 } from '../../contract/field-path.ts'
-import { parsePageLimit } from '../../contract/page-limit.ts'
+import { parseAfter, parsePageLimit } from '../../contract/page-parameters.ts'
 import {
   adviseParameter,
   isQueryParameter,
@@ -23,7 +23,7 @@ export interface DocumentQuery {
   /** The fields to return besides `id`; undefined for whole documents. */
   readonly fields: readonly FieldPath[] | undefined
   readonly limit: number
-  /** The id after which the page begins; only in id order. */
+  /** The id after which the page begins; only in the ascending order of ids. */
   readonly after: string | undefined
   readonly cursor: string | undefined
 }
@@ -50,10 +50,15 @@ export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
   if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
     throw badParameter(
       'after',
-      'after applies to the order of ids only. Use the URL in the Link header.',
+      'after applies to the ascending order of ids only. Use the URL in the Link header.',
     )
   }
-  return { ...selection, limit: parsePageLimit(parameters.get('limit')), after, cursor }
+  return {
+    ...selection,
+    limit: parsePageLimit(parameters.get('limit')),
+    after: parseAfter(after),
+    cursor,
+  }
 }
 
 /** Formats of an export. `Accept` names NDJSON and CSV too. */

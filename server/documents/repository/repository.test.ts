@@ -44,15 +44,10 @@ forEachEngine((engine) => {
       expect((await repository.list(where, {}, 9)).map(({ id }) => id)).toEqual(['b'])
     })
 
-    it('cannot have U+0000 in their ids, but reads and listings accept it', async () => {
+    it('cannot have U+0000 in their ids, but reads accept it', async () => {
       const where = { database: 'x', collection: 'c' }
-      await repository.insert(where, [
-        { id: 'a', body: '1' },
-        { id: 'a\u0001', body: '2' },
-      ])
+      await repository.insert(where, [{ id: 'a', body: '1' }])
       expect(await repository.read({ ...where, id: 'a\0' })).toBeUndefined()
-      const after = await repository.list(where, { after: 'a\0z' }, 9)
-      expect(after.map(({ id }) => id)).toEqual(['a\u0001'])
     })
 
     it('are updated and deleted only in the expected state', async () => {

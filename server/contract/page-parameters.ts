@@ -14,3 +14,9 @@ export function parsePageLimit(text: string | undefined): number {
     field: 'limit',
   })
 }
+
+/**
+ * Parses the parameter `after` of a page of documents: returns its part before U+0000, which
+ * PostgreSQL rejects. No id contains it, so the same ids are after the text and after this part.
+ */
+export const parseAfter = (text: string | undefined): string | undefined => text?.split('\0', 1)[0]
