@@ -109,7 +109,7 @@ export const documentComponents: Components = {
     After: {
       name: 'after',
       in: 'query',
-      description: 'The id after which the page starts.',
+      description: 'The id after which the page starts, in the ascending order of ids.',
       schema: { type: 'string' },
     },
     Sort: {

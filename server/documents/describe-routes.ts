@@ -23,7 +23,8 @@ const PAGE_HEADERS = {
   ETag: TAG,
   Link: LINK,
   'Query-Plan': header(
-    'What a filtered or sorted query read: scan; scanned=9; returned=3, or index=by-year; ….',
+    'What a query with a filter, or with a sort by other fields than id, read: ' +
+      'scan; scanned=9; returned=3, or index=by-year; ….',
   ),
   'X-Total-Count': {
     description: 'The number of documents that match, for Prefer: count=exact.',

@@ -206,8 +206,8 @@ async function write(target: Target, rows: readonly Row[]): Promise<WriteResult[
 /**
  * Inserts the rows whose ids do not exist; returns their number.
  *
- * On PostgreSQL, `on conflict` doubles the cost of a row: about 14 instead of 7 µs. Only a
- * transaction that an insertion by another one has ended ({@link isIdTaken}) uses it.
+ * On PostgreSQL, `on conflict` doubles the cost of a row: about 14 instead of 7 µs. It is used
+ * only when a transaction runs again because another one has inserted an id ({@link isIdTaken}).
  */
 async function insert(target: Target, rows: readonly Row[]): Promise<number> {
   const isChecked = target.engine === 'postgres' && !target.hasRaced
@@ -219,7 +219,7 @@ async function insert(target: Target, rows: readonly Row[]): Promise<number> {
   return Number(numAffectedRows)
 }
 
-/** Returns whether PostgreSQL has refused an id that another transaction inserted meanwhile. */
+/** Returns whether PostgreSQL rejected an id that another transaction has inserted since the check. */
 function isIdTaken(error: unknown): boolean {
   const isOfKey = (error as { readonly constraint?: string }).constraint === 'documents_key'
   return isOfKey && systemCode(error) === UNIQUE_VIOLATION

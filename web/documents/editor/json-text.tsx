@@ -1,7 +1,7 @@
 /** Matches a string of JSON, between its quotes; the last one may be cut off. */
 const STRING = /(")((?:[^"\\]|\\.)*)("?)/s
 
-/** Matches characters from right to left, and those that change the direction of text. */
+/** Matches right-to-left characters, and those that change the direction of text. */
 const REVERSING =
   /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 

@@ -184,7 +184,7 @@ function WideTable(props: DocumentTableProps) {
 function Value({ value }: { value: unknown }) {
   const { text, kind } = formatCell(value)
   return (
-    // Without `dir`, a long text from right to left would be cut at its beginning.
+    // Without `dir`, a long right-to-left text would be cut at its beginning.
     <span className={classes.value} data-kind={kind} dir={kind === 'text' ? 'auto' : undefined}>
       {kind === 'json' ? <JsonText text={text} /> : text}
     </span>
