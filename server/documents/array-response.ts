@@ -1,4 +1,4 @@
-import type { CreatedMany } from './repository/create-many.ts'
+import type { CreatedMany } from './repository/writes/create-many.ts'
 
 /** Returns the response with the documents of an array. Those of a large array are streamed. */
 export function arrayResponse(

@@ -7,7 +7,7 @@ import type { ImportPart } from './import/importer.ts'
 import { lockDocuments, openIndexes } from './indexes/entries.ts'
 import { mergePatch } from './json/merge-patch.ts'
 import { createMatcher, type Filter } from './query/filter.ts'
-import { releaseEntries, reserveEntries } from './repository/reserved-entries.ts'
+import { releaseEntries, reserveEntries } from './repository/writes/reserved-entries.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
 

@@ -15,14 +15,14 @@ import type { DocumentQuery } from './query/query.ts'
 import { createReadInIdOrder, type ReadInIdOrder } from './query/scan/read-in-id-order.ts'
 import type { Page } from './query/scan/read-page.ts'
 import { ScanLimit } from './query/scan/scan-limit.ts'
+import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
 import {
   type CreatedMany,
   createMany,
   existsFailure,
   type LargeArrays,
   withDocumentIds,
-} from './repository/create-many.ts'
-import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
+} from './repository/writes/create-many.ts'
 import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
 
 /** Options of {@link Documents.find}. */

@@ -1,6 +1,6 @@
 import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
 import { jsonPointer } from '../contract/json-pointer.ts'
-import type { LargeArrays } from '../documents/repository/create-many.ts'
+import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { DocumentConflict, Failure, failureAt } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'

@@ -1,7 +1,7 @@
 import type { Actor } from '../contract/audit.ts'
 import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
-import type { LargeArrays } from '../documents/repository/create-many.ts'
+import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'

@@ -8,11 +8,11 @@ import type { Tables } from '../../storage/tables.ts'
 import { createBatchedPageReader } from '../indexes/read/batched-page-reader.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import { createPageReader, type PageReader } from '../indexes/read/page-reader.ts'
-import { createDocumentChanges, type DocumentChanges } from './document-changes.ts'
 import { createDocumentCounts, type DocumentCounts } from './document-counts.ts'
 import { createReadScanBatch } from './scan-batches.ts'
 import { createReadSmallPage } from './small-pages.ts'
-import { createWriteDocuments, type WriteDocuments } from './write-documents.ts'
+import { createDocumentChanges, type DocumentChanges } from './writes/document-changes.ts'
+import { createWriteDocuments, type WriteDocuments } from './writes/write-documents.ts'
 
 /** A stored document. The body is its JSON with the `id`; the tag identifies this state. */
 export interface StoredDocument {
@@ -56,7 +56,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * those that fit, so the caller must limit the number of scans.
    */
   scan(where: CollectionRef, range: IdRange, maxBytes: number): Promise<Extent>
-  /** See `write-documents.ts`. */
+  /** See `writes/write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
 }

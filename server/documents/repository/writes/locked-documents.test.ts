@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { readStored } from './read-stored.testing.ts'
-import { createDocumentRepository } from './repository.ts'
+import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
+import { readStored } from '../read-stored.testing.ts'
+import { createDocumentRepository } from '../repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Failure } from '../../failure.ts'
-import { CASES } from '../../integration/endurance/settings.testing.ts'
-import type { RowStatement } from '../../storage/engine.ts'
-import type { Store } from '../../storage/store.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { expectEntriesOfDocuments } from '../indexes/stored-entries.testing.ts'
-import { createDocumentRepository } from './repository.ts'
-import type { DocumentRepository } from './stored-documents.ts'
+import { Failure } from '../../../failure.ts'
+import { CASES } from '../../../integration/endurance/settings.testing.ts'
+import type { RowStatement } from '../../../storage/engine.ts'
+import type { Store } from '../../../storage/store.ts'
+import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
+import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
+import { createDocumentRepository } from '../repository.ts'
+import type { DocumentRepository } from '../stored-documents.ts'
 
 // Generated changes of few documents that run concurrently, on PostgreSQL through two nodes. The
 // state of each document must be one that a successful change has made, the values of a unique index

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocumentRepository } from './repository.ts'
+import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRepository } from '../repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const documents = ['a', 'b', 'c', 'd'].map((id) => ({ id, body: JSON.stringify({ id }) }))

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Store } from '../../storage/store.ts'
-import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createEntityTag } from '../entity-tag.ts'
-import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { expectEntriesOfDocuments } from '../indexes/stored-entries.testing.ts'
-import { createDocumentRepository } from './repository.ts'
-import type { DocumentRepository } from './stored-documents.ts'
+import type { Store } from '../../../storage/store.ts'
+import { forEachEngine, forEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { createEntityTag } from '../../entity-tag.ts'
+import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
+import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
+import { createDocumentRepository } from '../repository.ts'
+import type { DocumentRepository } from '../stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

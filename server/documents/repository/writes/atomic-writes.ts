@@ -1,11 +1,11 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
-import { databaseExists } from '../../storage/database-exists.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/store.ts'
-import type { IndexDefinition } from '../indexes/definition.ts'
-import { entriesOf } from '../indexes/entries.ts'
-import type { IndexedDocument } from '../indexes/read/index-reader.ts'
-import type { Entry } from '../indexes/write-entries.ts'
+import { databaseExists } from '../../../storage/database-exists.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import type { Store } from '../../../storage/store.ts'
+import type { IndexDefinition } from '../../indexes/definition.ts'
+import { entriesOf } from '../../indexes/entries.ts'
+import type { IndexedDocument } from '../../indexes/read/index-reader.ts'
+import type { Entry } from '../../indexes/write-entries.ts'
 import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
 
 /** Returns the writes of a SQLite store. Each is a synchronous transaction. */

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
-import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
-import type { RowStatement } from '../../storage/engine.ts'
-import type { Store } from '../../storage/store.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { readStored } from './read-stored.testing.ts'
-import { createDocumentRepository } from './repository.ts'
-import type { DocumentRepository } from './stored-documents.ts'
+import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
+import { OutcomeUnknown } from '../../../storage/availability/unavailable.ts'
+import type { RowStatement } from '../../../storage/engine.ts'
+import type { Store } from '../../../storage/store.ts'
+import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
+import { readStored } from '../read-stored.testing.ts'
+import { createDocumentRepository } from '../repository.ts'
+import type { DocumentRepository } from '../stored-documents.ts'
 
 const ref = { database: '_system', collection: 'articles', id: 'a' }
 

@@ -1,25 +1,25 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { invariant } from '../../contract/invariant.ts'
-import { systemCode } from '../../failure.ts'
-import { resolveOutcome } from '../../storage/availability/resolve-outcome.ts'
-import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
-import { limitBytes } from '../../storage/changes/limit-bytes.ts'
-import { createTurns } from '../../storage/changes/turns.ts'
-import { requireDatabase } from '../../storage/database-exists.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { EngineName } from '../../storage/engine.ts'
-import type { Store } from '../../storage/store.ts'
-import type { Tables } from '../../storage/tables.ts'
-import { encodeTextArray } from '../../storage/text-array.ts'
-import type { NewDocument } from '../document.ts'
-import { createEntityTag } from '../entity-tag.ts'
+import { invariant } from '../../../contract/invariant.ts'
+import { systemCode } from '../../../failure.ts'
+import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
+import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
+import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
+import { createTurns } from '../../../storage/changes/turns.ts'
+import { requireDatabase } from '../../../storage/database-exists.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import type { EngineName } from '../../../storage/engine.ts'
+import type { Store } from '../../../storage/store.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { encodeTextArray } from '../../../storage/text-array.ts'
+import type { NewDocument } from '../../document.ts'
+import { createEntityTag } from '../../entity-tag.ts'
 import {
   type CollectionIndexes,
   lockDocuments,
   NotUnique,
   openIndexes,
   UniqueValuesTooLarge,
-} from '../indexes/entries.ts'
+} from '../../indexes/entries.ts'
 
 /** The result of writing a document. `exists`: the stored document with this id was kept. */
 export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | UniqueValuesTooLarge
