@@ -45,9 +45,12 @@ const TIME_LIMIT = 20
 
 /**
  * Maximum number of documents and of their entries in indexes that are written without a check of
- * the time, and of the bytes of the documents.
+ * the time, and of the bytes of the documents. SQLite writes them in a turn of the event loop.
  */
-const STATEMENT_LIMIT = { rows: 250, bytes: 256 * 1024 } as const
+const STATEMENT_LIMITS = {
+  sqlite: { rows: 250, bytes: 256 * 1024 },
+  postgres: { rows: 1_000, bytes: 1024 * 1024 },
+} as const satisfies Record<EngineName, { rows: number; bytes: number }>
 
 /** SQLSTATE of a row that a unique constraint excludes. */
 const UNIQUE_VIOLATION = '23505'
@@ -92,7 +95,12 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
       while (written.length < documents.length) {
         if (written.length > 0) await nextTurn()
         if (written.length > 0 && performance.now() > until) break
-        const next = nextRows(documents, written.length, indexes?.definitions.length)
+        const next = nextRows(
+          documents,
+          written.length,
+          STATEMENT_LIMITS[engine],
+          indexes?.definitions.length,
+        )
         const outcomes = await writeRows(target, next, until)
         rows.push(...next.slice(0, outcomes.length))
         written.push(...outcomes)
@@ -119,15 +127,20 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
 }
 
 /** Returns the documents that the next statement writes: with different ids, at least one. */
-function nextRows(documents: readonly NewDocument[], from: number, indexes = 0): Row[] {
-  const max = Math.ceil(STATEMENT_LIMIT.rows / (1 + indexes))
+function nextRows(
+  documents: readonly NewDocument[],
+  from: number,
+  limit: { readonly rows: number; readonly bytes: number },
+  indexes = 0,
+): Row[] {
+  const max = Math.ceil(limit.rows / (1 + indexes))
   const rows: Row[] = []
   const ids = new Set<string>()
   let bytes = 0
   for (let at = from; at < documents.length && rows.length < max; at++) {
     const document = documents[at] as NewDocument
     bytes += document.body.length
-    if (ids.has(document.id) || (bytes > STATEMENT_LIMIT.bytes && rows.length > 0)) break
+    if (ids.has(document.id) || (bytes > limit.bytes && rows.length > 0)) break
     ids.add(document.id)
     rows.push({ ...document, tag: createEntityTag() })
   }
