@@ -7,6 +7,7 @@ import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/id
 import { limitRows } from '../../storage/limit-rows.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
+import { createReadScanBatch } from '../repository/scan-batches.ts'
 import type { StoredDocument } from '../repository/stored-documents.ts'
 
 /** Maximum number of documents that are read together, and of their bytes: some milliseconds. */
@@ -82,6 +83,22 @@ async function findApplying(
 function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
   const { db, engine } = store
   const { prepareRead } = snapshot
+  return {
+    list: engine === 'sqlite' ? createList(db, prepareRead) : createBatchedList(db, prepareRead),
+    indexes: createIndexReader({ db, engine, prepareRead }),
+    prepareRead,
+    [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+  }
+}
+
+type PrepareRead = Snapshot['prepareRead']
+
+function createBatchedList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['list'] {
+  const scan = createReadScanBatch({ db }, async (query) => prepareRead(query)(...query.parameters))
+  return async (where, range) => (await scan(where, range, BATCH.bytes)).documents
+}
+
+function createList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['list'] {
   const prepare = ({ after, upTo, order }: IdOrder) => {
     const here = sql`database = ${''} and collection = ${''} and id ${after} ${''}`
     return {
@@ -98,19 +115,14 @@ function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
   }
   const ascending = prepare(ID_ORDERS.ascending)
   const descending = prepare(ID_ORDERS.descending)
-  return {
-    async list({ database, collection }, range) {
-      const { sizes, documents } = range.isDescending ? descending : ascending
-      const begin = beginOf(range)
-      // Sizes first: this many documents of the maximum size would take too much memory.
-      const { rows } = await sizes(database, collection, begin, BATCH.documents)
-      const last = rows[limitBytes(rows, BATCH.bytes) - 1]
-      if (last === undefined) return []
-      return (await documents(database, collection, begin, last.id)).rows
-    },
-    indexes: createIndexReader({ db, engine, prepareRead }),
-    prepareRead,
-    [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
+  return async ({ database, collection }, range) => {
+    const { sizes, documents } = range.isDescending ? descending : ascending
+    const begin = beginOf(range)
+    // Sizes first: this many documents of the maximum size would take too much memory.
+    const { rows } = await sizes(database, collection, begin, BATCH.documents)
+    const last = rows[limitBytes(rows, BATCH.bytes) - 1]
+    if (last === undefined) return []
+    return (await documents(database, collection, begin, last.id)).rows
   }
 }
 

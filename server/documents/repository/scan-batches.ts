@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type CompiledQuery, type QueryResult, sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import { invariant } from '../../contract/invariant.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -27,6 +27,8 @@ export type ReadScanBatch = (
   maxBytes: number,
 ) => Promise<ScanBatch>
 
+type RunQuery = <R>(query: CompiledQuery<R>) => Promise<Pick<QueryResult<R>, 'rows'>>
+
 interface Row {
   /** Number of documents, including those that do not fit. */
   readonly found: number
@@ -41,11 +43,16 @@ interface Row {
 /**
  * Returns the function of a PostgreSQL store. The documents are one row, because the node takes
  * longer to read a row than to parse and match a small document.
+ *
+ * @param run runs a query, by default outside of transactions.
  */
-export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
+export function createReadScanBatch(
+  { db }: Pick<Store, 'db'>,
+  run: RunQuery = (query) => db.executeQuery(query),
+): ReadScanBatch {
   return async ({ database, collection }, range, maxBytes) => {
     const { isWithin, order } = sqlOfRange(range)
-    const { rows } = await sql<Row>`
+    const query = sql<Row>`
       select
         cast(count(*) as integer) as found,
         cast(coalesce(sum(bytes) filter (where fits), 0) as integer) as bytes,
@@ -64,8 +71,8 @@ export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch {
           ) as batch
         ) as sized
         ${order}
-      ) as in_order`.execute(db)
-    const [row] = rows
+      ) as in_order`
+    const [row] = (await run(query.compile(db))).rows
     invariant(row, 'an aggregate has a row')
     const { found, bytes } = row
     const ids = JSON.parse(row.ids ?? '[]') as string[]
