@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from '../repository.ts'
 
@@ -7,36 +7,52 @@ const where = { database: '_system', collection: 'articles' }
 const documents = ['a', 'b', 'c', 'd'].map((id) => ({ id, body: JSON.stringify({ id }) }))
 
 forEngine('postgres', (engine) => {
+  /** Opens a store that has the first document, and counts its transactions. */
+  async function openCounted() {
+    const store = await engine.open()
+    await createDocumentRepository(store).insert(where, documents.slice(0, 1))
+    const transaction = vi.spyOn(store, 'transaction')
+    return { repository: createDocumentRepository(store), transaction }
+  }
+
   test.each([
     [false, 'exists'],
     [true, 'replaced'],
   ])(
-    'documents that others insert at the same time are written (replaces: %o)',
-    async (...given) => {
-      const [replaces, outcome] = given
-      const store = await engine.open()
-      const repository = createDocumentRepository(store)
-      await repository.insert(where, documents.slice(0, 1))
-      const other = new pg.Client((engine.location() as { databaseUrl: string }).databaseUrl)
-      await other.connect()
-      await other.query('begin')
-      await other.query(`insert into documents select database, collection, 'c', 'other', body
-      from documents`)
-      const commits: unknown[] = []
-      const writing = repository.write(where, documents, replaces, async (_, written) => {
-        commits.push(written)
-      })
-      await expect
-        .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount)
-        .toBe(1)
-      await other.query('commit')
-      expect(await writing).toEqual([outcome, 'created', outcome, 'created'])
-      expect(commits).toEqual([[outcome, 'created', outcome, 'created']])
-      const { rows } = await other.query(
-        `select id from documents where tag <> 'other' order by id`,
-      )
-      expect(rows.map(({ id }) => id)).toEqual(replaces ? ['a', 'b', 'c', 'd'] : ['a', 'b', 'd'])
-      await other.end()
+    'documents that exist need no second transaction (replaces: %o)',
+    async (replaces, outcome) => {
+      const { repository, transaction } = await openCounted()
+      const written = await repository.write(where, documents, replaces)
+      expect(written).toEqual([outcome, 'created', 'created', 'created'])
+      expect(transaction).toHaveBeenCalledTimes(1)
     },
   )
+
+  test.each([
+    [false, 'exists'],
+    [true, 'replaced'],
+  ])('documents that others insert meanwhile are written (replaces: %o)', async (...given) => {
+    const [replaces, outcome] = given
+    const { repository, transaction } = await openCounted()
+    const other = new pg.Client((engine.location() as { databaseUrl: string }).databaseUrl)
+    await other.connect()
+    await other.query('begin')
+    await other.query(
+      `insert into documents select database, collection, 'c', 'other', body from documents`,
+    )
+    const commits: unknown[] = []
+    const writing = repository.write(where, documents, replaces, async (_, written) => {
+      commits.push(written)
+    })
+    const waiting = `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1)
+    await other.query('commit')
+    expect(await writing).toEqual([outcome, 'created', outcome, 'created'])
+    expect(commits).toEqual([[outcome, 'created', outcome, 'created']])
+    expect(transaction).toHaveBeenCalledTimes(2)
+    const { rows } = await other.query(`select id from documents where tag <> 'other' order by id`)
+    expect(rows.map(({ id }) => id)).toEqual(replaces ? ['a', 'b', 'c', 'd'] : ['a', 'b', 'd'])
+    await other.end()
+  })
 })
