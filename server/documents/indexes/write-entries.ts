@@ -50,7 +50,13 @@ export async function addEntries(
   return duplicates
 }
 
-/** Returns a document of unique indexes that excludes an entry; undefined if there is none. */
+/** The id of the document that excludes an entry from a unique index; null if there is none. */
+const CONFLICTING = sql`(
+  select other.id from index_entries as other
+  where other.index_id = entry.index_id and other.sole = entry.unique_key
+    and other.id <> entry.id)`
+
+/** Returns the first entry that another document excludes; undefined if there is none. */
 export async function findDuplicate(
   trx: Transaction<Tables>,
   engine: EngineName,
@@ -58,12 +64,7 @@ export async function findDuplicate(
 ): Promise<Duplicate | undefined> {
   const { rows } = await sql<{ at: number; conflicting: string }>`
     select at, conflicting from (
-      select entry.at, (
-        select other.id from index_entries as other
-        where other.index_id = entry.index_id and other.sole = entry.unique_key
-          and other.id <> entry.id
-      ) as conflicting
-      from ${rowsOf(engine, entries)}
+      select entry.at, ${CONFLICTING} as conflicting from ${rowsOf(engine, entries)}
     ) as states where conflicting is not null order by at limit 1`.execute(trx)
   const [found] = rows
   const entry = found && entries[found.at]
@@ -140,11 +141,7 @@ async function addGroup(
     if (Number(numAffectedRows) === missing.length) break
     const { rows: skipped } = await sql<{ at: number; conflicting: string | null }>`
       select at, conflicting from (
-        select entry.at, (
-          select other.id from index_entries as other
-          where other.index_id = entry.index_id and other.sole = entry.unique_key
-            and other.id <> entry.id
-        ) as conflicting, (
+        select entry.at, ${CONFLICTING} as conflicting, (
           select 1 from index_entries as own
           where own.index_id = entry.index_id and own.key = entry.key and own.id = entry.id
         ) as own
