@@ -93,11 +93,13 @@ function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
 
 type PrepareRead = Snapshot['prepareRead']
 
+/** PostgreSQL only. */
 function createBatchedList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['list'] {
   const scan = createReadScanBatch({ db }, async (query) => prepareRead(query)(...query.parameters))
   return async (where, range) => (await scan(where, range, BATCH.bytes)).documents
 }
 
+/** SQLite only. */
 function createList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['list'] {
   const prepare = ({ after, upTo, order }: IdOrder) => {
     const here = sql`database = ${''} and collection = ${''} and id ${after} ${''}`
