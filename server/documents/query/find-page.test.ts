@@ -41,6 +41,18 @@ forEachEngine((engine) => {
       signal: () => new AbortController().signal,
       ...(permission && { permission }),
     })
+  /** Lets one scan run at a time, and rejects others at once. Returns the limit. */
+  function allowOneScan(): ScanLimit {
+    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
+    documents = createDocuments(
+      createDocumentRepository(store),
+      () => 0,
+      ...[undefined, undefined, undefined],
+      scans,
+    )
+    return scans
+  }
+
   const viewOf = (page: FoundPage) => [page.index, idsOn(page).join()]
   const view = async (query: string) => viewOf(await find(query))
 
@@ -157,13 +169,7 @@ forEachEngine((engine) => {
       where,
       many.map(({ id, ...rest }) => ({ id, body: JSON.stringify({ id, ...rest }) })),
     )
-    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
-    documents = createDocuments(
-      createDocumentRepository(store),
-      () => 0,
-      ...[undefined, undefined, undefined],
-      scans,
-    )
+    const scans = allowOneScan()
     const filtered = await find('a=1&sort=-id&limit=2')
     expect([idsOn(filtered).join(), filtered.scanned]).toEqual(['m3999,m3997', 1_000])
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -227,13 +233,7 @@ forEachEngine((engine) => {
     const page = await find('b=1&limit=1', { count: true })
     expect([page.index, page.total]).toEqual(['by-b', COUNT_BATCH + 4])
 
-    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
-    documents = createDocuments(
-      createDocumentRepository(store),
-      () => 0,
-      ...[undefined, undefined, undefined],
-      scans,
-    )
+    const scans = allowOneScan()
     const { promise, resolve } = Promise.withResolvers<void>()
     const other = scans.run(new AbortController().signal, () => promise)
     for (const query of ['limit=1', 'b=1&limit=1', 'b:ne=2&limit=1']) {
