@@ -111,7 +111,8 @@ export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> 
   const splitter = createArraySplitter()
   const decoder = new TextDecoder()
   const lines: Blob[] = []
-  for (let from = 0; from < source.size && splitter.isJson !== false; from += PART_BYTES) {
+  const isRejected = () => splitter.isJson === false || splitter.hasTextAfterEnd
+  for (let from = 0; from < source.size && !isRejected(); from += PART_BYTES) {
     const bytes = await source.slice(from, from + PART_BYTES).arrayBuffer()
     signal.throwIfAborted()
     lines.push(new Blob([splitter.write(decoder.decode(bytes, { stream: true }))]))
