@@ -117,7 +117,7 @@ function withIndex(conflict: DocumentConflict, sent: readonly Sent[]): Failure {
   return failureAt(jsonPointer([at]), conflict)
 }
 
-/** Yields the bodies of staged documents. Other requests run between the statements that read them. */
+/** Yields the bodies of staged documents. Other requests run between the statements. */
 async function* bodiesOf(
   { repository, pause }: CreateArraysDeps,
   job: Job,

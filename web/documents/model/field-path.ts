@@ -25,8 +25,8 @@ export const namesOf = (field: string): string[] =>
   splitUnescaped(field, '.').map((name) => name.replace(/\\(.)/gs, '$1'))
 
 /**
- * Returns a field as users read it: the names without backslashes, such as `author.name`. A name that
- * would look like several is quoted: `"a.b"`.
+ * Returns a field as users read it: the names without backslashes, such as `author.name`. A name
+ * that would look like several is quoted: `"a.b"`.
  */
 export const fieldLabel = (field: string): string =>
   namesOf(field)

@@ -9,7 +9,7 @@ export interface SelectionDialogProps {
   readonly collectionRef: CollectionRef
   readonly selection: DocumentSelection
   readonly onClose: () => void
-  /** Called after documents were changed one by one; without an outcome if none was left to change. */
+  /** Called after documents were changed one by one; undefined if none was left to change. */
   readonly onDone: (outcome: SelectionOutcome | undefined) => void
 }
 

@@ -33,7 +33,8 @@ import { createOperations } from './operations.testing.ts'
 // and sessions, directly, in jobs and by commands, with imports, exports and backups, one after the
 // other, and compares the server with a model.
 // On PostgreSQL, each operation uses one of two nodes. During some operations, the node is killed or
-// stopped, and started again: the change is then made or not. A command may be killed with it. At the end, the audit log has exactly the changes of the model.
+// stopped, and started again: the change is then made or not. A command may be killed with it. At
+// the end, the audit log has exactly the changes of the model.
 // `npm run test:endurance` carries out operations for a given time.
 
 /** One of this many operations is interrupted by the end of the server, followed by a restart. */
