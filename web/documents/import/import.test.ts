@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createArraySplitter, toLines } from './array-splitter.ts'
 import { formatErrors } from './import-errors.ts'
 import { PREVIEW_BYTES, previewSource } from './preview.ts'
@@ -82,6 +82,16 @@ test.each(['x', '[{"a":2}]', ',{"a":2}', ']'])(
     const source = `[{"a":1}]\r\n\t ${rest}`
     await expect(toLines(new Blob([source]), signal)).rejects.toThrow('Text follows the ]')
     expect(preview(source, 'json').error).toBe('Text follows the ] that ends the array.')
+  },
+)
+
+test.each(['[{"a":1}]x', 'id'])(
+  'The rest of a file that begins with %j is not read',
+  async (begin) => {
+    const source = new Blob([begin, ' '.repeat(3 * 1024 * 1024)])
+    const slice = vi.spyOn(source, 'slice')
+    await expect(toLines(source, new AbortController().signal)).rejects.toThrow()
+    expect(slice).toHaveBeenCalledTimes(1)
   },
 )
 
