@@ -127,7 +127,7 @@ freshTest(
     const waiting = page.getByRole('table', { name: 'People waiting for a role' })
     await waiting.getByRole('combobox', { name: /^Role of oidc:/ }).selectOption('Viewer')
     const question = page.getByRole('dialog', { name: /^Make oidc:.* viewer\?$/ })
-    await expect(question).toContainText('has the role viewer.')
+    await expect(question).toContainText('has the viewer role.')
     await question.getByRole('button', { name: 'Make viewer' }).click()
     await expect(waiting).toBeHidden()
     // The change of role ended the person's sessions, so there are none to show.

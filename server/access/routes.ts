@@ -66,7 +66,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
   /** Returns the person id of a path. Only admins may name other people. */
   const personOf = (principal: Principal, id: string): string => {
     if (id === 'me' || id === principal.personId) return principal.personId
-    if (principal.role !== 'admin') throw new Failure('forbidden', 'This requires the role admin.')
+    if (principal.role !== 'admin') throw new Failure('forbidden', 'This requires the admin role.')
     return id
   }
   return new Hono<AppEnv>()
@@ -110,7 +110,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
         summary: 'End one session of a person, or all of them with the id "all"',
         responses: { 200: acknowledgement },
         failures: {
-          403: 'the token does not have the role admin',
+          403: 'the token does not have the admin role',
           404: 'there is no such session',
         },
       }),
@@ -144,7 +144,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
         if (all && principal.role !== 'admin') {
           throw new Failure(
             'forbidden',
-            'Listing the tokens of other people requires the role admin.',
+            'Listing the tokens of other people requires the admin role.',
           )
         }
         return sendList(c, await access.tokens(all ? 'everybody' : principal.personId))
@@ -158,7 +158,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
         responses: { 201: createdToken },
         failures: {
           400: 'a field is invalid',
-          403: 'the role is above that of the caller, or the caller is a token without the role admin',
+          403: 'the role is above that of the caller, or the caller is a token without the admin role',
         },
       }),
       audited('token.create', (c) => c.req.valid('json')?.name),
@@ -175,7 +175,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       describe({
         summary: 'Revoke a token; admins can revoke the tokens of other people',
         responses: { 200: acknowledgement },
-        failures: { 403: 'the token does not have the role admin', 404: 'there is no such token' },
+        failures: { 403: 'the token does not have the admin role', 404: 'there is no such token' },
       }),
       audited('token.revoke', (c) => c.req.param('id')),
       requireRole('viewer', OWN_CREDENTIALS),

@@ -51,7 +51,7 @@ export const errorBody = z.object({
     .check(z.describe('the fields of an index that would serve a query that reads too much')),
   index: z
     .optional(z.string())
-    .check(z.describe('the unique index that contains the values already')),
+    .check(z.describe('the unique index that already contains the values')),
   document: z
     .optional(z.string())
     .check(z.describe('the id of the document that has these values')),

@@ -69,7 +69,7 @@ export async function createDatabaseRegistry(
           ? undefined
           : await insertDatabase(store, name, Date.now(), { record, actor })
       if (inserted === undefined)
-        throw new Failure('database-exists', `The database ${name} exists already.`, {
+        throw new Failure('database-exists', `The database ${name} already exists.`, {
           field: '/name',
         })
       changes++

@@ -38,7 +38,7 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
         summary: 'Create a database',
         body: databaseInput,
         responses: { 201: acknowledgement },
-        failures: { 400: 'the name is not allowed', 409: 'the database exists already' },
+        failures: { 400: 'the name is not allowed', 409: 'the database already exists' },
       }),
       audited('database.create', (c) => c.req.valid('json')?.name),
       requireRole('operator'),

@@ -122,7 +122,7 @@ async function create(target: Target, range: Range): Promise<number> {
 export const existsAlready = (id: string) =>
   new DocumentConflict(
     id,
-    `A document with the id ${JSON.stringify(id.slice(0, 64))} exists already.`,
+    `A document with the id ${JSON.stringify(id.slice(0, 64))} already exists.`,
     { field: '/id' },
   )
 

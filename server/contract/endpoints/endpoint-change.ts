@@ -66,7 +66,7 @@ export const endpointChangeView = z.object({
   id: z.string(),
   state: z
     .enum(['running', 'done', 'cancelled', 'stopped'])
-    .check(z.describe('stopped if the caller lost the role operator')),
+    .check(z.describe('stopped if the caller lost the operator role')),
   actor: z.string(),
   created: z.string(),
   ended: z.nullable(z.string()),

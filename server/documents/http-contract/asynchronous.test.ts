@@ -148,7 +148,7 @@ forEachContractNode((fixture) => {
       const response = await ended(await begun('POST', '/failing', some))
       expect(response.json).toMatchObject({
         state: 'failed',
-        failure: { id: 'conflict', message: 'A document with the id "d120" exists already.' },
+        failure: { id: 'conflict', message: 'A document with the id "d120" already exists.' },
       })
       expect((await by('GET', '/failing')).json).toEqual([{ id: 'd120' }])
     })

@@ -60,7 +60,7 @@ forEachEngine((engine) => {
     const exists = (line: number, id: string) => ({
       line,
       pointer: '/id',
-      message: `A document with the id "${id}" exists already.`,
+      message: `A document with the id "${id}" already exists.`,
     })
 
     test.each([

@@ -202,7 +202,7 @@ export type IndexRepository = ReturnType<typeof createIndexRepository>
 const taken = (name: string) =>
   new Failure(
     'conflict',
-    `The index ${name} exists with another definition. Delete it first, or choose another name.`,
+    `The index ${name} exists with a different definition. Delete it first, or choose another name.`,
     { field: 'name' },
   )
 

@@ -35,7 +35,7 @@ forEachEngine((engine) => {
     )
 
   describe('documents', () => {
-    it('are all inserted or none, even if only the last one exists already', async () => {
+    it('are all inserted or none, even if only the last one already exists', async () => {
       const where = { database: 'x', collection: 'c' }
       await repository.insert(where, [{ id: 'b', body: '{}' }])
       const many = ['a', 'b'].map((id) => ({ id, body: '{}' }))

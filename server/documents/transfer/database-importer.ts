@@ -117,7 +117,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       const { body } = await schemas.read(where, { match: undefined, noneMatch: undefined })
       // A job that was interrupted has set it already.
       if (body === text) return
-      throw new Failure('conflict', 'The collection has another schema already.')
+      throw new Failure('conflict', 'The collection already has a different schema.')
     }
   }
 

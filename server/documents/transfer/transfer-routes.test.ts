@@ -90,7 +90,11 @@ forEachEngineNode((start) => {
       const failed = await restore('copy', changed, '?on-conflict=fail')
       expect(failed.json).toMatchObject({ created: 0, failed: 3 })
       expect(failed.json.errors).toContainEqual({
-        ...{ line: 2, pointer: '/schema', message: 'The collection has another schema already.' },
+        ...{
+          line: 2,
+          pointer: '/schema',
+          message: 'The collection already has a different schema.',
+        },
       })
       expect((await sendRequest('copy', 'GET', '/articles/two')).json.year).toBe(2)
       const replaced = await restore('copy', changed, '?on-conflict=replace')

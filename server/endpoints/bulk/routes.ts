@@ -26,7 +26,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       describe({
         summary:
           'Start a bulk change of endpoints. The server makes the changes after it has responded. ' +
-          'It stops if the caller loses the role operator',
+          'It stops if the caller loses the operator role',
         body: endpointChangeInput,
         responses: { 202: endpointChangeView },
         failures: {
@@ -87,7 +87,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
         responses: { 202: endpointChangeView },
         failures: {
           404: 'there is no such bulk change',
-          409: 'it has not ended, has been undone already, or made no changes',
+          409: 'it has not ended, has already been undone, or made no changes',
           429: 'too many bulk changes are waiting or running',
         },
       }),

@@ -87,7 +87,7 @@ describe('a port', () => {
     expect(await check(node.address)).toMatchObject({
       available: false,
       field: 'port',
-      message: `The endpoint ${node.address} exists already.`,
+      message: `The endpoint ${node.address} already exists.`,
       endpoint: node.address,
     })
     expect(await check(`tcp://0.0.0.0:${node.port}`)).toMatchObject({

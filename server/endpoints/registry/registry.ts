@@ -111,7 +111,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       return withLock(endpoint, async () => {
         if (listeners.stopping) throw stoppingFailure()
         if (listeners.get(endpoint) !== undefined) {
-          const reason = new Failure('conflict', `The endpoint ${endpoint} exists already.`)
+          const reason = new Failure('conflict', `The endpoint ${endpoint} already exists.`)
           return { reason, endpoint }
         }
         try {

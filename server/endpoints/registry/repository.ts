@@ -94,7 +94,7 @@ export function requireRevision(
 ): void {
   if (expected === undefined || (expected === 'none' && found === undefined)) return
   if (expected === 'none') {
-    throw new Failure('precondition-failed', `The endpoint ${endpoint} exists already.`)
+    throw new Failure('precondition-failed', `The endpoint ${endpoint} already exists.`)
   }
   if (found !== undefined && (expected === 'any' || expected === found)) return
   throw new Failure(

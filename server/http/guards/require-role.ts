@@ -190,7 +190,7 @@ function authorize(principal: Principal | undefined, needed: Role, database: str
       'forbidden',
       principal.role === 'pending'
         ? 'You have no role yet. Ask an admin to assign one.'
-        : `This requires the role ${needed}. Your role is ${principal.role}.`,
+        : `This requires the ${needed} role. Your role is ${principal.role}.`,
     )
   }
   if (principal.databases !== null && !principal.databases.includes(database)) {
@@ -207,7 +207,7 @@ function authorizeToken(principal: Principal | undefined, needed: Role): void {
   if (principal?.by !== 'token' || atLeast(principal.role, needed)) return
   throw new Failure(
     'forbidden',
-    `With a token, this requires the role ${needed}. This token has the role ${principal.role}. Sign in instead.`,
+    `With a token, this requires the ${needed} role. This token has the ${principal.role} role. Sign in instead.`,
   )
 }
 

@@ -30,7 +30,7 @@ forEachEngine((engine) => {
       const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
       expect(end).toMatchObject({
         state: 'failed',
-        failure: { code: 'conflict', message: 'A document with the id "d10700" exists already.' },
+        failure: { code: 'conflict', message: 'A document with the id "d10700" already exists.' },
       })
       expect(await stored()).toEqual([{ id: 'd10700' }])
       await expect.poll(countRows).toEqual([1, 0])

@@ -115,7 +115,7 @@ export class StaleSignIn extends Failure {
     super(
       'bad-parameter',
       'CSRF mismatch: this response does not belong to a sign-in in this browser, or the sign-in ' +
-        'has expired or was completed already.',
+        'has expired or was already completed.',
     )
   }
 }

@@ -16,13 +16,13 @@ const ada: Person = {
 
 test('a higher role ends all sessions', () => {
   expect(formatRoleChange({ person: ada, role: 'operator', self: false })).toEqual([
-    "Ada's sessions end. After signing in again, Ada has the role operator.",
+    "Ada's sessions end. After signing in again, Ada has the operator role.",
   ])
 })
 
 test('a person without sessions gets the role at the next sign-in', () => {
   expect(formatRoleChange({ person: { ...ada, sessions: 0 }, role: 'admin', self: false })).toEqual(
-    ['Ada is not signed in. The next session has the role admin.'],
+    ['Ada is not signed in. The next session has the admin role.'],
   )
 })
 

@@ -23,8 +23,8 @@ export function formatRoleChange({ person, role, self }: RoleChange): string[] {
   if (person.role === 'none') return [`${name} can sign in again, as ${role}.`]
   const sessions =
     person.sessions === 0
-      ? `${name} is not signed in. The next session has the role ${role}.`
-      : `${possessive} sessions end. After signing in again, ${name} has the role ${role}.`
+      ? `${name} is not signed in. The next session has the ${role} role.`
+      : `${possessive} sessions end. After signing in again, ${name} has the ${role} role.`
   const tokens =
     role === 'pending'
       ? `${possessive} tokens are rejected until a role is assigned again.`

@@ -52,7 +52,7 @@ test('removing the last name never maps all databases', () => {
 test('an empty, invalid or duplicate name is rejected', () => {
   expect(nameError('', [])).toBeDefined()
   expect(nameError('1blog', [])).toBeDefined()
-  expect(nameError('blog', ['blog'])).toBe('blog is in the list already.')
+  expect(nameError('blog', ['blog'])).toBe('blog is already in the list.')
   expect(nameError('_system', ['blog'])).toBeUndefined()
 })
 

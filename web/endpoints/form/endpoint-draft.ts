@@ -107,7 +107,7 @@ export function addressErrors(typed: EndpointDraft, taken: readonly string[]): F
   if (!taken.includes(address)) return {}
   return {
     [draft.scheme === 'unix' ? 'path' : 'port']:
-      `The endpoint ${address} exists already. Choose another, or edit its mapping.`,
+      `The endpoint ${address} already exists. Choose another, or edit its mapping.`,
   }
 }
 
@@ -159,7 +159,7 @@ export function nameError(name: string, names: readonly string[]): string | unde
   if (name === '') return 'Type the name of a database first.'
   if (!isDatabaseName(name)) return DATABASE_NAME_RULE
   if (names.length >= MAPPING_NAMES) return 'A mapping names at most 1,000 databases.'
-  return names.includes(name) ? `${name} is in the list already.` : undefined
+  return names.includes(name) ? `${name} is already in the list.` : undefined
 }
 
 /**

@@ -191,4 +191,4 @@ export const withDocumentIds = (documents: readonly NewDocument[]) => (error: un
 
 /** Returns the failure for an id that exists. */
 export const existsFailure = (id: string) =>
-  new Failure('conflict', `A document with the id ${quoteId(id)} exists already.`, { field: '/id' })
+  new Failure('conflict', `A document with the id ${quoteId(id)} already exists.`, { field: '/id' })

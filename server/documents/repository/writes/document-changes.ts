@@ -258,7 +258,7 @@ class Exists extends Failure {
   readonly existing: string
 
   constructor(existing: string) {
-    super('conflict', 'A document with this id exists already.')
+    super('conflict', 'A document with this id already exists.')
     this.existing = existing
   }
 }
