@@ -171,7 +171,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await form.getByLabel('Or paste documents').fill('id,kind,n\nd1,1,1\nnew,1,two\n"d\n3",a,"x')
   await expect(form.getByLabel('Format')).toContainText('Detected: CSV')
   await expect(form.getByRole('columnheader', { name: 'n number, text' })).toBeVisible()
-  await expect(form.getByText('Line 4: The quote of a cell is not closed.')).toBeVisible()
+  await expect(form.getByText('Line 4: A quoted cell has no closing quote.')).toBeVisible()
   await start.click()
   await expect(form.getByText('1 created, 2 failed.').first()).toBeVisible()
   const errors = form.getByRole('list', { name: 'Errors' })

@@ -101,7 +101,7 @@ describe('a second node', () => {
     try {
       const ended = await gatehouse('--data', node.data, '--endpoint', 'tcp://127.0.0.1:8532').ended
       expect(ended.code).toBe(1)
-      expect(ended.err).toContain(`Another Gatehouse is using the data folder ${node.data}`)
+      expect(ended.err).toContain(`Another Gatehouse process is using the data folder ${node.data}`)
       expect((await node.request('GET', '/_api/endpoint')).status).toBe(200)
     } finally {
       await node.stop()

@@ -62,4 +62,4 @@ function isId(value: Json): value is string {
 /** Quotes the first 64 characters of a text, for messages. */
 export const quoteId = (text: string) => JSON.stringify(text.slice(0, 64))
 
-const tooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')
+const tooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')

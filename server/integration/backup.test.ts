@@ -144,7 +144,7 @@ test('a restore is rejected while a node runs on the data folder', async () => {
   await gatehouse({ data: node.data }, 'backup', folder)
   await expect(gatehouse({ data: node.data }, 'restore', folder)).rejects.toMatchObject({
     code: 1,
-    stderr: `Another Gatehouse is using the data folder ${node.data}. Stop it first, or use another folder with --data.\n`,
+    stderr: `Another Gatehouse process is using the data folder ${node.data}. Stop it first, or use another folder with --data.\n`,
   })
   expect((await node.request('POST', '/things', { id: 'later' })).status).toBe(201)
 })

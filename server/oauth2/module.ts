@@ -83,7 +83,7 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
     announce(): void {
       for (const { name } of external) {
         const callback = (publicOrigin ?? 'http://127.0.0.1:<port>') + callbackPath(name)
-        log.info({ provider: name, callback }, 'register this callback URL at the provider')
+        log.info({ provider: name, callback }, 'register this callback URL with the provider')
       }
       if (external.length > 0 && publicOrigin === undefined) {
         log.warn('without --public-url, people can sign in on this machine only')

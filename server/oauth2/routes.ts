@@ -213,7 +213,7 @@ export const providerRoutes = (
     .get(
       '/setup',
       describe({
-        summary: 'List the callback URLs to register at the providers',
+        summary: 'List the callback URLs to register with the providers',
         responses: { 200: providerSetupList },
       }),
       requireRole,

@@ -59,7 +59,9 @@ export const providerSetupList = z.array(
     callback: z.nullable(
       z
         .string()
-        .check(z.describe('register this callback URL at the provider; null without --public-url')),
+        .check(
+          z.describe('register this callback URL with the provider; null without --public-url'),
+        ),
     ),
   }),
 )

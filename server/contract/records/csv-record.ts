@@ -44,7 +44,7 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
   let cell = ''
   for (let at = from + 1; ; ) {
     const quote = record.indexOf('"', at)
-    if (quote === -1) throw new Failure('invalid', 'The quote of a cell is not closed.')
+    if (quote === -1) throw new Failure('invalid', 'A quoted cell has no closing quote.')
     cell += record.slice(at, quote)
     if (record[quote + 1] !== '"') return [cell, quote + 1]
     cell += '"'
@@ -66,7 +66,7 @@ export function parseHeader(record: string, separator: string): CsvHeader {
     throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
   }
   if (names.some((name, at) => name.includes('\r') && !quoted.has(at))) {
-    throw new Failure('invalid', 'A line must end with a line feed, or a carriage return and one.')
+    throw new Failure('invalid', 'A line must end with LF or CRLF.')
   }
   const paths = names.map((name, at) => pathOf(withoutGuard(name), quoted.has(at)))
   const taken = new Set<string>()

@@ -18,7 +18,7 @@ async function read(format: ImportFormat, ...chunks: readonly (string | Uint8Arr
 }
 
 const LARGE = 'x'.repeat(DOCUMENT_BYTES + 1)
-const TOO_LARGE = '! A document can have at most 1 MiB.'
+const TOO_LARGE = '! A document can be at most 1 MiB.'
 const BAD_QUOTE = '! A cell that contains a quote must be quoted, and its quotes doubled.'
 
 describe('NDJSON', () => {
@@ -156,7 +156,7 @@ describe('CSV', () => {
       'a\n1\n"2\n3',
       [
         [2, '{"a":1}'],
-        [3, '! The quote of a cell is not closed.'],
+        [3, '! A quoted cell has no closing quote.'],
       ],
     ],
     [

@@ -110,7 +110,7 @@ export async function* readRecords(
 
 function toRecord({ line, bytes }: RawRecord, parser: Parser): ImportRecord | undefined {
   try {
-    if (bytes === undefined) throw new Failure('too-large', 'A document can have at most 1 MiB.')
+    if (bytes === undefined) throw new Failure('too-large', 'A document can be at most 1 MiB.')
     const record = withoutReturn(decode(bytes))
     if (parser.isBlank(record)) return undefined
     const text = parser.parse(record)

@@ -154,4 +154,4 @@ const isBlank = (byte: number): boolean =>
 
 const noJson = () => new Failure('bad-json', 'The body is not JSON.')
 
-const elementTooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')
+const elementTooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')

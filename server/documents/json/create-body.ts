@@ -111,7 +111,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-const tooLarge = () => new Failure('too-large', 'A document can have at most 1 MiB.')
+const tooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')
 
 const tooMany = () =>
   new Failure('too-large', `An array can contain at most ${BULK_DOCUMENTS} documents.`)

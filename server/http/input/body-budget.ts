@@ -70,8 +70,8 @@ export class BodyBudget {
     if (bytes <= limit) return
     throw new Failure(
       'unavailable',
-      `Other request bodies use all of the ${Math.floor(this.limit / 1024 / 1024)} MiB that this node ` +
-        `reserves for them. Try again in ${RETRY_AFTER} s.`,
+      `This node has too many requests with bodies in progress: it holds at most ` +
+        `${Math.floor(limit / 1024 / 1024)} MiB of such bodies at once. Try again in ${RETRY_AFTER} s.`,
       { headers: { 'Retry-After': String(RETRY_AFTER) } },
     )
   }

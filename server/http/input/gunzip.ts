@@ -46,6 +46,10 @@ const notGzip = (cause: unknown) =>
   })
 
 const tooCompressed = () =>
-  new Failure('too-large', `The body is compressed by more than ${COMPRESSION.ratio} times.`, {
-    field: 'Content-Encoding',
-  })
+  new Failure(
+    'too-large',
+    `The decompressed body is more than ${COMPRESSION.ratio} times the size of the compressed one.`,
+    {
+      field: 'Content-Encoding',
+    },
+  )

@@ -86,7 +86,7 @@ forEachEngine({ empty: true }, (engine) => {
         code: 'conflict',
         message:
           'data' in location
-            ? expect.stringContaining('Another Gatehouse is using the data folder')
+            ? expect.stringContaining('Another Gatehouse process is using the data folder')
             : expect.stringMatching(
                 /^The database .* is not empty \(audit, .*requires a new, empty database/,
               ),

@@ -54,7 +54,7 @@ export function lockDataFolder(data: string): () => void {
     if (sqliteCode(error) !== SQLITE_BUSY) throw error
     throw new Failure(
       'conflict',
-      `Another Gatehouse is using the data folder ${data}. Stop it first, or use another folder with --data.`,
+      `Another Gatehouse process is using the data folder ${data}. Stop it first, or use another folder with --data.`,
       { cause: error },
     )
   }

@@ -81,14 +81,14 @@ test('rejects a second node on the same data folder until the first has stopped'
   await expect(openStore({ data }, 'node')).rejects.toMatchObject({
     code: 'conflict',
     message:
-      `Another Gatehouse is using the data folder ${data}. ` +
+      `Another Gatehouse process is using the data folder ${data}. ` +
       'Stop it first, or use another folder with --data.',
   })
   // The failed attempt must not drop the POSIX locks of the first node. Only another process can
   // detect that.
   const { status, stderr } = spawnSync(process.execPath, [childNode, data], { encoding: 'utf8' })
   expect(status).toBe(1)
-  expect(stderr).toContain('Another Gatehouse is using the data folder')
+  expect(stderr).toContain('Another Gatehouse process is using the data folder')
   await first.close()
   const second = await openStore({ data }, 'node')
   await second.close()

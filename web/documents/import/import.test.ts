@@ -167,7 +167,7 @@ test.each([
 test.each<[ImportFormat, string, string]>([
   ['csv', 'a\n5" disk', 'Line 2: A cell that contains a quote must be quoted'],
   ['csv', 'a\n"a"b', 'Line 2: A cell that contains a quote must be quoted'],
-  ['csv', 'a\n1\n"b\n', 'Line 3: The quote of a cell is not closed.'],
+  ['csv', 'a\n1\n"b\n', 'Line 3: A quoted cell has no closing quote.'],
   ['csv', 'a,b\n\n1,2,3', 'Line 3: The line has 3 cells, but the header has 2.'],
   ['csv', 'a,a\n1,2', 'The header is invalid. The column "a" of the header is'],
   ['csv', 'a.b,a\n1,2', 'The header is invalid. The column "a.b" of the header is'],
