@@ -143,7 +143,7 @@ freshTest(
     const own = `tcp://127.0.0.1:${gatehouse.port}`
     await expect(rowOf(ada, own)).toContainText('Listening')
     await expect(
-      ada.getByText('You are a viewer: endpoints are changed by operators.'),
+      ada.getByText('You are a viewer. Only operators and admins can change endpoints.'),
     ).toBeVisible()
     expect(browserErrors.list()).toEqual([])
 

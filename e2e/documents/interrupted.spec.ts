@@ -244,7 +244,7 @@ test('An index that someone deletes is no longer shown, and queries continue wit
       await page.reload()
       await expect(page.getByText(text)).toBeVisible({ timeout: 5_000 })
     }).toPass()
-  await reloaded('Read 0 documents by the index by-n.')
+  await reloaded('Read 0 documents using the index by-n.')
   await remove()
   await reloaded('Scanned 12 documents.')
 
@@ -255,5 +255,5 @@ test('An index that someone deletes is no longer shown, and queries continue wit
   await remove()
   await expect(dialogOf(page, 'There is no index by-n')).toBeVisible()
   await page.keyboard.press('Escape')
-  await expect(page.getByText('No index yet.')).toBeVisible()
+  await expect(page.getByText('No indexes yet.')).toBeVisible()
 })

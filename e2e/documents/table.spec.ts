@@ -49,7 +49,7 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await expect(question).toContainText('"title": "Number 55"')
   await question.getByRole('button', { name: 'Delete document' }).click()
   await expect(question).toBeHidden()
-  await expect(page.getByText('No document of articles matches.')).toBeVisible()
+  await expect(page.getByText('No documents in articles match the filter.')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(ids).toHaveCount(50)
   await expect(page.getByRole('main')).toBeFocused()
@@ -185,7 +185,9 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(chip).toHaveAccessibleDescription(/"above" is not an operator/)
 
   await page.goto(`${ARTICLES}?sort=year&cursor=of-another-query`)
-  await expect(page.getByText('This page belongs to another filter or order.')).toBeVisible()
+  await expect(
+    page.getByText('This page belongs to a different filter or sort order.'),
+  ).toBeVisible()
   await page.getByRole('button', { name: 'Go to the first page' }).click()
   await expect(page.getByRole('rowheader')).toHaveText(['one'])
 
@@ -203,7 +205,7 @@ test('A filter that the server rejects is reported at the filter, and corrected 
 
   await page.goto(`${ARTICLES}?sort=a.%5Cb&filter=year%3D2001`)
   await expect(page.getByText('a backslash must precede')).toBeVisible()
-  await page.getByRole('button', { name: 'Clear filters and order' }).click()
+  await page.getByRole('button', { name: 'Clear filters and sorting' }).click()
   await expect(page.getByRole('rowheader')).toHaveText(['one'])
   await page.goto(`${ARTICLES}?filter=year:above%3D2000`)
   await page.getByRole('button', { name: 'Edit as text' }).click()
@@ -245,7 +247,7 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   await expect(page.locator(':focus')).toContainText('3 documents match.')
   await expect(page).toHaveURL(/count=1/)
   await page.getByRole('button', { name: 'Create index' }).click()
-  await expect(page.getByText('Read 3 documents by the index by-author.')).toBeVisible()
+  await expect(page.getByText('Read 3 documents using the index by-author.')).toBeVisible()
   await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
 })
 
@@ -259,7 +261,7 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   ])
   await gatehouse.signIn(page, ARTICLES)
   await page.getByRole('link', { name: 'Indexes' }).click()
-  await expect(page.getByText('No index yet.')).toBeVisible()
+  await expect(page.getByText('No indexes yet.')).toBeVisible()
   await page.getByRole('button', { name: 'Create index' }).click()
   const form = dialogOf(page, 'Create index of articles')
   const first = form.getByRole('combobox', { name: 'Field 1', exact: true })
@@ -277,7 +279,7 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   await row.getByRole('button', { name: 'Delete by-author' }).click()
   const question = dialogOf(page, 'Delete index by-author?')
   await question.getByRole('button', { name: 'Delete index' }).click()
-  await expect(page.getByText('No index yet.')).toBeVisible()
+  await expect(page.getByText('No indexes yet.')).toBeVisible()
 
   await page.getByRole('button', { name: 'Create index' }).click()
   await first.fill('ye')

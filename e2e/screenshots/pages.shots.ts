@@ -88,7 +88,7 @@ test('documents', async ({ page, gatehouse }, { parallelIndex }) => {
   }
   await open(page, `${blog}/schema`, /schema/i)
   await shoot(page, 'documents-schema')
-  await open(page, `${blog}/indexes`, 'No index yet.')
+  await open(page, `${blog}/indexes`, 'No indexes yet.')
   await shoot(page, 'documents-indexes')
   await open(page, '/documents/absent', /absent/)
   await shoot(page, 'documents-absent')

@@ -47,9 +47,9 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
           <li key={name} className={classes.provider}>
             <h3 className={classes.name}>{label}</h3>
             {callback === null ? (
-              <p className="dim">Its callback URL needs a public URL, see above.</p>
+              <p className="dim">Set --public-url to see its callback URL.</p>
             ) : (
-              <CopyLine label="Callback URL to register at the provider" text={callback} />
+              <CopyLine label="Callback URL to register with the provider" text={callback} />
             )}
           </li>
         ))}
@@ -60,7 +60,7 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
               Always available, also when other providers are not. The holder of the key signs in as
               local:operator, an admin.{' '}
               <code className={`mono ${classes.command}`}>gatehouse operator-key</code> prints it,
-              and with <code className={`mono ${classes.command}`}>--renew</code> makes another.
+              and with <code className={`mono ${classes.command}`}>--renew</code> replaces it.
             </p>
           </li>
         )}
@@ -81,7 +81,7 @@ function More({ providers }: { providers: ProviderSetupList }) {
   return (
     <Section
       title="Add a provider"
-      note="Register Gatehouse there with the callback URL, set these variables in its environment, and restart Gatehouse. To read a secret from a file, append _FILE to the variable name and set it to the path."
+      note="Register Gatehouse with the provider, using the callback URL. Then set these variables in its environment, and restart Gatehouse. To read a secret from a file, append _FILE to the variable name and set it to the path."
     >
       <ul className={classes.list}>
         {left.map((provider) => {
@@ -92,7 +92,7 @@ function More({ providers }: { providers: ProviderSetupList }) {
                 <summary>{provider.label}</summary>
                 <div className={classes.provider}>
                   {callback !== undefined && (
-                    <CopyLine label="Callback URL to register at the provider" text={callback} />
+                    <CopyLine label="Callback URL to register with the provider" text={callback} />
                   )}
                   <CopyLine
                     label="Environment variables"

@@ -13,7 +13,7 @@ export const createUpload =
       request.upload.onprogress = ({ loaded, total }) =>
         onProgress(total === 0 ? 1 : loaded / total)
       request.onload = () => resolve(new Response(request.response, { status: request.status }))
-      request.onerror = () => reject(new TypeError('The connection broke.'))
+      request.onerror = () => reject(new TypeError('The connection was lost.'))
       request.onabort = () => reject(signal.reason)
       signal.addEventListener('abort', () => request.abort(), { once: true })
       request.send(init.body as XMLHttpRequestBodyInit | null)

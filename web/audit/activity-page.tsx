@@ -128,7 +128,7 @@ interface NothingProps {
 
 function Nothing({ filtered, searchedAll, onClear }: NothingProps) {
   if (!filtered) {
-    return <Notice>No activity yet. Every change of this server will be listed here.</Notice>
+    return <Notice>No activity yet. Every change to this server will be listed here.</Notice>
   }
   return (
     <NoMatch clear="Clear filters" onClear={onClear}>

@@ -56,7 +56,7 @@ export function DatabasesPage() {
       />
       {!mayChange && (
         <p className={classes.note}>
-          You are a viewer: databases are created and dropped by operators.
+          You are a viewer. Only operators and admins can create and drop databases.
         </p>
       )}
       {names === undefined && error === null && <SkeletonRows what="the databases" />}

@@ -45,7 +45,7 @@ export function DocumentsPage() {
       />
       {!mayChange && (
         <p className={classes.role}>
-          You are a viewer: documents can be read here, and changed by operators.
+          You are a viewer. Only operators and admins can change documents.
         </p>
       )}
       {database === undefined ? (

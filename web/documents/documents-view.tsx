@@ -162,7 +162,7 @@ function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
   if (search.filter !== undefined) {
     return (
       <NoMatch clear="Clear filters" onClear={() => query({ filter: '' })}>
-        No document of {collectionRef.collection} matches.
+        No documents in {collectionRef.collection} match the filter.
       </NoMatch>
     )
   }

@@ -30,12 +30,12 @@ export function QueryFailure({ collectionRef, error, onRetry }: QueryFailureProp
     if (error.field === 'cursor') {
       return (
         <NoMatch clear="Go to the first page" onClear={() => page({})}>
-          This page belongs to another filter or order.
+          This page belongs to a different filter or sort order.
         </NoMatch>
       )
     }
     return (
-      <NoMatch clear="Clear filters and order" onClear={() => query({ filter: '', sort: '' })}>
+      <NoMatch clear="Clear filters and sorting" onClear={() => query({ filter: '', sort: '' })}>
         {error.message}
       </NoMatch>
     )

@@ -60,7 +60,7 @@ export function SchemaPage() {
 function ReadOnly({ schema }: { schema: StoredJson | null }) {
   return (
     <>
-      <p className={classes.way}>You are a viewer: schemas are changed by operators.</p>
+      <p className={classes.way}>You are a viewer. Only operators and admins can change schemas.</p>
       {schema === null ? (
         <Notice>No schema. Any JSON object can be stored.</Notice>
       ) : (

@@ -29,7 +29,7 @@ interface BuiltIn {
 
 const pages: readonly BuiltIn[] = [
   { label: 'Endpoints', target: { to: '/endpoints' }, also: 'listeners ports addresses' },
-  { label: 'Map of endpoints', target: { to: '/endpoints/map' }, also: 'picture lines' },
+  { label: 'Endpoint map', target: { to: '/endpoints/map' }, also: 'picture lines' },
   { label: 'Databases', target: { to: '/databases' }, also: 'collections sizes' },
   { label: 'Documents', target: { to: '/documents' }, also: 'collections json data' },
   { label: 'People', target: { to: '/access/people' }, also: 'access roles users', needs: 'admin' },

@@ -62,7 +62,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
   {
     name: 'documents: nothing matches',
     url: () => `${ARTICLES}?filter=title%3DNone`,
-    shows: (page) => page.getByText('No document of articles matches'),
+    shows: (page) => page.getByText('No documents in articles match the filter'),
   },
   {
     name: 'documents: filter',

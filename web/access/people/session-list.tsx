@@ -54,7 +54,7 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
       cell: ({ lastSeen }) => <RelativeTime time={lastSeen} tabIndex={0} />,
     },
     {
-      head: 'Began',
+      head: 'Started',
       width: 104,
       wideOnly: true,
       cell: ({ created }) => <RelativeTime time={created} tabIndex={0} />,

@@ -133,6 +133,6 @@ export function errorAtEnd({ isComplete, hasTextAfterEnd }: ArraySplitter): stri
 
 export const NO_JSON = 'JSON begins with [ or {. Choose another format.'
 
-const NO_END = 'The array has no end, so the source is probably incomplete.'
+const NO_END = 'The array is not closed, so the source is probably incomplete.'
 
 const TEXT_AFTER_END = 'Text follows the ] that ends the array.'

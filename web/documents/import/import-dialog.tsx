@@ -248,7 +248,7 @@ function useBegin(file: File | null): string | undefined {
 }
 
 const STORED_NOTE =
-  'Documents that were stored before are kept. To continue, import again and keep or replace stored documents.'
+  'Documents that are already stored are kept. To continue, import again and keep or replace stored documents.'
 const withNote = (error: Error) =>
   `${error.message} ${error instanceof SourceError ? 'Nothing was imported.' : STORED_NOTE}`
 const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

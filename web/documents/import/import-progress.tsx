@@ -28,7 +28,7 @@ export function ImportProgress(props: ImportProgressProps) {
       />
       <p role="status" className="dim">
         {share < 1 ? `${percent} % sent. ` : 'Waiting for the last documents. '}
-        Keep this page open. If you cancel, documents that were stored before are kept.
+        Keep this page open. If you cancel, documents that are already stored are kept.
       </p>
       {isLeaving ? (
         <>

@@ -71,7 +71,7 @@ test('Objects one after another are split, however they are printed and read', a
 
 test('An array without an end is rejected, because its file may be incomplete', async () => {
   const { signal } = new AbortController()
-  await expect(toLines(new Blob(['[{"a":1},\n{"a":2}']), signal)).rejects.toThrow('no end')
+  await expect(toLines(new Blob(['[{"a":1},\n{"a":2}']), signal)).rejects.toThrow('not closed')
   expect(await (await toLines(new Blob(['{\n"a":1\n}\n']), signal)).text()).toBe('{"a":1}\n')
 })
 
@@ -176,7 +176,7 @@ test.each<[ImportFormat, string, string]>([
   ['ndjson', '{"a":1}\n{"a"', 'Line 2: This is not JSON.'],
   ['json', '[{"a":1}, 7]', 'Document 2: A document must be a JSON object.'],
   ['json', 'a', 'JSON begins with [ or {.'],
-  ['json', '[{"a":1}, {"a', 'The array has no end'],
+  ['json', '[{"a":1}, {"a', 'The array is not closed'],
   ['json', '{"a":1}]\n{"a":2}', 'Document 2: This is not JSON.'],
   ['json', '{\n"a":\n1 }\n[]', 'Document 2: A document must be a JSON object.'],
 ])('The preview of %s reports what the server rejects in %j', (format, text, error) => {

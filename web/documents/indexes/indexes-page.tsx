@@ -30,14 +30,16 @@ export function IndexesPage() {
         collectionRef={collectionRef}
         action={mayChange && <AddButton onClick={create}>Create index</AddButton>}
       />
-      {!mayChange && <p className="dim">You are a viewer: indexes are changed by operators.</p>}
+      {!mayChange && (
+        <p className="dim">You are a viewer. Only operators and admins can change indexes.</p>
+      )}
       <ReadResult query={query} what="the indexes" database={database}>
         {(indexes) => (
           <>
             {indexes.length === 0 ? (
               <Notice>
-                No index yet. Queries with a filter or an order read the whole collection. An index
-                finds the documents without reading the others.
+                No indexes yet. Without an index, queries that filter or sort read the whole
+                collection.
               </Notice>
             ) : (
               <IndexTable indexes={indexes} collectionRef={collectionRef} onDelete={remove} />

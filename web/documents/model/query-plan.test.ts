@@ -7,7 +7,7 @@ import { parseSort } from './sort.ts'
 test.each([
   ['scan; scanned=200000; returned=3', 'Scanned 200,000 documents.'],
   ['scan; scanned=1; returned=1', 'Scanned 1 document.'],
-  ['index=by-author; scanned=12; returned=12', 'Read 12 documents by the index by-author.'],
+  ['index=by-author; scanned=12; returned=12', 'Read 12 documents using the index by-author.'],
 ])('The plan %j is described as %j', (header, words) => {
   const plan = parsePlan(header)
   expect(plan && describePlan(plan)).toBe(words)

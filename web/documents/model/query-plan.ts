@@ -19,7 +19,9 @@ export function parsePlan(header: string | null): QueryPlan | undefined {
 /** Returns a plan in words. */
 export function describePlan({ index, scanned }: QueryPlan): string {
   const documents = `${formatCount(scanned)} document${scanned === 1 ? '' : 's'}`
-  return index === undefined ? `Scanned ${documents}.` : `Read ${documents} by the index ${index}.`
+  return index === undefined
+    ? `Scanned ${documents}.`
+    : `Read ${documents} using the index ${index}.`
 }
 
 /** Returns the fields of an index that would serve a query; empty if none would. */

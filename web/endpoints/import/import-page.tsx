@@ -20,7 +20,7 @@ export function ImportPage() {
       {mayChange ? (
         <ImportForm />
       ) : (
-        <Notice>You are a viewer: endpoints are changed by operators.</Notice>
+        <Notice>You are a viewer. Only operators and admins can change endpoints.</Notice>
       )}
     </>
   )
