@@ -14,7 +14,7 @@ import { measure, type Target } from './postgres/measure.ts'
 import { show } from './postgres/show.ts'
 import { limitDuration, printEnd, printMachine } from './report.ts'
 import { nextHost } from './servers/address.ts'
-import { startDistantPort } from './servers/tcp-proxy.ts'
+import { startRemotePort } from './servers/tcp-proxy.ts'
 
 // Measures a node on PostgreSQL: reads by id, pages and inserts, without and with latency between
 // node and database, compared with bare `node:http` and with plain Hono and `pg`. PostgreSQL syncs
@@ -75,7 +75,7 @@ const cluster = makeCluster()
 const { server, port } = await startServer(cluster, { settings: ['fsync=on'] })
 const url = `postgres://gatehouse@127.0.0.1:${port}/postgres`
 const farUrl = new URL(url)
-farUrl.port = String(await startDistantPort(port, LATENCY))
+farUrl.port = String(await startRemotePort(port, LATENCY))
 try {
   const urls = [url, farUrl.href]
   const nodes = await startNodes(urls, ['near', 'far'], [], NODE_FLAGS)

@@ -1,31 +1,31 @@
 import { CONNECTIONS } from '../load/rounds.ts'
 
-/** Latency that is added to each round trip between the distant node and PostgreSQL, ms. */
+/** Latency that is added to each round trip between the remote node and PostgreSQL, ms. */
 export const LATENCY = 5
 
 /** Number of connections of the larger loads. */
 const MANY = 256
 
-/** A load, and whether its node is distant from PostgreSQL. */
+/** A load, and whether its node is remote from PostgreSQL. */
 interface LoadKind {
   readonly name: string
   /** Number of round trips to PostgreSQL that a request waits for, one after the other. */
   readonly roundTrips: number
   readonly connections: number
-  readonly isDistant: boolean
+  readonly isRemote: boolean
 }
 
 const load = (name: string, roundTrips = 1, connections = CONNECTIONS): LoadKind => ({
   name,
   roundTrips,
   connections,
-  isDistant: false,
+  isRemote: false,
 })
 
-const distant = (near: LoadKind): LoadKind => ({
+const remote = (near: LoadKind): LoadKind => ({
   ...near,
   name: `${near.name}, ${LATENCY} ms to PostgreSQL`,
-  isDistant: true,
+  isRemote: true,
 })
 
 const READ = ['read by id', 1] as const
@@ -35,14 +35,14 @@ export const LOADS = {
   bare: load('bare node:http', 0),
   plain: load('plain Hono and pg'),
   read: load(...READ),
-  farRead: distant(load(...READ)),
+  farRead: remote(load(...READ)),
   page: load('page of 100'),
   insert: load(...INSERT),
-  farInsert: distant(load(...INSERT)),
+  farInsert: remote(load(...INSERT)),
   manyReads: load(...READ, MANY),
-  manyFarReads: distant(load(...READ, MANY)),
+  manyFarReads: remote(load(...READ, MANY)),
   manyInserts: load(...INSERT, MANY),
-  manyFarInserts: distant(load(...INSERT, MANY)),
+  manyFarInserts: remote(load(...INSERT, MANY)),
 } as const satisfies Readonly<Record<string, LoadKind>>
 export type Kind = keyof typeof LOADS
 
@@ -68,9 +68,9 @@ export function nameOf(kind: Kind): string {
  * Returns the maximum rate of a load whose requests wait for their round trips to PostgreSQL, per
  * second; undefined without latency.
  *
- * @param roundTrip between the distant node and PostgreSQL, ms.
+ * @param roundTrip between the remote node and PostgreSQL, ms.
  */
 export function boundOf(kind: Kind, roundTrip: number): number | undefined {
-  const { roundTrips, connections, isDistant } = LOADS[kind]
-  return isDistant ? (connections / (roundTrips * roundTrip)) * 1_000 : undefined
+  const { roundTrips, connections, isRemote } = LOADS[kind]
+  return isRemote ? (connections / (roundTrips * roundTrip)) * 1_000 : undefined
 }

@@ -13,7 +13,7 @@ type Slices = ReadonlyMap<Kind, readonly Slice[]>
 /**
  * Prints the rates and costs of all loads, and their ratios.
  *
- * @param roundTrip between the distant node and PostgreSQL, ms.
+ * @param roundTrip between the remote node and PostgreSQL, ms.
  */
 export function show(slices: Slices, roundTrip: number): void {
   print()

@@ -6,7 +6,7 @@ import { startProcess } from './process.ts'
  * @param roundTrip latency that it adds to each round trip, ms.
  * @returns its port on the loopback interface.
  */
-export async function startDistantPort(target: number, roundTrip: number): Promise<number> {
+export async function startRemotePort(target: number, roundTrip: number): Promise<number> {
   let port = 0
   const program = new URL('tcp-proxy-process.ts', import.meta.url).pathname
   await startProcess(

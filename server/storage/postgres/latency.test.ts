@@ -30,14 +30,14 @@ async function settled<T>(proxy: TcpProxy, work: Promise<T>): Promise<T> {
 }
 
 /** A store whose connections to the server have a simulated latency. */
-interface Distant extends AsyncDisposable {
+interface Remote extends AsyncDisposable {
   readonly store: Store
   readonly proxy: TcpProxy
   /** One entry per change of availability: true if the database became available. */
   readonly reached: readonly boolean[]
 }
 
-async function openDistant(roundTrip: number): Promise<Distant> {
+async function openRemote(roundTrip: number): Promise<Remote> {
   const testDatabase = await makeDatabase()
   const url = new URL(testDatabase.databaseUrl)
   const proxy = await startTcpProxy(Number(url.port))
@@ -67,12 +67,12 @@ async function openDistant(roundTrip: number): Promise<Distant> {
 
 const read = ({ db }: Store) => db.selectFrom('counters').selectAll().execute()
 
-describe('a distant server', () => {
+describe('a remote server', () => {
   afterEach(() => vi.useRealTimers())
 
   test.each([300, MAX_ROUND_TRIP])('serves all requests at %i ms round trip', async (roundTrip) => {
-    await using distant = await openDistant(roundTrip)
-    const { store, proxy, reached } = distant
+    await using remote = await openRemote(roundTrip)
+    const { store, proxy, reached } = remote
     // More queries than the pool has connections, one of which is already open.
     const reads = Array.from({ length: 12 }, () => read(store))
     const all = Promise.all([...reads, store.change(nextRevision)])
@@ -82,8 +82,8 @@ describe('a distant server', () => {
   })
 
   test('is detected as unavailable, and used again when it recovers', async () => {
-    await using distant = await openDistant(MAX_ROUND_TRIP)
-    const { store, proxy } = distant
+    await using remote = await openRemote(MAX_ROUND_TRIP)
+    const { store, proxy } = remote
     await settled(proxy, read(store))
     proxy.swallow()
     const unavailable = { code: 'unavailable' }

@@ -18,7 +18,7 @@ test('a nearby database has few batches in flight, also if most of them wait', (
   expect(after(...many(0.3), 20, 30, 40)).toEqual(NEARBY)
 })
 
-test('the batches to a distant database are spread over its round trip', () => {
+test('the batches to a remote database are spread over its round trip', () => {
   expect(after(...many(5), 30)).toEqual({ inFlight: 8, spacing: 1 })
   expect(after(...many(40), 100)).toEqual({ inFlight: 8, spacing: 5 })
 })

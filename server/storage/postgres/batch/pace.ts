@@ -14,11 +14,11 @@ export interface Pace {
 /** With PostgreSQL nearby: more batches in flight would be smaller and cost more. */
 const NEARBY = { inFlight: 4, spacing: 2 } as const
 
-/** Round trip from which PostgreSQL is distant, ms. */
-const DISTANT = 4
+/** Round trip from which PostgreSQL counts as remote, ms. */
+const REMOTE = 4
 
-/** With a distant PostgreSQL: the batches begin at equal intervals of a round trip. */
-const DISTANT_IN_FLIGHT = 8
+/** With a remote PostgreSQL: the batches begin at equal intervals of a round trip. */
+const REMOTE_IN_FLIGHT = 8
 const MIN_SPACING = 1
 
 /** Number of durations from which the round trip is estimated. */
@@ -34,12 +34,12 @@ export class RoundTripPace implements Pace {
   #roundTrip = 0
 
   get inFlight(): number {
-    return this.#roundTrip < DISTANT ? NEARBY.inFlight : DISTANT_IN_FLIGHT
+    return this.#roundTrip < REMOTE ? NEARBY.inFlight : REMOTE_IN_FLIGHT
   }
 
   get spacing(): number {
-    if (this.#roundTrip < DISTANT) return NEARBY.spacing
-    return Math.max(MIN_SPACING, this.#roundTrip / DISTANT_IN_FLIGHT)
+    if (this.#roundTrip < REMOTE) return NEARBY.spacing
+    return Math.max(MIN_SPACING, this.#roundTrip / REMOTE_IN_FLIGHT)
   }
 
   record(duration: number): void {
