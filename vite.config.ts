@@ -45,7 +45,7 @@ const tests = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   // The default of one second is too short for a busy machine. Most polls send a request, and a
-  // shorter interval would take much of the processor time of the other tests.
+  // shorter interval would take much of the CPU time of the other tests.
   expect: { poll: { timeout: 60_000, interval: 50 } },
   restoreMocks: true,
 } as const

@@ -48,7 +48,7 @@ function printVerdict(what: string, value: string, wanted: string, met: boolean,
 function printInputs(what: string, { painted, processor }: Inputs, max: number): void {
   printTimes(what, painted, max)
   const text = `${quantile(processor).toFixed(0)} (to ${Math.max(...processor).toFixed(0)}) ms`
-  print(`  ${'  of that, processor of the page'.padEnd(40)} ${text.padStart(18)}`)
+  print(`  ${'  of that, CPU time of the page'.padEnd(40)} ${text.padStart(18)}`)
 }
 
 /**

@@ -201,7 +201,7 @@ function showCost(what: string, reads: Map<Kind, Slice[]>, kind: Kind, max?: num
       `(by rate ${quantile(ratios(reads, 'few', kind, 'rate')).toFixed(2)})`,
   )
   if (max === undefined) return
-  addFigure({ what: `processor time of a ${what}`, value: shown, target: `at most ${max}`, isMet })
+  addFigure({ what: `CPU time of a ${what}`, value: shown, target: `at most ${max}`, isMet })
 }
 
 function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): void {
@@ -223,7 +223,7 @@ function showRatios(reads: Map<Kind, Slice[]>, inserts: Map<Kind, Slice[]>): voi
   if (inserts.has('jsonServerInsert')) {
     printRate('insert : json-server', inserts, ['insert', 'jsonServerInsert'])
   }
-  print("The server's processor time per response, compared in the same round:")
+  print("The server's CPU time per response, compared in the same round:")
   showCost(`read, ${count(MANY)} : ${count(FEW)}`, reads, 'many', 1.2)
   showCost(`read any of ${count(MANY)} : ${count(FEW)}`, reads, 'any')
   const times = (inserts.get('insert') ?? []).flatMap((each) => each.times)

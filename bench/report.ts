@@ -27,9 +27,7 @@ export function printMachine(more = ''): void {
 export function printEnd(): void {
   const seconds = (performance.now() - begun) / 1_000
   const load = `load ${machineLoad()} at the end`
-  print(
-    `${Math.round(seconds)} s, ${load}, ${stolenTime()} of the processor time stolen by the host`,
-  )
+  print(`${Math.round(seconds)} s, ${load}, ${stolenTime()} of the CPU time stolen by the host`)
 }
 
 /** Ends the process with an error after `duration` ms. */

@@ -106,7 +106,7 @@ async function measureSignIns(): Promise<void> {
     `Sign-ins: from the POST to the 303 with the session's cookie, ${CONCURRENCY} at once, ` +
       `${SIGN_INS.counted / 1000} s each`,
   )
-  print(`  ${''.padEnd(44)} per second   ms, median (quartiles)   ms of the server's processor`)
+  print(`  ${''.padEnd(44)} per second   ms, median (quartiles)   ms of the server's CPU time`)
   const providers = [
     ['with the operator key', 'local', readKey(folder.data)],
     ['through oidc-provider on the same machine', 'oidc', undefined],
@@ -135,7 +135,7 @@ type Method = (typeof METHODS)[number]
 interface Slice {
   /** Responses per second. */
   readonly rate: number
-  /** Processor time of the server per response, µs. */
+  /** CPU time of the server per response, µs. */
   readonly cost: number
 }
 
@@ -188,7 +188,7 @@ async function measureCost(): Promise<void> {
   print(
     `GET /_api/endpoint, ${CONNECTIONS} connections; median (quartiles) of ${rounds.length} rounds`,
   )
-  print(`  ${''.padEnd(26)} ${'per second'.padEnd(26)} µs of the server's processor`)
+  print(`  ${''.padEnd(26)} ${'per second'.padEnd(26)} µs of the server's CPU time`)
   const labels: Record<Method, string> = {
     without: 'without authentication',
     session: 'by session',
@@ -198,7 +198,7 @@ async function measureCost(): Promise<void> {
     const each = rounds.map((round) => round[method])
     print(`  ${labels[method].padEnd(26)} ${formatSlices(each)}`)
   }
-  // The system counts processor time in steps of 10 ms, which is coarse for one slice.
+  // The system counts CPU time in steps of 10 ms, which is coarse for one slice.
   const totalCost = (method: Method) =>
     rounds.reduce((total, round) => total + round[method].cost, 0)
   print('Against the same route without authentication, in the same round:')
@@ -211,7 +211,7 @@ async function measureCost(): Promise<void> {
     addFigure({ what, value: shown, target: 'at least 0.8', isMet: met })
     print(
       `  ${labels[method].padEnd(26)} ${shown.padEnd(26)} wanted: at least 0.8 – ` +
-        `${verdict(met)} (by processor time ${byCost.toFixed(2)})`,
+        `${verdict(met)} (by CPU time ${byCost.toFixed(2)})`,
     )
   }
   print()

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { count, print } from './report.ts'
 import { type Demand, predict } from './simulation/shared-database.ts'
 
-// Predicts the rate of 1 to 64 nodes that share one PostgreSQL, from the processor times of
+// Predicts the rate of 1 to 64 nodes that share one PostgreSQL, from the CPU times of
 // each operation. `npm run bench:postgres` prints the command with the times that it measured.
 // docs/benchmarks.md explains the model.
 //
@@ -13,7 +13,7 @@ const { values: options } = parseArgs({
   options: {
     /** Cores of the database. */
     cores: { type: 'string', default: '4' },
-    /** Processor time of the node and of the database for each operation, µs. */
+    /** CPU time of the node and of the database for each operation, µs. */
     read: { type: 'string', default: '' },
     insert: { type: 'string', default: '' },
   },
@@ -24,7 +24,7 @@ const CLIENTS_OF_NODE = 64
 function demandOf(text: string): Demand {
   const [node = Number.NaN, database = Number.NaN] = text.split(',').map(Number)
   if (node >= 0 && database >= 0) return { node, database }
-  throw new Error(`--read and --insert take two processor times, such as 71.7,6.0, not "${text}"`)
+  throw new Error(`--read and --insert take two CPU times, such as 71.7,6.0, not "${text}"`)
 }
 
 function show(what: string, demand: Demand): void {

@@ -58,7 +58,7 @@ const startBare = () =>
 interface Start {
   /** From spawning the process until it was ready, ms. */
   readonly time: number
-  /** Its processor time until then, ms (a multiple of 10). */
+  /** Its CPU time until then, ms (a multiple of 10). */
   readonly cost: number
 }
 
@@ -116,7 +116,7 @@ show('start, empty store, ms', spread(timesOf('empty'), whole), 'at most 350', e
   'node:http': bare,
 })
 const costs = starts.empty.map(({ cost }) => cost)
-print(`  ${'its processor time, ms'.padEnd(44)} ${spread(costs, whole)}`)
+print(`  ${'its CPU time, ms'.padEnd(44)} ${spread(costs, whole)}`)
 show(
   `start, ${count(STORED)} endpoints : empty store`,
   ratio.toFixed(2),

@@ -102,7 +102,7 @@ export async function createHeapProbe(page: Page): Promise<() => Promise<number>
   }
 }
 
-/** Returns a function that reads the processor time of a page's main-thread tasks, ms. */
+/** Returns a function that reads the CPU time of a page's main-thread tasks, ms. */
 export async function createProcessorProbe(page: Page): Promise<() => Promise<number>> {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })

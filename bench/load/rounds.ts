@@ -11,7 +11,7 @@ import { quantile, shuffled } from './statistics.ts'
 /** Number of connections of each load. */
 export const CONNECTIONS = 64
 
-/** A server is idle once it uses no processor time for this time, ms. */
+/** A server is idle once it uses no CPU time for this time, ms. */
 const IDLE_TIME = 50
 
 /** A load, and the process that serves it. */
@@ -27,7 +27,7 @@ export interface ServerLoad {
 export interface Slice {
   /** Responses per second. */
   readonly rate: number
-  /** Processor time of the server per response, µs. */
+  /** CPU time of the server per response, µs. */
   readonly cost: number
   readonly times: readonly number[]
 }
@@ -129,7 +129,7 @@ export function showSlices<Kind extends string>(
 ): void {
   const [first = []] = slices.values()
   const head = `${title}, ${CONNECTIONS} connections; median (quartiles) of ${first.length} rounds`
-  print(`${head.padEnd(60)} per second, µs of the server's processor`)
+  print(`${head.padEnd(60)} per second, µs of the server's CPU time`)
   for (const [kind, each] of slices) {
     const rounds = each.length === first.length ? '' : ` (${each.length} rounds)`
     print(`  ${names[kind].padEnd(38)} ${formatSlices(each)}${rounds}`)
@@ -178,7 +178,7 @@ export function printRate<Kind extends string>(
   print(
     `  ${what.padEnd(38)} ${value.padEnd(26)} ` +
       (isMet === undefined ? '' : `wanted: at least ${min} – ${verdict(isMet)} `) +
-      `(by processor time ${byCost.toFixed(3)})`,
+      `(by CPU time ${byCost.toFixed(3)})`,
   )
   return { value, isMet }
 }

@@ -16,7 +16,7 @@ function readTimes(): { readonly stolen: number; readonly total: number } {
 }
 
 /**
- * Returns a function that returns the share of the processor time since the call that the host of
+ * Returns a function that returns the share of the CPU time since the call that the host of
  * this virtual machine gave to others, such as `5 %`.
  */
 export function watchStolenTime(): () => string {

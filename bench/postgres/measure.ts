@@ -18,7 +18,7 @@ export interface Target {
 export interface Slice {
   readonly rate: number
   readonly answers: number
-  /** Processor time of the server, and of PostgreSQL, µs; multiples of 10 ms. */
+  /** CPU time of the server, and of PostgreSQL, µs; multiples of 10 ms. */
   readonly cost: number
   readonly databaseCost: number
   /** Times of the responses to inserts, ms. */
@@ -61,7 +61,7 @@ export async function measure(
   return slices
 }
 
-/** Returns the processor time of a process, µs, including its children that have exited. */
+/** Returns the CPU time of a process, µs, including its children that have exited. */
 function timeOf(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

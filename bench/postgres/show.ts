@@ -83,7 +83,7 @@ function showRatios(slices: Slices, roundTrip: number): void {
 }
 
 /**
- * Predicts the rate of several nodes from these processor times, and prints the command of the
+ * Predicts the rate of several nodes from these CPU times, and prints the command of the
  * whole prediction.
  */
 function showSimulation(slices: Slices): void {
@@ -111,7 +111,7 @@ const ratiosOf = (each: readonly Slice[], to: readonly Slice[] = []) =>
   each.map(({ rate }, round) => rate / (to[round]?.rate ?? Number.NaN))
 
 /**
- * Returns the processor time per response, µs, of all rounds together: that of one round is coarse.
+ * Returns the CPU time per response, µs, of all rounds together: that of one round is coarse.
  */
 const costOf = (each: readonly Slice[], cost: 'cost' | 'databaseCost') =>
   each.reduce((sum, slice) => sum + slice[cost], 0) /

@@ -81,7 +81,7 @@ export async function startProcess(
   }
 }
 
-/** Returns the processor time of a process, µs (Linux; a multiple of 10 ms). */
+/** Returns the CPU time of a process, µs (Linux; a multiple of 10 ms). */
 export function processorTime({ process: { pid } }: Pick<Subject, 'process'>): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name is in parentheses and may contain spaces; utime and stime are fields 14 and 15.

@@ -1,4 +1,4 @@
-/** Processor times of one operation, µs. */
+/** CPU times of one operation, µs. */
 export interface Demand {
   /** At the node that serves the request. */
   readonly node: number

@@ -10,7 +10,7 @@ const IDLE_BELOW = 0.1
 
 /**
  * Number of idle intervals before memory is released. Code that runs with the flag takes up to
- * twice the processor time, also in the first second of the next load.
+ * twice the CPU time, also in the first second of the next load.
  */
 const IDLE_INTERVALS = 15
 

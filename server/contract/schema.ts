@@ -19,10 +19,10 @@ export const VIOLATIONS = 1000
 /** Pointers in violations are cut after this many characters. */
 export const POINTER_LENGTH = 1024
 
-/** Processor time that compiling a schema may take, ms. */
+/** CPU time that compiling a schema may take, ms. */
 export const COMPILE_TIME = 1_000
 
-/** Processor time that checking a document, or a part of an array, may take, ms. */
+/** CPU time that checking a document, or a part of an array, may take, ms. */
 export const CHECK_TIME = 250
 
 /** How long a schema is rejected after it has taken too long, ms. */

@@ -27,9 +27,9 @@ export interface SchemaChecker {
 
 /** Limits of a {@link SchemaChecker}. The defaults come from `contract/schema.ts`. */
 export interface SchemaLimits {
-  /** Maximum processor time of a compilation, ms. */
+  /** Maximum CPU time of a compilation, ms. */
   readonly compile: number
-  /** Maximum processor time of a check, ms. */
+  /** Maximum CPU time of a check, ms. */
   readonly check: number
   /** How long a schema that exceeded its limit is rejected, ms. */
   readonly pause: number
@@ -50,7 +50,7 @@ export const MAX_BATCH_LENGTH = 256 * 1024
 /** Maximum number of quick checks in one message to the worker. */
 const MAX_BATCH = 64
 
-/** A schema is quick while its checks take less processor time than this, ms. */
+/** A schema is quick while its checks take less CPU time than this, ms. */
 const QUICK_LIMIT = 2
 
 /** Maximum number of rejected schemas that are cached. */

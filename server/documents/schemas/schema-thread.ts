@@ -26,7 +26,7 @@ export interface Outcome {
   readonly findings?: Findings
   /** Why the schema or the documents are rejected: the content of a `Failure` `invalid`. */
   readonly rejection?: { readonly message: string; readonly details: Failure['details'] }
-  /** Processor time of the task, ms. */
+  /** CPU time of the task, ms. */
   readonly time: number
 }
 
@@ -35,7 +35,7 @@ export interface Outcome {
  */
 export interface Reply {
   readonly outcomes: readonly Outcome[]
-  /** Total processor time of the thread, ms. */
+  /** Total CPU time of the thread, ms. */
   readonly used: number
 }
 
@@ -58,21 +58,21 @@ export interface SchemaThread {
   /**
    * Compiles a schema.
    *
-   * @param budget maximum processor time, ms.
+   * @param budget maximum CPU time, ms.
    * @throws {@link TooSlow}
    */
   compile(schema: Schema, budget: number): Promise<Outcome>
   /**
    * Runs tasks in order. The worker must hold their schemas. Calls must not overlap.
    *
-   * @param budget maximum processor time of all tasks together, ms.
+   * @param budget maximum CPU time of all tasks together, ms.
    * @throws {@link TooSlow}
    */
   run(tasks: readonly Task[], budget: number): Promise<readonly Outcome[]>
   close(): Promise<void>
 }
 
-/** Thrown after a task exceeded its processor time or memory and the worker was terminated. */
+/** Thrown after a task exceeded its CPU time or memory and the worker was terminated. */
 export class TooSlow extends Error {}
 
 /** Heap limit of the worker, MiB. */
@@ -83,7 +83,7 @@ const MAX_LOADED = { entries: 1_000, size: 4 * 1024 * 1024 } as const
 
 /**
  * A step is terminated when its wall-clock time exceeds its budget by this factor, regardless of
- * its processor time: the machine is overloaded, or the worker does not report.
+ * its CPU time: the machine is overloaded, or the worker does not report.
  */
 const WALL_TIME_FACTOR = 20
 
@@ -95,7 +95,7 @@ interface Running {
   readonly held: SizedCache<LoadedSchema>
   /** Keys to drop with the next message. */
   drop: string[]
-  /** Total processor time of the thread at its last reply, ms. */
+  /** Total CPU time of the thread at its last reply, ms. */
   used: number
 }
 
@@ -186,8 +186,8 @@ function reply({ worker }: Running): Promise<Reply> {
 }
 
 /**
- * Calls `onOver` when a worker has used more processor time than `budget` since its last reply.
- * Time that it waits for a busy processor does not count.
+ * Calls `onOver` when a worker has used more CPU time than `budget` since its last reply.
+ * Time that it waits for a busy CPU does not count.
  *
  * @returns a function that ends the watch.
  */

@@ -26,7 +26,7 @@ const RECENT = 32
 
 /**
  * Adapts to the round trip to PostgreSQL. Its estimate is the shortest of the recent durations,
- * because an average would also contain the time that batches wait for a busy processor.
+ * because an average would also contain the time that batches wait for a busy CPU.
  */
 export class RoundTripPace implements Pace {
   readonly #recent: number[] = []
