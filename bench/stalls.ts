@@ -11,7 +11,7 @@ import { measure, type Row } from './stalls/measure.ts'
 //
 //   npm run bench:stalls                  every attack
 //   npm run bench:stalls -- number merge  the attacks whose file names contain one of these words
-//   npm run bench:stalls -- --short       the attacks that take some seconds
+//   npm run bench:stalls -- --short       the attacks that take a few seconds
 
 /** Maximum time of a health check during an attack, ms. */
 const MAX_HEALTH_TIME = 100

@@ -95,7 +95,7 @@ export function createDocumentsModule(deps: DocumentsDeps) {
     }),
     collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
     sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),
-    /** Forgets indexes after another process has changed the database. */
+    /** Clears cached indexes after another process has changed the database. */
     clearCache: documents.clearCache,
     /** Purges dropped databases, on one of the nodes. */
     purge: purge.wake,

@@ -31,7 +31,7 @@ export interface JobRoutesDeps {
 
 /**
  * Returns the routes of `/_job/<id>`, the progress of a job. The status is 206 while the job runs
- * and 200 after its end, also after a failure, which the body describes. The results of a listing
+ * and 200 after its end, even after a failure, which the body describes. The results of a listing
  * are read from the collection up to the job's cursor, so documents that were deleted or no longer
  * match the filter are missing.
  */

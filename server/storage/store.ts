@@ -63,7 +63,7 @@ export interface Store {
   /**
    * Returns true once after another process (a command-line tool or another node) has changed the
    * store since the last call; false if the store is closed. Takes about a microsecond, so it can
-   * be called for each request. With PostgreSQL, the change is reported some milliseconds later,
+   * be called for each request. With PostgreSQL, the change is reported a few milliseconds later,
    * and changes of this process are included.
    *
    * @throws Failure `unavailable` if SQLite cannot read its file. A later call reports the change.

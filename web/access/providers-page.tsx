@@ -57,7 +57,7 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
           <li className={classes.provider}>
             <h3 className={classes.name}>Operator key</h3>
             <p className="dim">
-              Always available, also when other providers are not. The holder of the key signs in as
+              Always available, even when other providers are not. The holder of the key signs in as
               local:operator, an admin.{' '}
               <code className={`mono ${classes.command}`}>gatehouse operator-key</code> prints it,
               and with <code className={`mono ${classes.command}`}>--renew</code> replaces it.

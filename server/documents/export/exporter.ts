@@ -95,7 +95,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   }
 }
 
-/** Disposes what a generator uses when it ends, also if it has not begun. Measures its reader. */
+/** Disposes what a generator uses when it ends, even if it has not begun. Measures its reader. */
 function disposing(
   texts: AsyncGenerator<string, void>,
   opened: AsyncDisposableStack,

@@ -10,7 +10,7 @@ import { createIndexReader, type IndexReader } from '../indexes/read/index-reade
 import { createReadScanBatch } from '../repository/scan-batches.ts'
 import type { StoredDocument } from '../repository/stored-documents.ts'
 
-/** Maximum number of documents that are read together, and of their bytes: some milliseconds. */
+/** Maximum number of documents that are read together, and of their bytes: a few milliseconds. */
 const BATCH = { documents: 1_000, bytes: 256 * 1024 } as const
 
 /** How long an export waits for a large change to be applied, ms. */

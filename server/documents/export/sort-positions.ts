@@ -20,7 +20,7 @@ export const SORT_LIMITS: SortLimits = { documents: 100_000, characters: 16 * 10
 /** Number of documents that are read together. */
 const READ_BATCH = 500
 
-/** Number of positions that are sorted without a pause, some milliseconds. */
+/** Number of positions that are sorted without a pause, a few milliseconds. */
 const RUN_LENGTH = 2_000
 
 /** A position in the requested order, and the size of the document at it. */

@@ -86,7 +86,7 @@ forEngine('postgres', (engine) => {
     const held = Promise.withResolvers<void>()
     end = held.resolve
     ended = held.promise
-    // Waiting for a connection ends after some seconds, which a busy machine may take.
+    // Waiting for a connection ends after a few seconds, which a busy machine may take.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   })
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import classes from './json-block.module.css'
 import { JsonText } from './json-text.tsx'
 
-/** Read-only JSON that scrolls, also by keyboard. `first` focuses it when its dialog opens. */
+/** Read-only JSON that scrolls, including by keyboard. `first` focuses it when its dialog opens. */
 export function JsonBlock(props: { label: string; text: string; first?: boolean }) {
   const { label, text, first = false } = props
   return (

@@ -18,7 +18,7 @@ const POLL_MS = 15_000
 
 /**
  * Renders its children for a person who is signed in and has a role. Redirects to the sign-in page
- * if nobody is signed in when the page opens. If the session ends later, the page stays open and
+ * if no one is signed in when the page opens. If the session ends later, the page stays open and
  * shows a banner.
  */
 export function SessionGate({ children }: PropsWithChildren) {

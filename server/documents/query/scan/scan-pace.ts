@@ -39,7 +39,7 @@ export class ScanPace {
   }
 
   /**
-   * Runs a step of a scan, some milliseconds of work, after the pause that may be due. A step must
+   * Runs a step of a scan, a few milliseconds of work, after the pause that may be due. A step must
    * not wait for another step or for a client, because the pause begins when no step runs.
    */
   async run<T>(step: () => T | Promise<T>): Promise<T> {
