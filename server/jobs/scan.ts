@@ -41,7 +41,10 @@ async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: r
     .where('database', '=', job.database)
     .where('collection', '=', job.collection)
     .where('id', '>', job.cursor ?? after)
-    .$call((query) => (ids === undefined ? query : query.where('id', 'in', ids)))
+    .$call((query) =>
+      // The cursor may be before `after` here: an index finds documents before it, too.
+      ids === undefined ? query : query.where('id', 'in', ids).where('id', '>', after),
+    )
     .orderBy('id')
   // Sizes first: this many documents of the maximum size would take too much memory.
   const sizes = await here

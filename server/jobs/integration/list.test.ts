@@ -65,6 +65,17 @@ forEachEngine((engine) => {
       await second.stop()
     })
 
+    it('counts only the documents after the id at which it begins, also by an index', async () => {
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-on', ['on'])
+      await indexes.build()
+      const jobs = node()
+      const request = { filter: [['on', 'true']], after: 'd10589' } as const
+      const end = await ended(jobs, await jobs.begin(where, 'list', request))
+      expect(end).toMatchObject({ done: 5, found: 5, cursor: 'd10598' })
+      await jobs.stop()
+    })
+
     it('pauses with the other scans of a busy node', async () => {
       let time = 0
       const { promise, resolve } = Promise.withResolvers<void>()
