@@ -47,7 +47,8 @@ export function compressResponse(
   }
   const beginStream = () => {
     if (head === undefined || isSmall(head) || !isCompressible(head)) return begin()
-    const coding = codingFor()
+    // If the client has disconnected, no `close` follows that would leave the slot.
+    const coding = response.destroyed ? undefined : codingFor()
     begin(codedHeaders(head, coding))
     if (coding !== undefined) writeThrough(response, coding, slots)
   }

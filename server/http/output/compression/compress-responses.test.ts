@@ -75,6 +75,31 @@ describe('compressResponse', () => {
   const json = { 'Content-Type': 'application/json', ETag: '"tag"' }
   const large = 'large '.repeat(1_000)
 
+  it('takes no slot for a client that has disconnected', async () => {
+    let held = 0
+    const written = Promise.withResolvers<void>()
+    const server = createServer((_, response) => {
+      compressResponse(response, 'br', {
+        enter: () => ++held > 0,
+        leave: () => held--,
+      })
+      response.once('close', () => {
+        response.writeHead(200, json)
+        response.flushHeaders()
+        response.end(large)
+        written.resolve()
+      })
+      request.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const request = httpRequest({ port: (server.address() as AddressInfo).port, agent: false })
+    request.on('error', () => {}).end()
+    await written.promise
+    await nextTurn()
+    expect(held).toBe(0)
+    server.close()
+  })
+
   it('compresses a body from 1 kB', async () => {
     const below = await serve((response) => {
       response.writeHead(200, json).end('x'.repeat(MIN_COMPRESSED - 1))
