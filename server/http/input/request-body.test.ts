@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -6,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { BODY_STALLED } from '../../contract/request-body.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
-import { bodyBudget } from './body-budget.ts'
+import { ARRAY_BYTES, bodyBudget } from './body-budget.ts'
 import { bodyChunks, readBody, readForm } from './request-body.ts'
 
 const app = new Hono<AppEnv>()
@@ -100,6 +101,17 @@ describe('readBody', () => {
 })
 
 describe('bodyChunks', () => {
+  it('releases the budget with the response if the caller stops reading', async () => {
+    const [incoming, outgoing] = [new PassThrough(), new EventEmitter()]
+    const context = { env: { incoming, outgoing }, req: { header: () => undefined } }
+    const chunks = bodyChunks(context as unknown as Context<AppEnv>)
+    incoming.write('[')
+    await chunks.next()
+    expect(bodyBudget.held).toBe(ARRAY_BYTES)
+    outgoing.emit('close')
+    expect(bodyBudget.held).toBe(0)
+  })
+
   it('holds no chunk that the caller has read', async () => {
     setFlagsFromString('--expose-gc')
     const collectGarbage: () => void = runInNewContext('gc')

@@ -101,7 +101,7 @@ function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Arra
 
 /**
  * Yields a body in chunks as they arrive, while the caller reads them. It reserves a constant number
- * of bytes until the body ends.
+ * of bytes until the body ends, or the response is closed.
  *
  * @param maxBytes maximum size, decompressed, bytes; by default there is none.
  * @throws Failure as {@link readBody}, during iteration.
@@ -113,6 +113,8 @@ export async function* bodyChunks(
   if (Number(c.req.header('Content-Length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const sent = isCompressed(c) ? gunzip(sentChunks(c)) : sentChunks(c)
   const release = bodyBudget.reserveArray()
+  // A caller that fails before it reads on does not end the iteration.
+  c.env.outgoing?.once('close', release)
   try {
     yield* limited(sent, maxBytes)
   } finally {
