@@ -45,6 +45,11 @@ export class ImportTally {
     this.#latest.push(...other.#errors)
   }
 
+  /** Lists an error that does not concern a document. Call it between two batches. */
+  list(error: ImportError): void {
+    if (this.#errors.length < IMPORT_ERRORS) this.#errors = [...this.#errors, error]
+  }
+
   /** Ends a batch: later errors are on later lines. */
   endBatch(): void {
     if (this.#latest.length === 0) return

@@ -31,6 +31,7 @@ export interface Importer {
    * @param records yields each part in a separate turn of the event loop (`paced-records.ts`).
    * @param signal aborted when the client disconnects. The import then ends after the current
    * transaction.
+   * @param tally counts what is stored, also if the import fails; by default it begins at 0.
    * @throws Failure of a record's source or the store. Its message names how many documents are
    * stored.
    */
@@ -39,6 +40,7 @@ export interface Importer {
     records: AsyncIterable<readonly ImportRecord[]>,
     onConflict: OnConflict,
     signal: AbortSignal,
+    tally?: ImportTally,
   ): Promise<ImportResult>
   /** Stores the records of a part (`stored-part.ts`) whose progress is stored with them. */
   readonly part: ImportPart
@@ -88,8 +90,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
   }
 
   return {
-    async run(where, records, onConflict, signal) {
-      const tally = new ImportTally()
+    async run(where, records, onConflict, signal, tally = new ImportTally()) {
       let batch: ImportedDocument[] = []
       let rejected = new ImportTally()
       let size = 0

@@ -63,7 +63,7 @@ forEachEngine((engine) => {
       onError: (error) => errors.push(error),
     })
     return {
-      ...{ jobs, errors },
+      ...{ jobs, errors, databaseImporter },
       begin: () => {
         const parts = storedDatabase(readDatabase(readRecords(bytes(), 'ndjson')))
         return jobs.beginImport(where, { onConflict: 'fail', audit }, parts)
@@ -147,6 +147,33 @@ forEachEngine((engine) => {
     const stored = await store.db.selectFrom('documents').select('id').execute()
     expect(stored).toHaveLength(COUNT)
     expect(runner.errors).toEqual([])
+  })
+
+  it('names and records all stored documents of an import that is cut off', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    await using node = openNode(store)
+    async function* cutOff() {
+      const lines = [...exportLines()]
+      yield Buffer.from(`${lines.slice(0, -10).join('\n')}\n`)
+      throw new Failure('timeout', 'The body arrived too slowly.')
+    }
+    const importing = node.databaseImporter.run({
+      ...{ database: 'x', onConflict: 'fail', audit },
+      records: readRecords(cutOff(), 'ndjson'),
+      signal: new AbortController().signal,
+    })
+    const error = await importing.catch((failure: Failure) => failure)
+    const { length } = await store.db.selectFrom('documents').select('id').execute()
+    expect(length).toBeGreaterThanOrEqual(COUNT)
+    expect(error).toMatchObject({
+      ...{ code: 'timeout' },
+      message: expect.stringContaining(`${length.toLocaleString('en')} documents are stored.`),
+    })
+    const rows = await imports(store)
+    expect(rows.map(({ after }) => JSON.parse(String(after)))).toMatchObject([
+      { created: length, complete: false },
+    ])
   })
 
   it('records an import that fails', async () => {

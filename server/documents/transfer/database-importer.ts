@@ -1,5 +1,5 @@
 import type { Actor } from '../../contract/audit.ts'
-import { IMPORT_ERRORS, type ImportResult, type OnConflict } from '../../contract/import.ts'
+import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import type { DatabaseImportResult } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
@@ -7,6 +7,7 @@ import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
+import { ImportTally } from '../import/import-tally.ts'
 import { type Importer, interruptedFailure } from '../import/importer.ts'
 import type { PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
@@ -88,14 +89,14 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     { line, schema, indexes: list }: CollectionDefinition,
     onConflict: OnConflict,
     { actor, target: database }: DatabaseImportAudit,
-    result: DatabaseImportResult,
+    tally: ImportTally,
   ): Promise<void> {
     if (schema !== null) {
-      await attempt(result, line, '/schema', () => putSchema(where, schema, onConflict))
+      await attempt(tally, line, '/schema', () => putSchema(where, schema, onConflict))
     }
     for (const [at, { name, fields, unique }] of list.entries()) {
       const target = `${database}/${where.collection}/${name}`
-      await attempt(result, line, `/indexes/${at}`, async () => {
+      await attempt(tally, line, `/indexes/${at}`, async () => {
         await indexes.put(where, name, { fields, unique }, { record, actor, target })
       })
     }
@@ -141,44 +142,47 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     },
 
     async run({ database, records, onConflict, audit, signal }) {
-      const result = { ...NOTHING }
+      const tally = new ImportTally()
+      let collections = 0
       let isComplete = false
+      const resultSoFar = () => ({ collections, ...tally.result })
       try {
         for await (const { definition, documents } of withStoredCount(
           readDatabase(records),
-          result,
+          tally,
         )) {
           const where = { database, collection: definition.collection }
-          result.collections++
-          add(result, await importer.run(where, documents, onConflict, signal))
+          collections++
+          await importer.run(where, documents, onConflict, signal, tally)
           // After the documents: a schema applies to later changes, and a build is faster than
           // inserts.
-          await define(where, definition, onConflict, audit, result)
+          await define(where, definition, onConflict, audit, tally)
         }
         isComplete = true
-        return result
+        return resultSoFar()
       } finally {
-        await store.change((trx) => recordEnd(trx, audit, result, isComplete))
+        await store.change((trx) => recordEnd(trx, audit, resultSoFar(), isComplete))
       }
     },
 
     async part(database, text, state, audit) {
       const { collection, content } = parseDatabasePart(text)
       const where = { database, collection }
-      const result = { ...NOTHING, ...state.result }
+      const before = { ...NOTHING, ...state.result }
       if (typeof content === 'string') {
         await importer.part(where, content, {
           ...state,
           commit: (trx, progress) =>
             state.commit(trx, {
               ...progress,
-              result: { ...progress.result, collections: result.collections },
+              result: { ...progress.result, collections: before.collections },
             }),
         })
         return
       }
-      await define(where, content, state.onConflict, audit, result)
-      result.collections++
+      const tally = new ImportTally(before)
+      await define(where, content, state.onConflict, audit, tally)
+      const result = { collections: before.collections + 1, ...tally.result }
       await store.transaction((trx) => state.commit(trx, { line: undefined, result, done: 0 }))
     },
 
@@ -187,24 +191,17 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
 }
 
 /** Adds to the failures of an export how many documents are stored. */
-async function* withStoredCount<T>(source: AsyncGenerator<T, void>, result: ImportResult) {
+async function* withStoredCount<T>(source: AsyncGenerator<T, void>, tally: ImportTally) {
   try {
     yield* source
   } catch (error) {
-    throw error instanceof Failure ? interruptedFailure(error, result) : error
+    throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
   }
-}
-
-/** Adds the result of a collection. */
-function add(total: DatabaseImportResult, part: ImportResult): void {
-  for (const name of ['created', 'replaced', 'skipped', 'failed'] as const)
-    total[name] += part[name]
-  total.errors = [...total.errors, ...part.errors].slice(0, IMPORT_ERRORS)
 }
 
 /** Lists the failure of a schema or an index as an error of its line. */
 async function attempt(
-  result: DatabaseImportResult,
+  tally: ImportTally,
   line: number,
   pointer: string,
   work: () => Promise<void>,
@@ -213,8 +210,7 @@ async function attempt(
     await work()
   } catch (error) {
     if (!(error instanceof Failure) || error.kind.status >= 500) throw error
-    if (result.errors.length >= IMPORT_ERRORS) return
-    result.errors = [...result.errors, { line, pointer, message: error.message }]
+    tally.list({ line, pointer, message: error.message })
   }
 }
 
