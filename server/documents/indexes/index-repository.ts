@@ -131,19 +131,18 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
 
     /** Drops the indexes of dropped databases. */
     async dropOrphans(): Promise<void> {
-      const orphans = await db
+      const orphans = db
         .selectFrom('document_indexes')
         .select('id')
         .where('state', '!=', 'dropped')
         .where('database', '!=', SYSTEM_DATABASE)
         .where('database', 'not in', db.selectFrom('databases').select('databases.id'))
-        .execute()
-      if (orphans.length === 0) return
-      const ids = orphans.map(({ id }) => id)
+      // An update without an effect would be a commit, too.
+      if ((await orphans.limit(1).executeTakeFirst()) === undefined) return
       await db
         .updateTable('document_indexes')
         .set({ state: 'dropped' })
-        .where('id', 'in', ids)
+        .where('id', 'in', orphans)
         .execute()
     },
 

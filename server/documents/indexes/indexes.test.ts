@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Store } from '../../storage/store.ts'
@@ -152,6 +153,23 @@ forEachEngine((engine) => {
       await building
       expect(await states()).toEqual(['by-author ready'])
       await expectConsistent()
+    })
+
+    it('drops the indexes of dropped databases, however many there are', async () => {
+      await store.db.deleteFrom('databases').where('id', '=', where.database).execute()
+      const rows = JSON.stringify(Array.from({ length: 33_000 }, (_, n) => n + 1))
+      const ids =
+        engine.name === 'sqlite'
+          ? sql`json_each(${rows})`
+          : sql`json_array_elements_text(cast(${rows} as json)) as each(value)`
+      await sql`
+        insert into document_indexes
+          (id, database, collection, name, fields, is_unique, state, done, created_at)
+        select cast(value as bigint), ${where.database}, 'c' || value, 'i', '["n"]', 0, 'ready', 0, 0
+        from ${ids}`.execute(store.db)
+      await indexes.repository.dropOrphans()
+      const left = store.db.selectFrom('document_indexes').select('id').where('state', '=', 'ready')
+      expect(await left.execute()).toEqual([])
     })
 
     it('deletes the entries of a deleted index, and of a dropped database', async () => {
