@@ -97,7 +97,8 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         release,
       }
     } catch (error) {
-      if (job !== undefined) await discard(job)
+      // A job that cannot be discarded expires. The caller needs the first error.
+      if (job !== undefined) await discard(job).catch(() => {})
       if (error instanceof LeaseLost) {
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
       }

@@ -1,7 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it } from 'vitest'
+import { createDocumentRules } from '../../documents/document-rules.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { createArrays } from '../create-arrays.ts'
+import { createJobRepository } from '../repository/repository.ts'
 import { createJobsFixture, documents, text, where } from './jobs-fixture.testing.ts'
 
 forEachEngine((engine) => {
@@ -117,6 +121,23 @@ forEachEngine((engine) => {
       expect(pauses).toBeGreaterThanOrEqual(Math.floor(array.length / 256 / 1024))
       await expect.poll(countRows).toEqual([0, 0])
       await jobs.stop()
+    })
+
+    it('reports an unknown outcome although the job cannot be deleted', async () => {
+      const createArray = createArrays({
+        repository: createJobRepository(fixture.store, () => fixture.now),
+        rules: createDocumentRules(() => fixture.now),
+        allow: async () => {},
+        commit: () => Promise.reject(new OutcomeUnknown()),
+        discard: () => Promise.reject(new StoreUnavailable()),
+        pause: async () => {},
+        wake() {},
+      })
+      async function* parts() {
+        yield [{ id: 'a', body: '{"id":"a"}' }]
+      }
+      const creating = createArray(where, parts(), false)
+      await expect(creating).rejects.toMatchObject({ details: { ids: ['a'] } })
     })
 
     it('deletes the stored parts of a rejected array', async () => {
