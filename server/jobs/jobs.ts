@@ -246,7 +246,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       } finally {
         stopRenewing()
         selected.delete(job.id)
-        await discard(job)
+        // Its change is made or not made in any case. The job expires.
+        await discard(job).catch(onError)
         runner.wake()
       }
     },

@@ -1,9 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
 import { type CurrentSchemaOf, createSchemas } from '../../documents/schemas/schemas.ts'
+import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { MERGE_TIME } from '../apply.ts'
@@ -41,6 +43,23 @@ forEachEngine((engine) => {
       expect(await jobs.run(where, 'delete', everything)).toBe(300)
       expect(await stored()).toEqual([])
       await expect.poll(countRows).toEqual([0, 0])
+      await jobs.stop()
+    })
+
+    it('succeeds although its job cannot be deleted', async () => {
+      const { db } = fixture.store
+      const outside = AsyncLocalStorage.snapshot()
+      const failDiscard = async () => {
+        const rows = await db.selectFrom('jobs').select('state').execute()
+        if (rows[0]?.state !== 'done') return
+        vi.spyOn(db, 'updateTable').mockImplementationOnce(() => {
+          throw new StoreUnavailable()
+        })
+      }
+      const jobs = node(() => outside(failDiscard))
+      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
+      expect(await stored()).toHaveLength(300)
+      expect(fixture.errors).toMatchObject([{ code: 'unavailable' }])
       await jobs.stop()
     })
 
