@@ -105,17 +105,19 @@ const PART_BYTES = 1024 * 1024
  * Returns the elements of a JSON array, or objects one after another, as NDJSON. Reads a part at a
  * time, so that the page stays responsive; the browser may keep the result on disk.
  *
- * @throws SourceError if the source is neither, if its array has no end, or if text follows the end
+ * @throws SourceError if the source is neither, if its array has no end, if text follows the end, or
+ * if it is not UTF-8
  */
 export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> {
   const splitter = createArraySplitter()
-  const decoder = new TextDecoder()
+  const decode = createDecoder()
   const lines: Blob[] = []
   const isRejected = () => splitter.isJson === false || splitter.hasTextAfterEnd
   for (let from = 0; from < source.size && !isRejected(); from += PART_BYTES) {
     const bytes = await source.slice(from, from + PART_BYTES).arrayBuffer()
     signal.throwIfAborted()
-    lines.push(new Blob([splitter.write(decoder.decode(bytes, { stream: true }))]))
+    const isLast = from + PART_BYTES >= source.size
+    lines.push(new Blob([splitter.write(decode(bytes, isLast))]))
   }
   const error = splitter.isJson === true ? errorAtEnd(splitter) : NO_JSON
   if (error !== undefined) throw new SourceError(error)
@@ -125,6 +127,23 @@ export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> 
 /** The source cannot be imported. Nothing was sent. */
 export class SourceError extends Error {}
 
+/**
+ * Returns a function that decodes a source in parts. The server would not notice characters that
+ * were replaced here.
+ *
+ * @throws SourceError, when called, if the source is not UTF-8
+ */
+export function createDecoder(): (part: AllowSharedBufferSource, isLast: boolean) => string {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  return (part, isLast) => {
+    try {
+      return decoder.decode(part, { stream: !isLast })
+    } catch {
+      throw new SourceError(NOT_UTF8)
+    }
+  }
+}
+
 /** Returns why a source cannot be imported once all of it was split; undefined if it can be. */
 export function errorAtEnd({ isComplete, hasTextAfterEnd }: ArraySplitter): string | undefined {
   if (!isComplete) return NO_END
@@ -132,6 +151,8 @@ export function errorAtEnd({ isComplete, hasTextAfterEnd }: ArraySplitter): stri
 }
 
 export const NO_JSON = 'JSON begins with [ or {. Choose another format.'
+
+const NOT_UTF8 = 'The file is not UTF-8. Save it as UTF-8.'
 
 const NO_END = 'The array is not closed, so the source is probably incomplete.'
 

@@ -114,6 +114,20 @@ test('A large array becomes lines, and other text is rejected', async () => {
   await expect(toLines(new Blob(['[]']), AbortSignal.abort())).rejects.toThrow('abort')
 })
 
+test('JSON that is not UTF-8 is rejected, because its characters would be lost', async () => {
+  const { signal } = new AbortController()
+  const message = 'The file is not UTF-8. Save it as UTF-8.'
+  for (const bytes of [[0xfc], [0xc3]]) {
+    const source = new Blob(['[{"a":"', new Uint8Array(bytes), '"}]'])
+    await expect(toLines(source, signal)).rejects.toThrow(message)
+    expect(previewSource(await source.bytes(), 'json', true).error).toBe(message)
+  }
+  const cutOff = new Blob(['[{},"', new Uint8Array([0xc3])])
+  await expect(toLines(cutOff, signal)).rejects.toThrow(message)
+  // The end of a preview may be within a character.
+  expect(previewSource(await cutOff.bytes(), 'json', false).error).toBeUndefined()
+})
+
 const preview = (text: string, format: ImportFormat, isWhole = true) =>
   previewSource(new TextEncoder().encode(text), format, isWhole)
 

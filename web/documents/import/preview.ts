@@ -1,5 +1,11 @@
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
-import { createArraySplitter, errorAtEnd, NO_JSON } from './array-splitter.ts'
+import {
+  createArraySplitter,
+  createDecoder,
+  errorAtEnd,
+  NO_JSON,
+  SourceError,
+} from './array-splitter.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview. */
@@ -70,8 +76,14 @@ const TOO_LONG = 'The first document is too long for a preview.'
 /** Returns the elements of JSON as lines, and why the source would be rejected as a whole. */
 function jsonToLines(begin: Uint8Array, isWhole: boolean) {
   const splitter = createArraySplitter()
-  const lines = splitter.write(new TextDecoder().decode(begin))
-  const bytes = new TextEncoder().encode(lines)
+  let bytes = new Uint8Array()
+  try {
+    // What is not whole may end within a character.
+    bytes = new TextEncoder().encode(splitter.write(createDecoder()(begin, isWhole)))
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    return { bytes, error: error.message }
+  }
   if (splitter.isJson === false) return { bytes, error: NO_JSON }
   return { bytes, error: isWhole || splitter.hasTextAfterEnd ? errorAtEnd(splitter) : undefined }
 }
