@@ -1,4 +1,4 @@
-import type { Violation } from '../../contract/schema.ts'
+import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { NewDocument } from '../document.ts'
@@ -34,6 +34,9 @@ export async function validate(
       tally.fail(line, new Failure(code, message, { ...details, violations }))
     }
     rest = rest.filter((_, at) => !invalid.has(at))
+    // Of many violations, only the first are known: each check could find just one document.
+    const isCut = failure.details.violations?.length === VIOLATIONS
+    if (isCut && rest.length > 1) return validateHalves(check, where, rest, tally, failure)
   }
   return rest
 }
@@ -62,7 +65,10 @@ function byDocument({ details: { violations = [] } }: Failure): Map<number, Viol
   return found
 }
 
-/** Validates each half separately, to find the documents whose validation takes too long. */
+/**
+ * Validates each half separately, to find the documents whose validation takes too long or that have
+ * too many violations.
+ */
 async function validateHalves(
   check: CheckDocuments,
   where: CollectionRef,
