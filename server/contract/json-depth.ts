@@ -1,4 +1,12 @@
 import { Failure } from '../failure.ts'
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-characters.ts'
 
 /** Maximum nesting depth of JSON; `[[]]` has a depth of 2. */
 export const DEPTH = 100
@@ -30,10 +38,3 @@ export function requireDepth(text: string): void {
     }
   }
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d

@@ -4,6 +4,24 @@ import { NUMBER_LENGTH } from './document.ts'
 import { DEPTH } from './json-depth.ts'
 import { parseStrictly, printJson } from './strict-json.ts'
 
+/** Returns whether a double prints as the same decimal, by exact arithmetic. */
+function isSameDecimal(text: string): boolean {
+  const number = Number(text)
+  if (Object.is(number, -0) || !Number.isFinite(number)) return false
+  const [a, b] = [toFraction(text), toFraction(String(number))]
+  return a.numerator * b.denominator === b.numerator * a.denominator
+}
+
+function toFraction(text: string): { numerator: bigint; denominator: bigint } {
+  const [mantissa = '', exponent = '0'] = text.split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const power = Number(exponent) - fraction.length
+  const numerator = BigInt(whole + fraction)
+  return power < 0
+    ? { numerator, denominator: 10n ** BigInt(-power) }
+    : { numerator: numerator * 10n ** BigInt(power), denominator: 1n }
+}
+
 describe('parseStrictly', () => {
   it.each([
     '{"a":1,"b":[true,false,null,"x"]}',
@@ -25,6 +43,8 @@ describe('parseStrictly', () => {
     ['[{"x":{"b":1,"c":2,"b":3}}]', '"b"', '/0/x/b'],
     ['[[1,[2]],{"a/b":{"~":[{},{"c":1,"c":1}]}}]', '"c"', '/1/a~1b/~0/1/c'],
     ['{"__proto__":1,"__proto__":2}', '"__proto__"', '/__proto__'],
+    ['{"a":[1,{"b":1}],"c":{},"":0,"":0}', '""', '/'],
+    ['[{"a":1},{"a":1},{"a":1,"b":[],"c":{"a":1},"b":2}]', '"b"', '/2/b'],
   ])('rejects %s, which has a duplicate key, with its pointer', (text, key, field) => {
     expect(() => parseStrictly(text)).toThrow(
       expect.objectContaining({
@@ -50,6 +70,39 @@ describe('parseStrictly', () => {
         message: expect.stringContaining('cannot be stored exactly'),
         details: { field: '/n/1' },
       }),
+    )
+  })
+
+  it('keeps exactly the numbers whose double prints as the same decimal', () => {
+    const digits = fc.string({
+      unit: fc.constantFrom(...'0123456789'),
+      minLength: 1,
+      maxLength: 20,
+    })
+    const exponent = fc.integer({ min: -330, max: 330 }).map((each) => `e${each}`)
+    const number = fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        digits.map((each) => each.replace(/^0+(?=.)/, '')),
+        fc.option(
+          digits.map((each) => `.${each}`),
+          { nil: '' },
+        ),
+        fc.option(exponent, { nil: '' }),
+      )
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(number, (text) => {
+        const isKept = () => {
+          try {
+            return parseStrictly(`[ ${text} ]`) !== undefined
+          } catch {
+            return false
+          }
+        }
+        expect({ text, isKept: isKept() }).toEqual({ text, isKept: isSameDecimal(text) })
+      }),
+      { numRuns: 20_000, examples: [['-0e5'], ['999999999999999'], ['0.00000000000001e-99']] },
     )
   })
 

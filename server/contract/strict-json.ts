@@ -1,7 +1,15 @@
 import { Failure } from '../failure.ts'
-import { NUMBER_LENGTH } from './document.ts'
-import { invariant } from './invariant.ts'
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  MINUS,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-characters.ts'
 import { requireDepth } from './json-depth.ts'
+import { checkNumber, isDigit } from './json-number.ts'
 import { jsonPointer } from './json-pointer.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -9,8 +17,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /**
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change
  * silently: objects with a duplicate key, and numbers that a double cannot represent. Also rejects
- * numbers of more than {@link NUMBER_LENGTH} characters and values nested deeper than `DEPTH`
- * (`contract/json-depth.ts`).
+ * numbers of more than `NUMBER_LENGTH` characters (`contract/document.ts`) and values nested deeper
+ * than `DEPTH` (`contract/json-depth.ts`).
  *
  * @throws Failure `bad-json` for malformed JSON; `invalid` naming the rejected key or number, with
  * its JSON Pointer.
@@ -36,68 +44,70 @@ export function parseAndPrint(text: string): { readonly value: Json; readonly pr
 /** Prints a value without whitespace. */
 export const printJson = (value: Json): string => JSON.stringify(value)
 
-const NUMBER = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-
 /** An array or object that is not closed yet. */
 interface Open {
-  /** The keys of an object so far; undefined for an array. */
-  readonly keys: Set<string> | undefined
-  /** The key or index of the current value. */
-  at: string | number
+  readonly isObject: boolean
+  /** The index of the current value, of an array. */
+  index: number
+  /** The key of the current value, of an object. */
+  key: string | undefined
+  /** All keys so far. Undefined until an object has two, because most objects of a large text are small. */
+  keys: Set<string> | undefined
 }
 
 /** Checks every key and number of a well-formed JSON text. */
 function scan(text: string): void {
   const open: Open[] = []
-  const field = () => jsonPointer(open.map((each) => each.at))
+  const field = () =>
+    jsonPointer(open.map(({ isObject, key = '', index }) => (isObject ? key : index)))
+  let current: Open | undefined
   let isKey = false
   for (let at = 0; at < text.length; at++) {
-    const character = text[at] as string
-    if (character === '{') {
-      open.push({ keys: new Set(), at: '' })
-      isKey = true
-    } else if (character === '[') {
-      open.push({ keys: undefined, at: 0 })
-      isKey = false
-    } else if (character === '}' || character === ']') {
-      open.pop()
-      isKey = false
-    } else if (character === ',') {
-      const last = open.at(-1)
-      if (typeof last?.at === 'number') last.at++
-      isKey = last?.keys !== undefined
-    } else if (character === '"') {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
       const end = endOfString(text, at)
-      if (isKey) {
-        const key = JSON.parse(text.slice(at, end + 1)) as string
-        const object = open.at(-1) as Open
-        object.at = key
-        if (object.keys?.has(key)) {
+      if (isKey && current !== undefined) {
+        const key = keyOf(text, at, end)
+        if (!addKey(current, key)) {
           throw new Failure('invalid', `The key ${printJson(key.slice(0, 64))} occurs twice.`, {
             field: field(),
           })
         }
-        object.keys?.add(key)
         isKey = false
       }
       at = end
-    } else if (character === '-' || (character >= '0' && character <= '9')) {
-      NUMBER.lastIndex = at
-      const number = NUMBER.exec(text)?.[0]
-      invariant(number, 'JSON.parse has accepted the number')
-      if (number.length > NUMBER_LENGTH) throw tooLong(number, field())
-      if (!isExact(number)) {
-        throw new Failure(
-          'invalid',
-          `The number ${number.slice(0, 64)} cannot be stored exactly.`,
-          {
-            field: field(),
-          },
-        )
-      }
-      at += number.length - 1
+    } else if (code === MINUS || isDigit(code)) {
+      at = checkNumber(text, at, field) - 1
+    } else if (code === COMMA) {
+      isKey = current?.isObject === true
+      if (current !== undefined) current.index++
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      isKey = code === OPEN_OBJECT
+      current = { isObject: isKey, index: 0, key: undefined, keys: undefined }
+      open.push(current)
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      open.pop()
+      current = open.at(-1)
+      isKey = false
     }
   }
+}
+
+/** Returns the key between two quotes. */
+function keyOf(text: string, begin: number, end: number): string {
+  const key = text.slice(begin + 1, end)
+  return key.includes('\\') ? (JSON.parse(text.slice(begin, end + 1)) as string) : key
+}
+
+/** Makes a key the current one of its object. Returns whether it is the first one with its name. */
+function addKey(object: Open, key: string): boolean {
+  const first = object.key
+  object.key = key
+  if (first === undefined) return true
+  object.keys ??= new Set([first])
+  if (object.keys.has(key)) return false
+  object.keys.add(key)
+  return true
 }
 
 /**
@@ -111,38 +121,4 @@ function endOfString(text: string, begin: number): number {
     while (text[at - 1 - backslashes] === '\\') backslashes++
     if (backslashes % 2 === 0) return at
   }
-}
-
-/** Returns whether a double prints as the same decimal. A negative zero does not. */
-function isExact(text: string): boolean {
-  const number = Number(text)
-  if (Object.is(number, -0)) return false
-  return Number.isFinite(number) && decimal(text) === decimal(String(number))
-}
-
-/**
- * Normalizes a decimal: digits without leading and trailing zeros, and an exponent. `1200` becomes
- * `12e2`.
- */
-function decimal(text: string): string {
-  const sign = text.startsWith('-') ? '-' : ''
-  const [mantissa = '', exponent = '0'] = text.slice(sign.length).toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = whole + fraction
-  // A regular expression for trailing zeros would backtrack at each zero.
-  let begin = 0
-  let end = digits.length
-  while (digits[begin] === '0') begin++
-  while (end > begin && digits[end - 1] === '0') end--
-  if (begin === end) return '0'
-  return `${sign}${digits.slice(begin, end)}e${Number(exponent) - fraction.length + digits.length - end}`
-}
-
-function tooLong(number: string, field: string): Failure {
-  const [length, limit] = [number.length, NUMBER_LENGTH].map((each) => each.toLocaleString('en'))
-  return new Failure(
-    'invalid',
-    `The number ${number.slice(0, 64)}… has ${length} characters. A number can have at most ${limit}.`,
-    { field },
-  )
 }
