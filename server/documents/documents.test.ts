@@ -40,6 +40,34 @@ it('reads no more of a collection than a page needs, unless a filter may skip ma
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.max])
 })
 
+it.each(['create', 'replace', 'patch'] as const)(
+  'parses large bodies in separate turns of the event loop: %s',
+  async (change) => {
+    let turn = 0
+    const count = () => {
+      turn++
+      if (turn < 100) setImmediate(count)
+    }
+    const stored: number[] = []
+    const store = async () => void stored.push(turn)
+    const found = { id: 'a', tag: 'b', body: '{}' }
+    const repository: Pick<DocumentRepository, 'insert' | 'read' | 'update'> = {
+      insert: async () => store().then(() => ({ tags: ['c'] })),
+      read: () => found,
+      update: async () => store().then(() => 'c'),
+    }
+    const documents = createDocuments(repository as DocumentRepository, () => 0)
+    const text = JSON.stringify({ text: 'x'.repeat(100_000) })
+    const send = () =>
+      change === 'create'
+        ? documents.create(WHERE, text)
+        : documents[change]({ ...WHERE, id: 'a' }, text, { match: undefined, noneMatch: undefined })
+    setImmediate(count)
+    await Promise.all([send(), send(), send()])
+    expect(new Set(stored).size).toBe(3)
+  },
+)
+
 /**
  * Returns a query that only the last of 2,500 documents matches, and the number of reads so far.
  */

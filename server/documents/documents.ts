@@ -25,6 +25,12 @@ import {
 } from './repository/writes/create-many.ts'
 import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
 
+/**
+ * Number of characters up to which a document is parsed in the same turn of the event loop as
+ * others: parsing takes about a millisecond.
+ */
+const PARSED_TOGETHER = 64 * 1024
+
 /** Options of {@link Documents.find}. */
 export interface FindOptions extends FindBounds {
   /** Whether to count all documents that match. */
@@ -137,6 +143,13 @@ export function createDocuments(
 ): Documents {
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
+
+  /** Parses a request body, a large one in a turn of the event loop of its own. */
+  const parse = async (text: string): Promise<Json> => {
+    if (text.length > PARSED_TOGETHER) await nextTurn()
+    return parseStrictly(text)
+  }
+
   /**
    * Returns the document if it exists and meets the conditions.
    *
@@ -175,13 +188,13 @@ export function createDocuments(
   async function change(
     ref: DocumentRef,
     conditions: Conditions,
-    next: (found: StoredDocument | undefined) => NewDocument,
+    next: (found: StoredDocument | undefined) => NewDocument | Promise<NewDocument>,
     ahead?: ChangeAhead,
   ): Promise<StoredDocument> {
     for (let begun = ahead; ; begun = undefined) {
       const found = await (begun?.stored ?? repository.read(ref))
       if (found === undefined && conditions.match === undefined) throw notFound(ref)
-      const document = next(found)
+      const document = await next(found)
       const checking = validate(ref, document, begun?.schema)
       if (checking !== undefined) await checking
       if (found === undefined) throw preconditionFailed()
@@ -243,28 +256,29 @@ export function createDocuments(
       }
     },
     async create(where, text, schema) {
-      const document = toDocument(parseStrictly(text), undefined, now)
+      const document = toDocument(await parse(text), undefined, now)
       const created = await insert(where, document, schema)
       if (created === undefined) throw existsFailure(document.id)
       return created
     },
     async createAt(ref, text, schema) {
       requireDocumentId(ref.id)
-      const created = await insert(ref, toDocument(parseStrictly(text), ref.id, now), schema)
+      const created = await insert(ref, toDocument(await parse(text), ref.id, now), schema)
       if (created === undefined) throw preconditionFailed()
       return created
     },
     createMany: (...parameters) =>
       createMany({ repository, now, check, large, nextTurn }, ...parameters),
-    replace(ref, text, conditions, ahead) {
-      const document = toDocument(parseStrictly(text), ref.id, now)
+    async replace(ref, text, conditions, ahead) {
+      const document = toDocument(await parse(text), ref.id, now)
       return change(ref, conditions, () => document, ahead)
     },
-    patch(ref, text, conditions, ahead) {
-      const patch = parseStrictly(text)
-      const next = (found: StoredDocument | undefined) => {
+    async patch(ref, text, conditions, ahead) {
+      const patch = await parse(text)
+      const next = async (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()
+        if (text.length + found.body.length > PARSED_TOGETHER) await nextTurn()
         const merged = mergePatch(JSON.parse(found.body) as Json, patch)
         return toDocument(merged, ref.id, now)
       }
