@@ -23,6 +23,12 @@ export interface StoredDocument {
 
 type Found = StoredDocument | undefined
 
+/** See {@link DocumentRepository.readEach}. */
+export type ReadEach = (where: CollectionRef, ids: readonly string[]) => AsyncIterable<Found>
+
+/** Number of documents that PostgreSQL looks up together, of up to {@link BATCHED_BYTES} each. */
+const LOOKUPS = 16
+
 /**
  * Maximum size of a body that PostgreSQL returns together with other reads, bytes. Larger documents
  * are read separately, which bounds the size of a batch.
@@ -43,6 +49,11 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * reads may share the object.
    */
   read(ref: DocumentRef): Found | Promise<Found>
+  /**
+   * Yields the document of each id, in order; undefined if there is none. Small documents are read
+   * together, and large ones one by one as they are consumed.
+   */
+  readonly readEach: ReadEach
   /** Returns the first documents of a range, at most `limit`. */
   list(where: CollectionRef, range: IdRange, limit: number): Promise<StoredDocument[]>
   /**
@@ -66,6 +77,12 @@ type Small = Omit<StoredDocument, 'body'> & { readonly body: string | null }
 
 const isWhole = (found: Small): found is StoredDocument => found.body !== null
 
+/** Returns a {@link ReadEach} for a store that is in the process. */
+export const readOneByOne = (read: DocumentRepository['read']): ReadEach =>
+  async function* (where, ids) {
+    for (const id of ids) yield read({ ...where, id })
+  }
+
 /**
  * Returns the repository of the table alone, without committed changes of jobs that are not yet
  * written.
@@ -81,16 +98,33 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     one(engine === 'sqlite' ? some : db.selectFrom('documents').select(['id', 'tag', small])),
   )
   const readLarge = prepareRead(one(some))
-  const read = (ref: DocumentRef) => {
-    const { database, collection, id } = ref
+  /** Returns a document, without its body if it is to be read separately. */
+  const readSmall = ({ database, collection, id }: DocumentRef) => {
     // No id contains U+0000, and PostgreSQL rejects it.
     if (id.includes('\0')) return undefined
     const reading = lookUp(database, collection, id)
-    if (!(reading instanceof Promise)) return reading.rows[0] as Found
-    return reading.then<Found>(({ rows: [found] }) => {
-      if (found === undefined || isWhole(found)) return found
-      return Promise.resolve(readLarge(database, collection, id)).then(({ rows }) => rows[0])
-    })
+    if (!(reading instanceof Promise)) return reading.rows[0]
+    return reading.then(({ rows: [found] }) => found)
+  }
+  const complete = (
+    { database, collection }: CollectionRef,
+    found: Small | undefined,
+  ): Found | Promise<Found> => {
+    if (found === undefined || isWhole(found)) return found
+    return Promise.resolve(readLarge(database, collection, found.id)).then(({ rows }) => rows[0])
+  }
+  const read = (ref: DocumentRef) => {
+    const found = readSmall(ref)
+    return found instanceof Promise
+      ? found.then((small) => complete(ref, small))
+      : complete(ref, found)
+  }
+  const readTogether: ReadEach = async function* (where, ids) {
+    for (let at = 0; at < ids.length; at += LOOKUPS) {
+      const some = ids.slice(at, at + LOOKUPS)
+      const found = await Promise.all(some.map((id) => readSmall({ ...where, id })))
+      for (const each of found) yield complete(where, each)
+    }
   }
   const readSmallPage = createReadSmallPage(store)
   /** Returns the query of the first documents of a range. */
@@ -124,6 +158,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
     ...createDocumentChanges(store, tagOf),
     ...createDocumentCounts(store),
     read,
+    readEach: engine === 'sqlite' ? readOneByOne(read) : readTogether,
     indexes: {
       ...createIndexReader(store),
       ...(engine === 'sqlite' ? createPageReader(store) : createBatchedPageReader(store)),

@@ -3,7 +3,7 @@ import type { CollectionWrites } from '../../storage/changes/collection-writes.t
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { NotUnique } from '../indexes/entries.ts'
-import type { DocumentRepository } from './stored-documents.ts'
+import { type DocumentRepository, readOneByOne } from './stored-documents.ts'
 
 /**
  * Combines the stored documents with changes that are committed but not yet applied to all of them;
@@ -36,16 +36,19 @@ export function withUnapplied(
     return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
   }
 
+  const read: DocumentRepository['read'] = (ref) => {
+    const change = writes.unapplied(ref)
+    if (change === undefined) return stored.read(ref)
+    return change.read(ref.id).then((found) => {
+      if (found === undefined) return stored.read(ref)
+      return found === 'deleted' ? undefined : found
+    })
+  }
+
   return {
     ...stored,
-    read(ref) {
-      const change = writes.unapplied(ref)
-      if (change === undefined) return stored.read(ref)
-      return change.read(ref.id).then((found) => {
-        if (found === undefined) return stored.read(ref)
-        return found === 'deleted' ? undefined : found
-      })
-    },
+    read,
+    readEach: readOneByOne(read),
     async list(where, range, limit) {
       const change = writes.unapplied(where)
       return change === undefined ? stored.list(where, range, limit) : change.list(range, limit)

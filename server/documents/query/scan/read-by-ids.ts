@@ -4,11 +4,18 @@ import { groupConditions } from '../../indexes/plan.ts'
 import type { Filter } from '../filter.ts'
 import { compareCodePoints } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
-import { type Page, type ReadPageDeps, type ScanBounds, toSortedPage } from './read-page.ts'
+import {
+  BATCH_BYTES,
+  createSlices,
+  type Page,
+  type ReadPageDeps,
+  type ScanBounds,
+  toSortedPage,
+} from './read-page.ts'
 import type { IndexStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 
-/** Number of documents that are read together, of up to 1 MiB each. */
+/** Maximum number of documents that are read in one step. */
 export const ID_BATCH = 16
 
 /**
@@ -31,22 +38,29 @@ export async function readByIds(
   { reserve, step }: Pick<ScanBounds, 'reserve'> & { readonly step: IndexStep },
 ): Promise<Page> {
   const matches = new SortedMatches(query)
+  const slice = createSlices(nextTurn)
+  const documents = repository.readEach(where, ids)[Symbol.asyncIterator]()
+  let read = 0
   let scanned = 0
   let bytes = 0
-  async function add(some: readonly string[]): Promise<void> {
-    const found = await Promise.all(some.map((id) => repository.read({ ...where, id })))
-    for (const each of found) {
-      if (each === undefined) continue
+  /** Adds documents until a batch of them is read; returns whether there may be more. */
+  async function addBatch(): Promise<boolean> {
+    const [maxRead, maxBytes] = [read + ID_BATCH, bytes + BATCH_BYTES]
+    while (read < maxRead && bytes < maxBytes) {
+      const { done, value: document } = await documents.next()
+      if (done) return false
+      read++
+      if (document === undefined) continue
       scanned++
-      bytes += each.body.length
-      const adding = matches.add({ ...each, parsed: JSON.parse(each.body) as Json })
+      bytes += document.body.length
+      const turn = slice()
+      if (turn !== undefined) await turn
+      const adding = matches.add({ ...document, parsed: JSON.parse(document.body) as Json })
       if (adding !== undefined) await adding
     }
+    return true
   }
-  for (let at = 0; at < ids.length; at += ID_BATCH) {
-    await step(at, bytes, () => add(ids.slice(at, at + ID_BATCH)))
-    await nextTurn()
-  }
+  while (await step(read, bytes, addBatch)) await nextTurn()
   const page = await toSortedPage(matches.top, reserve, nextTurn)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }
