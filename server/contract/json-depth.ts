@@ -15,9 +15,10 @@ export const DEPTH = 100
  * Rejects a JSON text that is nested deeper than {@link DEPTH}. Call it before parsing: it takes
  * linear time and constant stack for any input.
  *
+ * @param around number of levels around the JSON that is limited.
  * @throws Failure `invalid`
  */
-export function requireDepth(text: string): void {
+export function requireDepth(text: string, around = 0): void {
   let depth = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {
@@ -28,7 +29,7 @@ export function requireDepth(text: string): void {
       if (code === BACKSLASH) at++
     } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth++
-      if (depth > DEPTH) {
+      if (depth > DEPTH + around) {
         throw new Failure('invalid', `JSON can be nested at most ${DEPTH} levels deep.`, {
           field: '',
         })

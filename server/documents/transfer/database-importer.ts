@@ -1,7 +1,7 @@
 import type { Actor } from '../../contract/audit.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
-import type { DatabaseImportResult } from '../../contract/transfer.ts'
+import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
@@ -108,6 +108,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     onConflict: OnConflict,
   ): Promise<void> {
     const text = JSON.stringify(schema)
+    if (Buffer.byteLength(text) > EXPORTED_SCHEMA_BYTES) throw schemaTooLarge()
     const noneMatch = onConflict === 'replace' ? undefined : '*'
     try {
       await schemas.put(where, text, { match: undefined, noneMatch })
@@ -213,6 +214,9 @@ async function attempt(
     tally.list({ line, pointer, message: error.message })
   }
 }
+
+const schemaTooLarge = () =>
+  new Failure('too-large', `The schema is larger than ${EXPORTED_SCHEMA_BYTES / 1024} KiB.`)
 
 const notEmpty = (database: string, collection: string) =>
   new Failure(

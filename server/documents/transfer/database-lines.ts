@@ -1,4 +1,6 @@
+import { requireDepth } from '../../contract/json-depth.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
+import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 
 /** Matches the beginning of a line with a document, whose JSON text follows. */
@@ -29,20 +31,19 @@ export class DatabaseLines {
   /**
    * Returns the value of the next line, which is not a document; undefined at the end.
    *
-   * @throws Failure `invalid` if it is not JSON.
+   * @throws Failure `invalid` if it is not JSON or is nested too deep; `too-large`.
    */
   async next(): Promise<unknown> {
     const line = await this.#peek()
     if (line === undefined) return undefined
     this.#at++
     this.#last = line.line
+    if ('failure' in line) throw misplaced(line.line, line.failure)
+    requireLimits(line)
     try {
-      if ('failure' in line) throw line.failure
       return JSON.parse(line.text)
     } catch (cause) {
-      throw new Failure('invalid', `Line ${line.line} is not part of an export of a database.`, {
-        cause,
-      })
+      throw misplaced(line.line, cause)
     }
   }
 
@@ -77,6 +78,31 @@ export class DatabaseLines {
     return this.#part[this.#at]
   }
 }
+
+/** @throws Failure `too-large`, `invalid` for a line that an export does not contain. */
+function requireLimits({ line, text }: ImportRecord & { readonly text: string }): void {
+  if (Buffer.byteLength(text) > DEFINITION_BYTES) {
+    throw new Failure(
+      'too-large',
+      `Line ${line} is larger than ${DEFINITION_BYTES / 1024} KiB, the limit of lines without a document.`,
+    )
+  }
+  try {
+    // A schema of the maximum depth is part of an object.
+    requireDepth(text, 1)
+  } catch (error) {
+    throw error instanceof Failure ? inLine(line, error) : error
+  }
+}
+
+/** Returns a failure whose message names the line. */
+function inLine(line: number, { code, message, details }: Failure): Failure {
+  return new Failure(code, `Line ${line}: ${message}`, details)
+}
+
+/** Returns the failure of a line that an export does not contain at its position. */
+export const misplaced = (line: number, cause?: unknown) =>
+  new Failure('invalid', `Line ${line} is not part of an export of a database.`, { cause })
 
 /** Returns the document of a line; undefined for another line. */
 function toDocument(record: ImportRecord): ImportRecord | undefined {

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { isCollectionName } from '../../contract/document.ts'
+import { jsonPointer } from '../../contract/json-pointer.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import {
   EXPORT_VERSION,
@@ -8,7 +9,7 @@ import {
   exportHead,
 } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
-import { DatabaseLines } from './database-lines.ts'
+import { DatabaseLines, misplaced } from './database-lines.ts'
 
 /** The schema and the indexes of a collection in an export. */
 export interface CollectionDefinition extends z.infer<typeof exportedCollection> {
@@ -46,13 +47,9 @@ export async function* readDatabase(
         if ((await lines.next()) !== undefined) throw misplaced(lines.last)
         return
       }
-      const { last: line } = lines
-      const definition = exportedCollection.safeParse(value)
-      if (!definition.success || !isCollectionName(definition.data.collection)) {
-        throw misplaced(line)
-      }
+      const definition = parseDefinition(value, lines.last)
       collections++
-      yield { definition: { ...definition.data, line }, documents: lines.nextDocuments() }
+      yield { definition, documents: lines.nextDocuments() }
     }
   } finally {
     await lines.close()
@@ -72,8 +69,19 @@ function requireHead(value: unknown): void {
   )
 }
 
-const misplaced = (line: number) =>
-  new Failure('invalid', `Line ${line} is not part of an export of a database.`)
+/** @throws Failure `invalid`. Its field is a pointer into the line if it defines a collection. */
+function parseDefinition(value: unknown, line: number): CollectionDefinition {
+  const { success, data, error } = exportedCollection.safeParse(value)
+  if (success && isCollectionName(data.collection)) return { ...data, line }
+  const [issue] = error?.issues ?? []
+  const isDefinition = typeof value === 'object' && value !== null && 'collection' in value
+  if (issue === undefined || !isDefinition) throw misplaced(line)
+  const field = jsonPointer(issue.path)
+  const reason = issue.message.replace(/^Invalid input: /, '')
+  throw new Failure('invalid', `Line ${line} does not define a collection. ${field}: ${reason}.`, {
+    field,
+  })
+}
 
 const incomplete = () =>
   new Failure(

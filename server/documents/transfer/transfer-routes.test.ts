@@ -141,6 +141,42 @@ forEachEngineNode((start) => {
       expect([again.status, again.json.field]).toEqual([409, 'on-conflict'])
     })
 
+    it('is restored with the largest definition of a collection', async () => {
+      for (const name of ['large', 'larger']) await node.request('POST', '/_api/database', { name })
+      // An export prints this number with 21 digits, and the characters of the fields escaped.
+      const numbers = Array.from({ length: 13_000 }, () => '1e20').join()
+      const schema = `{"default":[${numbers}]}`
+      const fieldsOf = (index: number) =>
+        Array.from({ length: 8 }, (_, at) => `${index}${at}`.padEnd(256, '\u0001'))
+      await sendRequest('large', 'PUT', '/_schema/c', schema)
+      for (let index = 10; index < 26; index++) {
+        const path = `/_index/c/i${index}${'x'.repeat(61)}`
+        const { status } = await sendRequest('large', 'PUT', path, { fields: fieldsOf(index) })
+        expect(status).toBe(201)
+      }
+      const { text } = await sendRequest('large', 'GET', '/_export')
+      expect(text.length).toBeGreaterThan(470 * 1024)
+      const { status, json } = await restore('larger', text)
+      expect([status, json.errors]).toEqual([200, []])
+      const copied = (await sendRequest('larger', 'GET', '/_export')).text
+      expect(copied.replace('"larger"', '"large"') === text).toBe(true)
+    })
+
+    it('is restored without a schema that a later export could not contain', async () => {
+      await node.request('POST', '/_api/database', { name: 'expanded' })
+      const numbers = Array.from({ length: 15_000 }, () => '1e20').join()
+      const lines = [
+        '{"gatehouse":1,"database":"x"}',
+        `{"collection":"c","schema":{"default":[${numbers}]},"indexes":[]}`,
+        '{"end":{"collections":1,"documents":0}}',
+      ]
+      const { status, json } = await restore('expanded', lines.join('\n'))
+      expect([status, json.errors]).toEqual([
+        200,
+        [{ line: 2, pointer: '/schema', message: 'The schema is larger than 288 KiB.' }],
+      ])
+    })
+
     it('is not restored from another type, and takes no other parameter', async () => {
       const other = await sendRequest('partly', 'POST', '/_import', exported, {
         'Content-Type': 'application/json',
