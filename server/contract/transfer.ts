@@ -26,7 +26,7 @@ export const exportHead = z.object({
 /** Line before the documents of a collection. */
 export const exportedCollection = z.object({
   collection: z.string(),
-  schema: z.nullable(z.record(z.string(), z.unknown())),
+  schema: z.nullable(z.union([z.boolean(), z.record(z.string(), z.unknown())])),
   indexes: z
     .array(z.extend(indexInput, { name: z.string() }))
     .check(z.maxLength(INDEXES, `at most ${INDEXES} indexes`)),

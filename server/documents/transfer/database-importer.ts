@@ -104,7 +104,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
 
   async function putSchema(
     where: CollectionRef,
-    schema: object,
+    schema: object | boolean,
     onConflict: OnConflict,
   ): Promise<void> {
     const text = JSON.stringify(schema)

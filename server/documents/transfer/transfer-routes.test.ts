@@ -162,6 +162,15 @@ forEachEngineNode((start) => {
       expect(copied.replace('"larger"', '"large"') === text).toBe(true)
     })
 
+    it.each([true, false])('is restored with the schema %s', async (schema) => {
+      for (const name of [`from-${schema}`, `to-${schema}`])
+        await node.request('POST', '/_api/database', { name })
+      await sendRequest(`from-${schema}`, 'PUT', '/_schema/c', schema)
+      const { text } = await sendRequest(`from-${schema}`, 'GET', '/_export')
+      expect((await restore(`to-${schema}`, text)).json.errors).toEqual([])
+      expect((await sendRequest(`to-${schema}`, 'GET', '/_schema/c')).json).toBe(schema)
+    })
+
     it('is restored without a schema that a later export could not contain', async () => {
       await node.request('POST', '/_api/database', { name: 'expanded' })
       const numbers = Array.from({ length: 15_000 }, () => '1e20').join()
