@@ -63,11 +63,17 @@ export const createBeginImport =
     }
   }
 
-/** Stores some documents of an import; returns the job's new state. */
+/**
+ * Stores some documents of an import, or the definition of a collection; returns the job's new
+ * state.
+ *
+ * @param signal aborted when the job is cancelled, or this node no longer holds it.
+ */
 export async function importNext(
   repository: JobRepository,
   { importPart, databaseImporter }: Pick<DocumentRules, 'importPart' | 'databaseImporter'>,
   job: Job,
+  signal: AbortSignal,
 ): Promise<Job> {
   const [part = '', line = '0'] = job.cursor?.split(' ') ?? []
   const next = await repository.partAfter(job, part)
@@ -78,6 +84,7 @@ export async function importNext(
     onConflict,
     line: Number(line),
     result: job.result,
+    signal,
     async commit(trx, { line, result, done }) {
       const cursor = line === undefined ? next.id : `${part} ${line}`
       current = await repository.advanceImport(trx, current, { cursor, result, done })

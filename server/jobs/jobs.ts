@@ -161,7 +161,7 @@ export function createJobs(deps: JobsDeps): Jobs {
    */
   async function step(job: Job, scan: ScanStep, signal: AbortSignal): Promise<Job> {
     try {
-      if (job.kind === 'import') return await importNext(repository, rules, job)
+      if (job.kind === 'import') return await importNext(repository, rules, job, signal)
       // The job starts after earlier committed changes are applied.
       if (job.done === 0) await writes?.whenApplied(job)
       const ids = await selectionOf(job, scan)

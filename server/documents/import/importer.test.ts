@@ -244,7 +244,7 @@ forEachEngine((engine) => {
       let commits = 0
       await one
         .part(where, text, {
-          ...{ onConflict: 'fail', ...state },
+          ...{ onConflict: 'fail', ...state, signal: new AbortController().signal },
           async commit(_, { line, result, done: more }) {
             // The second transaction of each round is rolled back.
             if (++commits === 2) throw interrupt

@@ -17,9 +17,6 @@ import { type ImportedDocument, validate } from './validate.ts'
 /** Maximum number of documents that a transaction of an import writes. */
 const TRANSACTION = 1_000
 
-/** The signal of a job, which no client ends. */
-const NEVER_ABORTED = new AbortController().signal
-
 /** Size after which a batch is written although it has fewer documents, in characters. */
 const BATCH_SIZE = 1024 * 1024
 
@@ -128,7 +125,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
         throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
       }
     },
-    async part(where, text, { onConflict, line, result, commit }) {
+    async part(where, text, { onConflict, line, result, commit, signal }) {
       const records = parseStoredPart(text)
       const rejected = new ImportTally()
       const documents = toDocuments(records, now, rejected)
@@ -139,7 +136,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       do {
         const documents = rest
         const isReplacing = onConflict === 'replace'
-        const written = await write(NEVER_ABORTED, where, rest, isReplacing, async (trx, some) => {
+        const written = await write(signal, where, rest, isReplacing, async (trx, some) => {
           count(tally, documents, some, onConflict)
           const isEnd = some.length === documents.length
           // Only counted at the end: an import that continues rejects these documents again.

@@ -28,6 +28,8 @@ export interface PartImport {
   readonly result: JobResult | null
   /** Stores the progress in the transaction that stores the documents. */
   readonly commit: (trx: Transaction<Tables>, progress: PartProgress) => Promise<void>
+  /** Aborted when the job is cancelled, or this node no longer holds it. */
+  readonly signal: AbortSignal
 }
 
 /** A record: its line, and its text or why it cannot be read. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createRecorder } from '../../audit/record.ts'
+import { INDEXES } from '../../contract/document-index.ts'
 import { WHOLE_DATABASE } from '../../contract/job.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
@@ -13,7 +14,7 @@ import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts
 import { createDocumentRules } from '../document-rules.ts'
 import { createImporter } from '../import/importer.ts'
 import { createIndexRepository } from '../indexes/index-repository.ts'
-import { createIndexes } from '../indexes/indexes.ts'
+import { createIndexes, type Indexes } from '../indexes/indexes.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { createSchemaChecker } from '../schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../schemas/schemas.ts'
@@ -41,9 +42,26 @@ async function* bytes() {
   yield Buffer.from([...exportLines()].join('\n'))
 }
 
+async function* manyIndexes() {
+  const indexes = Array.from({ length: INDEXES }, (_, n) => ({ name: `i${n}`, fields: [`f${n}`] }))
+  const lines = ['a', 'b'].map((collection) =>
+    JSON.stringify({ collection, schema: null, indexes }),
+  )
+  yield Buffer.from(
+    ['{"gatehouse":1,"database":"old"}', ...lines, '{"end":{"collections":2,"documents":0}}'].join(
+      '\n',
+    ),
+  )
+}
+
 forEachEngine((engine) => {
   /** Returns jobs that behave like another process on the same store. */
-  function openNode(store: Store, changeSchemas = (schemas: Schemas) => schemas, now = Date.now) {
+  function openNode(
+    store: Store,
+    changeSchemas = (schemas: Schemas) => schemas,
+    now = Date.now,
+    changeIndexes = (indexes: Indexes) => indexes,
+  ) {
     const repository = createDocumentRepository(store)
     const checker = createSchemaChecker()
     const schemas = createSchemas(store, checker)
@@ -51,7 +69,7 @@ forEachEngine((engine) => {
     const record = createRecorder()
     const databaseImporter = createDatabaseImporter({
       ...{ store, record, repository, importer, schemas: changeSchemas(schemas) },
-      indexes: createIndexes(createIndexRepository(store, Date.now), () => {}),
+      indexes: changeIndexes(createIndexes(createIndexRepository(store, Date.now), () => {})),
     })
     const errors: unknown[] = []
     const jobs = createJobs({
@@ -174,6 +192,53 @@ forEachEngine((engine) => {
     expect(rows.map(({ after }) => JSON.parse(String(after)))).toMatchObject([
       { created: length, complete: false },
     ])
+  })
+
+  it('ends the definition of a collection when the job is cancelled', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    let puts = 0
+    const { promise: begun, resolve: begin } = Promise.withResolvers<string>()
+    await using node = openNode(store, undefined, undefined, (indexes) => ({
+      ...indexes,
+      async put(...input) {
+        puts++
+        const put = await indexes.put(...input)
+        await node.jobs.cancel('x', await begun, audit.actor)
+        return put
+      },
+    }))
+    const records = readRecords(manyIndexes(), 'ndjson')
+    const parts = storedDatabase(readDatabase(records))
+    begin((await node.jobs.beginImport(where, { onConflict: 'fail', audit }, parts)).id)
+    await expect.poll(async () => (await node.jobs.read('x', await begun)).state).toBe('cancelled')
+    await node.jobs.stop()
+    expect(puts).toBe(1)
+    expect(node.errors).toEqual([])
+  })
+
+  it('ends the definition of a collection when the client disconnects', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    let puts = 0
+    const client = new AbortController()
+    await using node = openNode(store, undefined, undefined, (indexes) => ({
+      ...indexes,
+      async put(...input) {
+        puts++
+        const put = await indexes.put(...input)
+        client.abort()
+        return put
+      },
+    }))
+    const running = node.databaseImporter.run({
+      ...{ database: 'x', records: readRecords(manyIndexes(), 'ndjson') },
+      ...{ onConflict: 'fail', audit, signal: client.signal },
+    })
+    await expect(running).rejects.toMatchObject({ code: 'busy' })
+    expect(puts).toBe(1)
+    const [row] = await imports(store)
+    expect(JSON.parse(String(row?.after))).toMatchObject({ collections: 1, complete: false })
   })
 
   it('records an import that fails', async () => {

@@ -2,7 +2,7 @@ import type { Actor } from '../../contract/audit.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, requireConnected } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -83,18 +83,24 @@ const NOTHING: DatabaseImportResult = {
 export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImporter {
   const { store, record, repository, importer, schemas, indexes } = deps
 
-  /** Sets the schema and creates the indexes of a collection. */
+  /**
+   * Sets the schema and creates the indexes of a collection.
+   *
+   * @throws Failure `busy` if the signal is aborted
+   */
   async function define(
     where: CollectionRef,
     { line, schema, indexes: list }: CollectionDefinition,
-    onConflict: OnConflict,
+    { onConflict, signal }: Pick<DatabaseImport, 'onConflict' | 'signal'>,
     { actor, target: database }: DatabaseImportAudit,
     tally: ImportTally,
   ): Promise<void> {
+    requireConnected(signal)
     if (schema !== null) {
       await attempt(tally, line, '/schema', () => putSchema(where, schema, onConflict))
     }
     for (const [at, { name, fields, unique }] of list.entries()) {
+      requireConnected(signal)
       const target = `${database}/${where.collection}/${name}`
       await attempt(tally, line, `/indexes/${at}`, async () => {
         await indexes.put(where, name, { fields, unique }, { record, actor, target })
@@ -142,7 +148,8 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       if (collection !== undefined) throw notEmpty(name, collection)
     },
 
-    async run({ database, records, onConflict, audit, signal }) {
+    async run(request) {
+      const { database, records, onConflict, audit, signal } = request
       const tally = new ImportTally()
       let collections = 0
       let isComplete = false
@@ -157,7 +164,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
           await importer.run(where, documents, onConflict, signal, tally)
           // After the documents: a schema applies to later changes, and a build is faster than
           // inserts.
-          await define(where, definition, onConflict, audit, tally)
+          await define(where, definition, request, audit, tally)
         }
         isComplete = true
         return resultSoFar()
@@ -182,7 +189,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
         return
       }
       const tally = new ImportTally(before)
-      await define(where, content, state.onConflict, audit, tally)
+      await define(where, content, state, audit, tally)
       const result = { collections: before.collections + 1, ...tally.result }
       await store.transaction((trx) => state.commit(trx, { line: undefined, result, done: 0 }))
     },
