@@ -104,7 +104,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
         writing.catch(() => {})
       }
       const end = async (documents: readonly ImportedDocument[], others: ImportTally) => {
-        const valid = await validate(check, where, documents, others)
+        const valid = await validate(check, where, documents, others, signal)
         await writeBatch(where, valid, onConflict, tally, signal)
         tally.add(others)
         tally.endBatch()
@@ -129,7 +129,7 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       const records = parseStoredPart(text)
       const rejected = new ImportTally()
       const documents = toDocuments(records, now, rejected)
-      const valid = await validate(check, where, documents, rejected)
+      const valid = await validate(check, where, documents, rejected, signal)
       let rest = valid.filter((document) => document.line > line)
       let done = valid.length - rest.length
       const tally = new ImportTally(result ?? undefined)

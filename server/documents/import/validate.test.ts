@@ -3,28 +3,55 @@ import { VIOLATIONS } from '../../contract/schema.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
 import { violationFailure } from '../schemas/violations.ts'
 import { ImportTally } from './import-tally.ts'
-import { validate } from './validate.ts'
+import { type ImportedDocument, validate } from './validate.ts'
 
-test.each([1, VIOLATIONS])('checks few documents again if each has %i violations', async (each) => {
-  let checked = 0
-  const check: CheckDocuments = async (_where, documents) => {
-    checked += documents.length
+const where = { database: 'db', collection: 'articles' }
+
+/** Returns documents whose body is their number of violations. */
+const documentsOf = (counts: readonly number[]): ImportedDocument[] =>
+  counts.map((count, at) => ({ line: at + 1, id: `d${at}`, body: String(count) }))
+
+/** Returns a check that counts the documents it gets, and reports at most {@link VIOLATIONS}. */
+function createCheck(onCheck = () => {}) {
+  const counted = { checks: 0, documents: 0 }
+  const check: CheckDocuments = async (_, documents) => {
+    counted.checks++
+    counted.documents += documents.length
+    onCheck()
     const all = documents.flatMap(({ body }, at) =>
-      body === '{}' ? [] : Array(each).fill({ pointer: `/${at}/a`, message: 'is invalid' }),
+      Array.from({ length: Number(body) }, (_, n) => ({ pointer: `/${at}/a/${n}`, message: 'x' })),
     )
     if (all.length === 0) return
     const violations = all.slice(0, VIOLATIONS)
-    throw violationFailure('is invalid', { violations, count: all.length })
+    throw violationFailure('does not match', { violations, count: all.length })
   }
-  const documents = Array.from({ length: 512 }, (_, n) => {
-    return { id: `d${n}`, line: n + 1, body: n % 4 === 0 ? '{}' : '{"a":1}' }
-  })
+  return { check, counted }
+}
+
+const never = new AbortController().signal
+
+test.each([
+  ['no violations', Array.from({ length: 900 }, () => 0), 1],
+  ['few violations', Array.from({ length: 900 }, (_, at) => (at % 2 === 0 ? 2 : 0)), 1],
+  ['many violations', Array.from({ length: 900 }, () => 500), 4],
+  ['more violations than are listed', Array.from({ length: 300 }, () => VIOLATIONS + 1), 4],
+  ['many violations at the end', Array.from({ length: 900 }, (_, at) => (at < 600 ? 0 : 400)), 4],
+  ['many violations at times', Array.from({ length: 900 }, (_, at) => (at % 9 === 0 ? 999 : 0)), 4],
+])('documents with %s are checked in linear time', async (_, counts, factor) => {
+  const { check, counted } = createCheck()
   const tally = new ImportTally()
-  const where = { database: '_system', collection: 'articles' }
-  const valid = await validate(check, where, documents, tally)
-  expect(valid).toEqual(documents.filter(({ body }) => body === '{}'))
-  tally.endBatch()
-  expect(tally.result).toMatchObject({ failed: 384, errors: { length: 100 } })
-  // Halves of halves: a document is checked about once on each of nine levels.
-  expect(checked).toBeLessThan(10 * documents.length)
+  const valid = await validate(check, where, documentsOf(counts), tally, never)
+  const expected = documentsOf(counts).filter(({ body }) => body === '0')
+  expect(valid).toEqual(expected)
+  expect(tally.failed).toBe(counts.length - expected.length)
+  expect(counted.documents).toBeLessThanOrEqual(factor * counts.length)
+})
+
+test('no document is checked after the signal is aborted', async () => {
+  const client = new AbortController()
+  const { check, counted } = createCheck(() => client.abort())
+  const documents = documentsOf(Array.from({ length: 900 }, () => 500))
+  const validating = validate(check, where, documents, new ImportTally(), client.signal)
+  await expect(validating).rejects.toBe(client.signal.reason)
+  expect(counted.checks).toBe(1)
 })

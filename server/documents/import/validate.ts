@@ -14,32 +14,50 @@ export interface ImportedDocument extends NewDocument {
  * Validates documents by the schema of their collection; returns the valid ones, in order. The
  * others count as failed.
  *
- * @throws Failure `busy`
+ * A check lists a limited number of violations, which may be those of its first documents only. The
+ * next check then gets at most twice as many documents, so that the total work is linear.
+ *
+ * @param signal aborted when the client disconnects or the job ends.
+ * @throws Failure `busy`; the reason of the signal
  */
 export async function validate(
   check: CheckDocuments,
   where: CollectionRef,
   documents: readonly ImportedDocument[],
   tally: ImportTally,
+  signal: AbortSignal,
 ): Promise<readonly ImportedDocument[]> {
-  let rest = documents
-  while (rest.length > 0) {
-    const failure = await failureOf(check(where, rest, true))
-    if (failure === undefined) return rest
-    const invalid = byDocument(failure)
-    if (invalid.size === 0) return validateHalves(check, where, rest, tally, failure)
-    for (const [at, violations] of invalid) {
-      const { line } = rest[at] as ImportedDocument
-      const { code, message, details } = failure
-      tally.fail(line, new Failure(code, message, { ...details, violations }))
+  const valid: ImportedDocument[] = []
+  let size = documents.length
+  for (let rest = documents; rest.length > 0; ) {
+    signal.throwIfAborted()
+    const some = rest.slice(0, size)
+    const failure = await failureOf(check(where, some, true))
+    let checked = some.length
+    if (failure === undefined) {
+      valid.push(...some)
+    } else {
+      const invalid = byDocument(failure)
+      if (invalid.size === 0) {
+        valid.push(...(await validateHalves(check, where, some, tally, failure, signal)))
+      } else {
+        if (isTruncated(failure)) checked = Math.max(...invalid.keys()) + 1
+        for (const [at, violations] of invalid) {
+          const { line } = some[at] as ImportedDocument
+          const { code, message, details } = failure
+          tally.fail(line, new Failure(code, message, { ...details, violations }))
+        }
+        valid.push(...some.slice(0, checked).filter((_, at) => !invalid.has(at)))
+      }
     }
-    rest = rest.filter((_, at) => !invalid.has(at))
-    // Of many violations, only the first are known: each check could find just one document.
-    const isCut = failure.details.violations?.length === VIOLATIONS
-    if (isCut && rest.length > 1) return validateHalves(check, where, rest, tally, failure)
+    rest = rest.slice(checked)
+    size = 2 * checked
   }
-  return rest
+  return valid
 }
+
+/** Returns whether documents after the last one with violations may have further ones. */
+const isTruncated = ({ details: { violations = [] } }: Failure) => violations.length >= VIOLATIONS
 
 async function failureOf(checking: Promise<void> | undefined): Promise<Failure | undefined> {
   try {
@@ -65,16 +83,14 @@ function byDocument({ details: { violations = [] } }: Failure): Map<number, Viol
   return found
 }
 
-/**
- * Validates each half separately, to find the documents whose validation takes too long or that have
- * too many violations.
- */
+/** Validates each half separately, to find the documents whose validation takes too long. */
 async function validateHalves(
   check: CheckDocuments,
   where: CollectionRef,
   documents: readonly ImportedDocument[],
   tally: ImportTally,
   failure: Failure,
+  signal: AbortSignal,
 ): Promise<readonly ImportedDocument[]> {
   const [first, second] = documents
   if (first !== undefined && second === undefined) {
@@ -83,7 +99,7 @@ async function validateHalves(
   }
   const middle = documents.length >> 1
   return [
-    ...(await validate(check, where, documents.slice(0, middle), tally)),
-    ...(await validate(check, where, documents.slice(middle), tally)),
+    ...(await validate(check, where, documents.slice(0, middle), tally, signal)),
+    ...(await validate(check, where, documents.slice(middle), tally, signal)),
   ]
 }
