@@ -46,6 +46,8 @@ const requests: readonly [string, string, number, Headers?, string?][] = [
   ['GET', '/articles?limit=2', 206, ASYNC],
   ['GET', '/articles?export-as=csv&csv-cells=raw', 200],
   ['GET', '/articles', 200, { Accept: 'application/x-ndjson' }],
+  ['GET', '/articles?limit=1', 200, ANY],
+  ['GET', '/articles', 412, { 'If-Match': '"a"' }],
   ['GET', '/articles?limt=1', 400],
   ['GET', '/_db/none/articles', 404],
   ['GET', '/articles', 401, { Authorization: 'Bearer no' }],

@@ -39,7 +39,7 @@ import {
 } from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
 import type { ChangeAhead, Documents, FoundPage } from './documents.ts'
-import { type Conditions, matchesNone, readConditions } from './entity-tag.ts'
+import { type Conditions, matches, matchesNone, readConditions } from './entity-tag.ts'
 import {
   type ExportCollectionDeps,
   exportCollection,
@@ -114,10 +114,12 @@ export function documentRoutes({
       signal: c.req.raw.signal,
     }
     const page = await documents.page(where, filter, after, limit, bounds)
+    const tag = tagOf(page)
+    requireMatch(conditionsOf(c), tag)
     const { id } = await wholeCollections.begin(where, 'list', { filter, after })
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, {
-      ETag: `"${tagOf(page)}"`,
+      ETag: `"${tag}"`,
       'Content-Type': contentType(c),
       ...(page.next !== undefined && {
         Link: nextLink(c, ['after', page.next.id]),
@@ -211,18 +213,23 @@ export function documentRoutes({
       const where = collectionOf(c)
       const parameters = searchParameters(c)
       const format = exportFormatOf(c, parameters)
-      if (format !== undefined) return exportCollection(c, where, format, parameters, exports)
+      const conditions = conditionsOf(c)
+      if (format !== undefined) {
+        requireMatch(conditions, undefined)
+        return exportCollection(c, where, format, parameters, exports)
+      }
       const ahead = pageAhead.take(c)
       const query = ahead?.query ?? parseDocumentQuery(parameters)
       if (prefersAsync(c) && isListable(query)) return beginListing(c, where, query)
       const respond = (page: FoundPage): Response => {
         const tag = tagOf(page)
+        requireMatch(conditions, tag)
         const plan = pageHeaders(query, page)
         const headers: Record<string, string> = { ...plan, ETag: `"${tag}"`, 'Content-Type': type }
         if (page.nextParameter !== undefined) {
           headers.Link = nextLink(c, page.nextParameter, parameters)
         }
-        if (!matchesNone(conditionsOf(c), tag)) return c.body(null, 304, headers)
+        if (!matchesNone(conditions, tag)) return c.body(null, 304, headers)
         const [body, length] = partsBody(page.json)
         return new Response(body, { status: 200, headers: { ...headers, ...length } })
       }
@@ -303,6 +310,21 @@ function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, stri
     headers['Query-Plan'] = `${access}; scanned=${page.scanned}; returned=${page.returned}`
   }
   return headers
+}
+
+/**
+ * Checks `If-Match` for a page, or for an export, which has no tag (RFC 9110 §13.1.1).
+ *
+ * @throws Failure `precondition-failed`
+ */
+function requireMatch(conditions: Conditions, tag: string | undefined): void {
+  const { match } = conditions
+  if (match === undefined || match === '*') return
+  if (tag !== undefined && matches(conditions, tag)) return
+  throw new Failure(
+    'precondition-failed',
+    'The documents have changed, or do not match the precondition of the request.',
+  )
 }
 
 /** Returns a tag of several documents. */

@@ -68,6 +68,31 @@ forEachContractNode(({ by, created }) => {
       expect((await by('GET', '/tagged', undefined, again)).status).toBe(200)
     })
 
+    it('reject a page, a listing or an export that is not the expected one', async () => {
+      await by('POST', '/expected', { id: '1' })
+      const path = '/expected?limit=1'
+      const { etag = '' } = (await by('GET', path)).headers
+      for (const headers of [{}, { Prefer: 'respond-async' }]) {
+        const read = (match: string) =>
+          by('GET', path, undefined, { ...headers, 'If-Match': match })
+        for (const match of [String(etag), `"a", ${etag}`, '*'])
+          expect([200, 206]).toContain((await read(match)).status)
+        for (const match of ['"a"', `W/${etag}`]) {
+          const { status, json } = await read(match)
+          expect([status, json.id]).toEqual([412, 'precondition_failed'])
+        }
+      }
+      // If-Match precedes If-None-Match (RFC 9110 §13.2.2).
+      const both = { 'If-Match': '"a"', 'If-None-Match': String(etag) }
+      expect((await by('GET', path, undefined, both)).status).toBe(412)
+      const exported = async (match: string) =>
+        (await by('GET', '/expected?export-as=ndjson', undefined, { 'If-Match': match })).status
+      expect([await exported('*'), await exported(String(etag))]).toEqual([200, 412])
+      await by('PUT', '/expected/1', { n: 1 })
+      const stale = { 'If-Match': String(etag) }
+      expect((await by('GET', path, undefined, stale)).status).toBe(412)
+    })
+
     it('serialize 1,000 concurrent updates', async () => {
       await by('POST', '/chain', { id: 'c', by: [] })
       let accepted = 0
