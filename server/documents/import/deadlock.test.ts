@@ -17,6 +17,8 @@ forEngine('postgres', (engine) => {
     const inserted = Promise.withResolvers<void>()
     const isWaiting = Promise.withResolvers<void>()
     const other = store.transaction(async (trx) => {
+      // PostgreSQL ends the transaction that looks for a deadlock first.
+      await sql`set local deadlock_timeout = '30s'`.execute(trx)
       await trx.insertInto('documents').values(row('b')).execute()
       inserted.resolve()
       await isWaiting.promise
