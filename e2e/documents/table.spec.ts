@@ -116,6 +116,25 @@ test('A table is sorted, its columns are chosen and resized, and the browser rem
   await expectAccessibleInBothThemes(page)
 })
 
+test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse, [
+    { id: 'a', title: 'A', year: 3 },
+    { id: 'b', year: 2, title: 'B' },
+    { id: 'c', note: 'C', year: 1 },
+  ])
+  await gatehouse.signIn(page, ARTICLES)
+  const heads = page.getByRole('columnheader')
+  await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
+  await page.getByRole('columnheader', { name: 'year' }).getByRole('button').click()
+  await expect(page.getByRole('rowheader')).toHaveText(['c', 'b', 'a'])
+  await page.reload()
+  await expect(page.getByRole('rowheader')).toHaveText(['c', 'b', 'a'])
+  await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
+  await page.goto(`${ARTICLES}?filter=title%3DB`)
+  await expect(page.getByRole('rowheader')).toHaveText(['b'])
+  await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
+})
+
 test('Long names, several lines and text from right to left fit the table', async ({
   page,
   gatehouse,

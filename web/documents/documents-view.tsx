@@ -39,7 +39,8 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const isBefore = query.isPlaceholderData
   // A dropped database has no documents to show, not even earlier ones.
   const isGone = query.error instanceof ApiFailure && query.error.status === 404
-  const { columns, change: setColumns } = useColumns(collectionRef, query.data?.documents ?? [])
+  const chosen = useColumns(collectionRef, query.data?.documents ?? [])
+  const { columns = [], change: setColumns } = chosen
   const suggestions = useFilterSuggestions(collectionRef)
   // biome-ignore lint/correctness/useExhaustiveDependencies: new documents may have other fields
   const fields = useMemo(suggestions.fields, [query.data])
@@ -85,7 +86,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
       )}
       {isFilter(list.filter) && (
         <QueryResult
-          query={isGone ? { ...query, data: undefined } : query}
+          query={isGone || chosen.columns === undefined ? { ...query, data: undefined } : query}
           what="the documents"
           failed={(error) => (
             <QueryFailure collectionRef={collectionRef} error={error} onRetry={query.refetch} />

@@ -1,24 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import { type FieldColumn, formatColumns, initialColumns, parseColumns } from '../model/columns.ts'
+import { documentsQuery } from '../queries.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /**
  * Returns the columns of a collection and a function that changes them. They are those of the URL,
- * otherwise those that were chosen last in this browser, otherwise the first fields.
+ * otherwise those that were chosen last in this browser, otherwise the first fields of the
+ * collection. They are undefined while those fields are loading.
+ *
+ * @param documents the documents shown, whose fields are used if the first ones cannot be loaded.
  */
 export function useColumns(collectionRef: CollectionRef, documents: readonly DocumentFields[]) {
   const { search, setColumns } = useDocumentsLocation()
   const [remembered, setRemembered] = useState(() => read(collectionRef))
-  const [initial, setInitial] = useState<readonly FieldColumn[]>([])
-  // They stay as they are while the user turns pages.
-  if (initial.length === 0 && documents.length > 0) {
-    const found = initialColumns(documents)
+  // They stay as they are while the user turns pages and changes documents.
+  const [initial, setInitial] = useState<readonly FieldColumn[]>()
+  const text = search.columns ?? remembered
+  // The first page in the order of ids: the same URL has the same columns, however it was reached.
+  const first = useQuery({
+    ...documentsQuery(collectionRef, {}),
+    enabled: text === undefined && initial === undefined,
+  })
+  if (initial === undefined && first.data !== undefined) {
+    const found = initialColumns(first.data.documents)
     if (found.length > 0) setInitial(found)
   }
-  const text = search.columns ?? remembered
+  const fallback = first.isPending ? undefined : initialColumns(documents)
   return {
-    columns: text === undefined ? initial : parseColumns(text),
+    columns: text === undefined ? (initial ?? fallback) : parseColumns(text),
     change: (columns: readonly FieldColumn[]) => {
       // Empty text would stand for the first fields.
       const next = columns.length === 0 ? 'id' : formatColumns(columns)
