@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useMemo } from 'react'
 import { ApiFailure, isSignedOut } from '../app/api.ts'
 import { useHasRole } from '../shared/session/person.ts'
@@ -10,12 +10,12 @@ import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
-import { useFilterSuggestions } from './filter/use-filter-suggestions.ts'
 import { PlanLine } from './indexes/plan-line.tsx'
 import { resizeColumn } from './model/columns.ts'
 import { isFilter } from './model/conditions.ts'
+import { fieldsOf } from './model/field-path.ts'
 import { formatSort, parseSort, toggleSort } from './model/sort.ts'
-import { documentsQuery } from './queries.ts'
+import { documentsQuery, loadedPages } from './queries.ts'
 import { QueryFailure } from './query-failure.tsx'
 import { SelectionBar } from './selection/selection-bar.tsx'
 import { useSelectedIds } from './selection/use-selected-ids.ts'
@@ -41,9 +41,13 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const isGone = query.error instanceof ApiFailure && query.error.status === 404
   const chosen = useColumns(collectionRef, query.data?.documents ?? [])
   const { columns = [], change: setColumns } = chosen
-  const suggestions = useFilterSuggestions(collectionRef)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new documents may have other fields
-  const fields = useMemo(suggestions.fields, [query.data])
+  const queryClient = useQueryClient()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that is loaded changes it
+  const seen = useMemo(
+    () => loadedPages(queryClient, collectionRef).flatMap(({ documents }) => documents),
+    [query.data, chosen.columns === undefined],
+  )
+  const fields = useMemo(() => fieldsOf(seen), [seen])
   const sort = parseSort(list.sort)
   const mayChange = useHasRole('operator')
   const shown = query.data?.documents.map(({ id }) => id) ?? []
@@ -62,11 +66,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 onChange={(text) => change({ sort: text })}
               />
             )}
-            <ColumnsMenu
-              fields={fields.filter((field) => field !== 'id')}
-              columns={columns}
-              onChange={setColumns}
-            />
+            <ColumnsMenu fields={fields} columns={columns} onChange={setColumns} />
             {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
             <TableActions />
           </>
@@ -99,6 +99,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
               <DocumentTable
                 caption={`Documents of ${collectionRef.collection}`}
                 documents={documents}
+                seen={seen}
                 columns={columns}
                 sort={sort}
                 stale={isBefore}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { printFieldPath } from '../../../server/contract/field-path.ts'
-import { formatColumns, initialColumns, parseColumns, resizeColumn } from './columns.ts'
+import { formatColumns, initialColumns, isNumeric, parseColumns, resizeColumn } from './columns.ts'
 import { fieldLabel, fieldsOf, namesOf, valueAt } from './field-path.ts'
 import { formatCell } from './format-cell.ts'
 import { formatSort, parseSort, toggleSort } from './sort.ts'
@@ -23,6 +23,15 @@ test('A resized column keeps its place, and the id gets one', () => {
     { field: 'year', width: 64 },
   ])
   expect(resizeColumn(columns, 'id', 300)).toEqual([{ field: 'id', width: 300 }, ...columns])
+})
+
+test.each([
+  [[1, 2.5], true],
+  [[null, 1, undefined], true],
+  [[1, '2'], false],
+  [[null, undefined], false],
+])('The values %j are those of a numeric column: %s', (values, is) => {
+  expect(isNumeric(values)).toBe(is)
 })
 
 test.each([

@@ -5,7 +5,7 @@ import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
 import { JsonText } from '../editor/json-text.tsx'
-import { COLUMN_WIDTH, clamp, type FieldColumn } from '../model/columns.ts'
+import { COLUMN_WIDTH, clamp, type FieldColumn, isNumeric } from '../model/columns.ts'
 import { fieldLabel, valueAt } from '../model/field-path.ts'
 import { formatCell } from '../model/format-cell.ts'
 import type { SortField } from '../model/sort.ts'
@@ -17,6 +17,8 @@ import classes from './document-table.module.css'
 export interface DocumentTableProps {
   readonly caption: string
   readonly documents: readonly DocumentFields[]
+  /** The documents of all pages loaded so far, so that a column looks the same on each page. */
+  readonly seen: readonly DocumentFields[]
   /** The columns besides the id, and the id if it was resized. */
   readonly columns: readonly FieldColumn[]
   readonly sort: readonly SortField[]
@@ -97,10 +99,12 @@ function PageCheckbox(props: { documents: readonly DocumentFields[]; selection: 
 const CHECKBOX_WIDTH = 40
 
 function WideTable(props: DocumentTableProps) {
-  const { caption, documents, columns, sort, stale, onSort, onResize, selection } = props
+  const { caption, documents, seen, columns, sort, stale, onSort, onResize, selection } = props
   const [dragged, setDragged] = useState<Required<FieldColumn>>()
   const fields = columns.filter(isField).map(({ field }) => field)
-  const figures = new Set(fields.filter((field) => isNumeric(documents, field)))
+  const figures = new Set(
+    fields.filter((field) => isNumeric(seen.map((document) => valueAt(document, field)))),
+  )
   const widthOf = (field: string) => {
     if (dragged?.field === field) return dragged.width
     const chosen = columns.find((each) => each.field === field)?.width
@@ -189,11 +193,4 @@ function Value({ value }: { value: unknown }) {
       {kind === 'json' ? <JsonText text={text} /> : text}
     </span>
   )
-}
-
-/** Returns whether the values of a field are numbers, which are right-aligned. */
-function isNumeric(documents: readonly DocumentFields[], field: string): boolean {
-  const values = documents.map((document) => valueAt(document, field))
-  const present = values.filter((value) => value !== undefined)
-  return present.length > 0 && present.every((value) => typeof value === 'number')
 }
