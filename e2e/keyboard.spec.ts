@@ -116,7 +116,7 @@ freshTest(
     await page.keyboard.press('Control+Enter')
     await expect(shown).toContainText('"title": "Two"')
     await page.keyboard.press('Escape')
-    await expect(page.getByRole('link', { name: 'one', exact: true })).toBeFocused()
+    await expect(page.getByRole('row', { name: 'one' })).toBeFocused()
 
     await go('a')
     await tabTo(page, page.getByRole('combobox', { name: 'Role of Eve' }))

@@ -1,4 +1,4 @@
-import { ARTICLES, dialogOf, makeBlog } from '../support/page/documents-page.ts'
+import { ARTICLES, dialogOf, editorOf, makeBlog } from '../support/page/documents-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
@@ -114,6 +114,69 @@ test('A table is sorted, its columns are chosen and resized, and the browser rem
   await expect(edge).toHaveAttribute('aria-valuenow', '200')
   await expect(page.getByRole('cell', { name: 'grace' }).first()).toBeVisible()
   await expectAccessibleInBothThemes(page)
+})
+
+test('Rows are reached, selected and acted on by keyboard, and a click on one opens it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'a', title: 'A' },
+    { id: 'b', title: 'B' },
+    { id: 'c', title: 'C' },
+  ])
+  await gatehouse.signIn(page, ARTICLES)
+  const row = (id: string) => page.locator(`[data-row=${id}]`)
+  const select = (id: string) => page.getByRole('checkbox', { name: `Select ${id}`, exact: true })
+  // One row at a time is in the tab order.
+  await expect(row('a')).toHaveAttribute('tabindex', '0')
+  expect(await page.locator('tbody').locator('[tabindex="0"]').count()).toBe(3)
+  await row('a').focus()
+  await page.keyboard.press('End')
+  await expect(row('c')).toBeFocused()
+  await page.keyboard.press('k')
+  await expect(row('b')).toBeFocused()
+  expect(await page.locator('tbody').locator('[tabindex="0"]').count()).toBe(3)
+  await page.keyboard.press(' ')
+  await expect(select('b')).toBeChecked()
+  await page.keyboard.press('Shift+ArrowDown')
+  await expect(row('c')).toBeFocused()
+  await expect(select('c')).toBeChecked()
+  await expect(page).toHaveURL(/selected=b%2Cc$/)
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Enter')
+  await expect(dialogOf(page, 'Document a')).toContainText('"title": "A"')
+  await page.keyboard.press('Escape')
+  await expect(row('a')).toBeFocused()
+  await page.keyboard.press('e')
+  const cancel = page.getByRole('dialog').getByRole('button', { name: 'Cancel' })
+  await expect(editorOf(page)).toBeFocused()
+  await expect(dialogOf(page, 'Edit document a')).toBeVisible()
+  // The first Esc leaves the editor.
+  await page.keyboard.press('Escape')
+  await expect(cancel).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(row('a')).toBeFocused()
+  await page.keyboard.press('c')
+  await expect(page.getByText('a was copied.')).toBeAttached()
+  await page.keyboard.press('n')
+  await expect(dialogOf(page, 'Create document in articles')).toBeVisible()
+  await cancel.click()
+  await expect(row('a')).toBeFocused()
+  await page.keyboard.press('Delete')
+  await dialogOf(page, 'Delete document a?')
+    .getByRole('button', { name: 'Delete document' })
+    .click()
+  await expect(row('a')).toHaveCount(0)
+  await expect(row('b')).toBeFocused()
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await expect(keys.getByRole('region', { name: 'In the documents table' })).toContainText(
+    'Delete the document',
+  )
+  await page.keyboard.press('Escape')
+  await page.getByRole('cell', { name: 'C', exact: true }).click()
+  await expect(dialogOf(page, 'Document c')).toBeVisible()
 })
 
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {

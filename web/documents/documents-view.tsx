@@ -3,11 +3,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useMemo } from 'react'
 import { ApiFailure, isSignedOut } from '../app/api.ts'
 import { useHasRole } from '../shared/session/person.ts'
+import { announce } from '../shared/ui/feedback/announce.tsx'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
+import { copyText } from '../shared/ui/text/copy-text.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { PlanLine } from './indexes/plan-line.tsx'
@@ -27,9 +29,12 @@ import { TableActions } from './table/table-actions.tsx'
 import { useColumns } from './table/use-columns.ts'
 import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
 
+const copyId = async (id: string) =>
+  announce((await copyText(id)) ? `${id} was copied.` : `${id} could not be copied.`)
+
 /** Lists the documents of a collection, filtered, sorted and in pages. */
 export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { list, query: change } = useDocumentsLocation()
+  const { list, query: change, open, edit, remove, create } = useDocumentsLocation()
   const narrow = useNarrowScreen()
   const query = useQuery({
     ...documentsQuery(collectionRef, list),
@@ -107,6 +112,16 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                   change({ sort: formatSort(toggleSort(sort, field, extend)) })
                 }
                 onResize={(field, width) => setColumns(resizeColumn(columns, field, width))}
+                onOpen={open}
+                keysOf={(id) => ({
+                  open: () => open(id),
+                  copy: () => copyId(id),
+                  ...(mayChange && {
+                    add: create,
+                    edit: () => edit(id),
+                    remove: () => remove(id),
+                  }),
+                })}
                 selection={
                   mayChange
                     ? {

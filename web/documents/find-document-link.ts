@@ -1,3 +1,8 @@
-/** Returns the link of a document in the list; null if it is not on this page. */
-export const findDocumentLink = (id: string): HTMLElement | null =>
-  document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(id)}"] a`)
+/**
+ * Returns the element of a document in the list that takes the focus: its row in the table, or its
+ * link on narrow screens. Returns null if the document is not on this page.
+ */
+export function findDocumentLink(id: string): HTMLElement | null {
+  const row = document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(id)}"]`)
+  return row instanceof HTMLTableRowElement ? row : (row?.querySelector('a') ?? null)
+}

@@ -4,12 +4,13 @@ export interface SelectionCheckboxProps {
   readonly label: string
   readonly checked: boolean
   readonly isSome?: boolean
+  readonly tabIndex?: number
   readonly onToggle: (extend: boolean) => void
 }
 
 /** Checkbox of a document or of a page. A native input, because there are many. */
 export function SelectionCheckbox(props: SelectionCheckboxProps) {
-  const { label, checked, isSome = false, onToggle } = props
+  const { label, checked, isSome = false, tabIndex, onToggle } = props
   return (
     <label className={classes.place}>
       <input
@@ -17,6 +18,7 @@ export function SelectionCheckbox(props: SelectionCheckboxProps) {
         className={classes.box}
         aria-label={label}
         checked={checked}
+        tabIndex={tabIndex}
         ref={(box) => {
           if (box !== null) box.indeterminate = isSome
         }}

@@ -1,6 +1,9 @@
-import { useState } from 'react'
+import { memo, useCallback, useMemo, useRef, useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
+import type { KeyHandlers } from '../../shared/keys/keys.ts'
+import { useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
+import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
@@ -26,6 +29,9 @@ export interface DocumentTableProps {
   readonly stale: boolean
   readonly onSort: (field: string, extend: boolean) => void
   readonly onResize: (field: string, width: number) => void
+  readonly onOpen: (id: string) => void
+  /** Returns the shortcuts that act on the row of a document. */
+  readonly keysOf: (id: string) => KeyHandlers
   /** Undefined if the role does not permit changes. */
   readonly selection: TableSelection | undefined
 }
@@ -43,9 +49,16 @@ const idOf = ({ id }: DocumentFields) => id
 export function DocumentTable(props: DocumentTableProps) {
   const narrow = useNarrowScreen()
   if (!narrow) return <WideTable {...props} />
-  const { caption, documents, columns, stale, selection } = props
+  const { caption, documents, columns, stale, onOpen, selection } = props
   return (
-    <div aria-busy={stale} data-stale={stale || undefined}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link of each document opens it
+    // biome-ignore lint/a11y/noStaticElementInteractions: as above
+    <div
+      className={classes.list}
+      aria-busy={stale}
+      data-stale={stale || undefined}
+      onClick={onRowClick(documents, ({ id }) => onOpen(id))}
+    >
       <RecordTable
         caption={caption}
         records={documents}
@@ -55,7 +68,13 @@ export function DocumentTable(props: DocumentTableProps) {
             head: 'Id',
             cell: ({ id }) => (
               <span className={classes.title}>
-                {selection && <RowCheckbox id={id} selection={selection} />}
+                {selection && (
+                  <RowCheckbox
+                    id={id}
+                    checked={selection.isSelected(id)}
+                    onToggle={selection.toggle}
+                  />
+                )}
                 <DocumentLink id={id} />
               </span>
             ),
@@ -72,12 +91,19 @@ export function DocumentTable(props: DocumentTableProps) {
 
 const isField = ({ field }: FieldColumn) => field !== 'id'
 
-function RowCheckbox({ id, selection }: { id: string; selection: TableSelection }) {
+function RowCheckbox(props: {
+  id: string
+  checked: boolean
+  tabIndex?: number
+  onToggle: (id: string, extend: boolean) => void
+}) {
+  const { id, checked, tabIndex, onToggle } = props
   return (
     <SelectionCheckbox
       label={`Select ${id}`}
-      checked={selection.isSelected(id)}
-      onToggle={(extend) => selection.toggle(id, extend)}
+      checked={checked}
+      tabIndex={tabIndex}
+      onToggle={(extend) => onToggle(id, extend)}
     />
   )
 }
@@ -95,15 +121,47 @@ function PageCheckbox(props: { documents: readonly DocumentFields[]; selection: 
   )
 }
 
-/** Width of the column of checkboxes, in pixels. */
+/** Height of a row, and width of the column of checkboxes, in pixels. */
+const ROW_HEIGHT = 36
 const CHECKBOX_WIDTH = 40
 
 function WideTable(props: DocumentTableProps) {
-  const { caption, documents, seen, columns, sort, stale, onSort, onResize, selection } = props
+  const {
+    caption,
+    documents,
+    seen,
+    columns,
+    sort,
+    stale,
+    onSort,
+    onResize,
+    onOpen,
+    keysOf,
+    selection,
+  } = props
   const [dragged, setDragged] = useState<Required<FieldColumn>>()
-  const fields = columns.filter(isField).map(({ field }) => field)
-  const figures = new Set(
-    fields.filter((field) => isNumeric(seen.map((document) => valueAt(document, field)))),
+  const body = useRef<HTMLTableSectionElement>(null)
+  const navigation = useRowNavigation({
+    rows: documents,
+    container: body,
+    pageOf: () => Math.max(1, Math.floor(innerHeight / ROW_HEIGHT) - 3),
+    where: 'documents',
+    keysOf: ({ id }) => keysOf(id),
+    select:
+      selection &&
+      ((at, extend) => {
+        const id = documents[at]?.id
+        if (id !== undefined) selection.toggle(id, extend)
+      }),
+  })
+  const names = columns.filter(isField).map(({ field }) => field)
+  // The same array while the columns are the same, so that no row renders again.
+  const key = JSON.stringify(names)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` has all fields
+  const fields = useMemo(() => names, [key])
+  const figures = useMemo(
+    () => new Set(fields.filter((field) => isNumeric(seen.map((each) => valueAt(each, field))))),
+    [fields, seen],
   )
   const widthOf = (field: string) => {
     if (dragged?.field === field) return dragged.width
@@ -136,6 +194,12 @@ function WideTable(props: DocumentTableProps) {
     )
   }
   const selected = selection === undefined ? 0 : CHECKBOX_WIDTH
+  const latest = useRef(selection)
+  latest.current = selection
+  const toggle = useCallback(
+    (id: string, extend: boolean) => latest.current?.toggle(id, extend),
+    [],
+  )
   return (
     <div className={classes.scroller} aria-busy={stale} data-stale={stale || undefined}>
       <table
@@ -155,35 +219,63 @@ function WideTable(props: DocumentTableProps) {
             <td aria-hidden="true" />
           </tr>
         </thead>
-        <tbody>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: useRowNavigation handles Enter */}
+        <tbody
+          ref={body}
+          {...navigation.on}
+          onClick={onRowClick(documents, ({ id }) => onOpen(id))}
+        >
           {documents.map((document) => (
-            <tr
+            <Row
               key={document.id}
-              data-row={document.id}
-              data-selected={selection?.isSelected(document.id) || undefined}
-              tabIndex={-1}
-            >
-              {selection && (
-                <td>
-                  <RowCheckbox id={document.id} selection={selection} />
-                </td>
-              )}
-              <th scope="row">
-                <DocumentLink id={document.id} />
-              </th>
-              {fields.map((field) => (
-                <td key={field} className={figures.has(field) ? classes.figures : undefined}>
-                  <Value value={valueAt(document, field)} />
-                </td>
-              ))}
-              <td aria-hidden="true" />
-            </tr>
+              document={document}
+              fields={fields}
+              figures={figures}
+              tabIndex={document.id === navigation.activeId ? 0 : -1}
+              isSelected={selection?.isSelected(document.id)}
+              onToggle={toggle}
+            />
           ))}
         </tbody>
       </table>
     </div>
   )
 }
+
+interface RowProps {
+  readonly document: DocumentFields
+  readonly fields: readonly string[]
+  /** The fields whose values are numbers. */
+  readonly figures: ReadonlySet<string>
+  readonly tabIndex: number
+  /** Undefined if documents cannot be selected. */
+  readonly isSelected: boolean | undefined
+  readonly onToggle: (id: string, extend: boolean) => void
+}
+
+/** A row of the table, rendered again only if its props change. */
+const Row = memo(function Row(props: RowProps) {
+  const { document, fields, figures, tabIndex, isSelected, onToggle } = props
+  const { id } = document
+  return (
+    <tr data-row={id} data-selected={isSelected || undefined} tabIndex={tabIndex}>
+      {isSelected !== undefined && (
+        <td>
+          <RowCheckbox id={id} checked={isSelected} tabIndex={tabIndex} onToggle={onToggle} />
+        </td>
+      )}
+      <th scope="row">
+        <DocumentLink id={id} tabIndex={tabIndex} />
+      </th>
+      {fields.map((field) => (
+        <td key={field} className={figures.has(field) ? classes.figures : undefined}>
+          <Value value={valueAt(document, field)} />
+        </td>
+      ))}
+      <td aria-hidden="true" />
+    </tr>
+  )
+})
 
 function Value({ value }: { value: unknown }) {
   const { text, kind } = formatCell(value)

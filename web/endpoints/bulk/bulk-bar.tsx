@@ -70,7 +70,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
   const undo = useUndoBulk()
   const canUndo = mayChange && made > 0 && undoOf === null
   const run = () => undo.isPending || undo.mutate(id)
-  useKeys('table', {
+  useKeys('endpoints', {
     undo: ({ target }) => {
       // In a text field the shortcut undoes typing.
       if (!canUndo || (target instanceof HTMLElement && target.matches(FIELD))) return false

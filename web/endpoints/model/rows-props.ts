@@ -1,4 +1,3 @@
-import type { MouseEvent } from 'react'
 import type { RowActions } from '../table/row/row-keys.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import type { Selection } from './list/selection.ts'
@@ -25,17 +24,3 @@ export interface EndpointRowsProps {
   /** Called before a row gets the focus, with its id. */
   readonly onLookFor: (id: string) => void
 }
-
-/**
- * Returns a click handler that opens a row. It ignores clicks on controls in the row, and clicks
- * that end a text selection.
- */
-export const onRowClick =
-  (rows: readonly EndpointRow[], open: (row: EndpointRow) => void) =>
-  ({ target }: MouseEvent): void => {
-    if (!(target instanceof Element) || target.closest('button, a, input, label') !== null) return
-    if (getSelection()?.isCollapsed === false) return
-    const id = target.closest<HTMLElement>('[data-row]')?.dataset.row
-    const row = rows.find((one) => one.id === id)
-    if (row !== undefined) open(row)
-  }

@@ -17,7 +17,7 @@ export async function preloadUndo(): Promise<void> {
 export function UndoOutlet() {
   const { now, takeBack } = useUndo()
   const open = now?.stage === 'offered' || now?.stage === 'failed'
-  useKeys('table', {
+  useKeys('endpoints', {
     undo: ({ target }) => {
       // In a text field the shortcut undoes typing.
       if (!open || (target instanceof HTMLElement && target.matches(FIELD))) return false

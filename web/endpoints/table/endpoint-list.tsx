@@ -1,10 +1,11 @@
 import { memo, useRef } from 'react'
 import { IconDots } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { useWindowRows } from '../../shared/ui/table/use-window-rows.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { hasFigures } from '../model/list/endpoint-sort.ts'
-import { type EndpointRowsProps, onRowClick } from '../model/rows-props.ts'
+import type { EndpointRowsProps } from '../model/rows-props.ts'
 import { formatCount, NO_FIGURE } from '../model/traffic.ts'
 import { AddressText } from './cells/address-text.tsx'
 import { DatabaseChips } from './cells/database-chips.tsx'
@@ -15,7 +16,7 @@ import classes from './endpoint-list.module.css'
 import type { EndpointRowProps } from './row/endpoint-table-row.tsx'
 import { RowCheckbox } from './row/row-checkbox.tsx'
 import { useChangeTint } from './row/use-change-tint.ts'
-import { useRowNavigation } from './row/use-row-navigation.ts'
+import { useEndpointNavigation } from './row/use-endpoint-navigation.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
 
 /** Height of every list row, px. */
@@ -29,7 +30,7 @@ export function EndpointList(props: EndpointRowsProps) {
   'use no memo'
   const { rows, here, databases, figures, selection } = props
   const container = useRef<HTMLUListElement>(null)
-  const navigation = useRowNavigation({
+  const navigation = useEndpointNavigation({
     rows,
     container: container,
     pageOf: () => Math.max(1, Math.floor(innerHeight / ROW) - 3),
@@ -47,7 +48,7 @@ export function EndpointList(props: EndpointRowsProps) {
   })
   useVisibleFigures(visible, { figures, recent: false })
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: useRowNavigation handles Enter
+    // biome-ignore lint/a11y/useKeyWithClickEvents: useEndpointNavigation handles Enter
     <ul
       ref={container}
       className={classes.list}

@@ -1,16 +1,17 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useCallback, useRef } from 'react'
+import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { rowsAndGaps } from '../../shared/ui/table/row-gaps.ts'
 import { type SortHead, SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
 import { useRowRange } from '../../shared/ui/table/use-row-range.ts'
 import type { SortColumn } from '../model/list/endpoint-sort.ts'
 import { selectionState } from '../model/list/selection.ts'
-import { type EndpointRowsProps, onRowClick } from '../model/rows-props.ts'
+import type { EndpointRowsProps } from '../model/rows-props.ts'
 import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './row/endpoint-table-row.tsx'
 import { AllCheckbox } from './row/row-checkbox.tsx'
-import { useRowNavigation } from './row/use-row-navigation.ts'
+import { useEndpointNavigation } from './row/use-endpoint-navigation.ts'
 import type { TableLayout } from './use-table-layout.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
 
@@ -42,7 +43,7 @@ export function EndpointTable(props: EndpointTableProps) {
   const { rows, here, databases, figures, wide, beside, rowHeight, selection, onSelect } = props
   const shown = beside ? fewer : heads
   const scroller = useRef<HTMLDivElement>(null)
-  const navigation = useRowNavigation({
+  const navigation = useEndpointNavigation({
     rows,
     container: scroller,
     pageOf: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2),
@@ -101,7 +102,7 @@ export function EndpointTable(props: EndpointTableProps) {
             </th>
           </tr>
         </thead>
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: useRowNavigation handles Enter */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: useEndpointNavigation handles Enter */}
         <tbody {...navigation.on} onClick={onRowClick(rows, props.actions.open)}>
           {parts.map((part) => {
             if ('gap' in part) {

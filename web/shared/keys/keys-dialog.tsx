@@ -9,9 +9,11 @@ import classes from './keys-dialog.module.css'
 
 const places: readonly { readonly where: KeyScope; readonly title: string }[] = [
   { where: 'anywhere', title: 'Anywhere' },
+  { where: 'documents', title: 'In the documents table' },
   { where: 'mapping', title: 'In a mapping' },
   { where: 'form', title: 'In a form' },
-  { where: 'table', title: 'In the endpoints table' },
+  { where: 'table', title: 'In the endpoints and documents tables' },
+  { where: 'endpoints', title: 'In the endpoints table' },
 ]
 
 /** Lists the shortcuts that the person's role allows, from {@link KEYS}. */

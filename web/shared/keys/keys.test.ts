@@ -58,7 +58,9 @@ describe('matching a key press', () => {
     ['anywhere', 'G', true, 'more'],
     ['anywhere', 'G E', true, 'go-endpoints'],
     ['anywhere', 'E', true, undefined],
-    ['table', 'E', true, 'edit'],
+    ['table', 'E', true, undefined],
+    ['endpoints', 'E', true, 'edit'],
+    ['documents', 'Enter', false, 'open'],
     ['mapping', 'Alt+ArrowUp', true, 'move-up'],
     // With character keys off, or in a field, only the other keys act.
     ['anywhere', '?', false, undefined],

@@ -1,7 +1,10 @@
 import type { Role } from '../../../server/contract/access/role.ts'
 
-/** Where a shortcut acts: on every page, in a table, in a mapping's list, or in a form. */
-export type KeyScope = 'anywhere' | 'table' | 'mapping' | 'form'
+/**
+ * Where a shortcut acts: on every page, in the tables of endpoints and documents, in one of them, in
+ * a mapping's list, or in a form.
+ */
+export type KeyScope = 'anywhere' | 'table' | 'endpoints' | 'documents' | 'mapping' | 'form'
 
 /** A keyboard shortcut, as bound and as listed in the shortcuts dialog. */
 export interface KeySpec {
@@ -41,8 +44,7 @@ export const KEYS = [
   { id: 'page-up', keys: ['PageUp'], where: 'table', label: 'Page up' },
   { id: 'first', keys: ['Home'], where: 'table', label: 'First row' },
   { id: 'last', keys: ['End'], where: 'table', label: 'Last row' },
-  { id: 'open', keys: ['Enter'], where: 'table', label: 'Open the panel of the endpoint' },
-  { id: 'select', keys: [' '], where: 'table', label: 'Select the endpoint', needs: 'operator' },
+  { id: 'select', keys: [' '], where: 'table', label: 'Select the row', needs: 'operator' },
   {
     id: 'extend',
     keys: ['Shift+ ', 'Shift+ArrowUp', 'Shift+ArrowDown'],
@@ -50,18 +52,30 @@ export const KEYS = [
     label: 'Extend the selection',
     needs: 'operator',
   },
-  { id: 'add', keys: ['N'], where: 'table', label: 'Add an endpoint', needs: 'operator' },
-  { id: 'edit', keys: ['E'], where: 'table', label: 'Edit the mapping', needs: 'operator' },
-  { id: 'copy', keys: ['C'], where: 'table', label: 'Copy the address' },
-  { id: 'try', keys: ['T'], where: 'table', label: 'Show curl commands' },
+  { id: 'open', keys: ['Enter'], where: 'endpoints', label: 'Open the panel of the endpoint' },
+  { id: 'add', keys: ['N'], where: 'endpoints', label: 'Add an endpoint', needs: 'operator' },
+  { id: 'edit', keys: ['E'], where: 'endpoints', label: 'Edit the mapping', needs: 'operator' },
+  { id: 'copy', keys: ['C'], where: 'endpoints', label: 'Copy the address' },
+  { id: 'try', keys: ['T'], where: 'endpoints', label: 'Show curl commands' },
   {
     id: 'remove',
     keys: ['Delete'],
-    where: 'table',
+    where: 'endpoints',
     label: 'Remove the endpoint',
     needs: 'operator',
   },
-  { id: 'undo', keys: ['Mod+Z'], where: 'table', label: 'Undo the removal', needs: 'operator' },
+  { id: 'undo', keys: ['Mod+Z'], where: 'endpoints', label: 'Undo the removal', needs: 'operator' },
+  { id: 'open', keys: ['Enter'], where: 'documents', label: 'Open the document' },
+  { id: 'add', keys: ['N'], where: 'documents', label: 'Create a document', needs: 'operator' },
+  { id: 'edit', keys: ['E'], where: 'documents', label: 'Edit the document', needs: 'operator' },
+  { id: 'copy', keys: ['C'], where: 'documents', label: 'Copy the id' },
+  {
+    id: 'remove',
+    keys: ['Delete'],
+    where: 'documents',
+    label: 'Delete the document',
+    needs: 'operator',
+  },
   { id: 'move-up', keys: ['Alt+ArrowUp'], where: 'mapping', label: 'Move up', needs: 'operator' },
   {
     id: 'move-down',

@@ -61,7 +61,7 @@ export function useKeys(where: KeyScope, handlers: KeyHandlers): void {
  * Returns an `onKeyDown` handler for shortcuts within an element. It returns whether one acted.
  *
  * ```tsx
- * <tbody onKeyDown={onKeys('table', { next: () => step(1), edit: () => edit(row) })}>
+ * <tbody onKeyDown={onKeys('table', { next: () => step(1), previous: () => step(-1) })}>
  * ```
  */
 export function onKeys(where: KeyScope, handlers: KeyHandlers) {

@@ -12,10 +12,6 @@ export interface RowActions {
   readonly remove?: (row: EndpointRow) => void
 }
 
-/** Returns the index `steps` away from another, clamped to the list. */
-export const stepFrom = (index: number, steps: number, count: number): number =>
-  Math.min(Math.max(index + steps, 0), count - 1)
-
 /** Returns the key handlers of the focused row. */
 export function rowKeys(actions: RowActions, row: EndpointRow): KeyHandlers {
   const { copy, open, tryIt, add, edit, remove } = actions

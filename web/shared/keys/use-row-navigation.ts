@@ -10,30 +10,31 @@ import {
   useState,
 } from 'react'
 import { flushSync } from 'react-dom'
-import { onKeys } from '../../../shared/keys/use-keys.ts'
-import type { EndpointRow } from '../../model/endpoint-rows.ts'
-import { onReveal } from '../../model/reveal-row.ts'
-import { type RowActions, rowKeys, stepFrom } from './row-keys.ts'
+import type { KeyHandlers, KeyScope } from './keys.ts'
+import { onKeys } from './use-keys.ts'
 
-export interface RowNavigationOptions {
-  readonly rows: readonly EndpointRow[]
+export interface RowNavigationOptions<Row extends { readonly id: string }> {
+  readonly rows: readonly Row[]
   /** The element that contains the rows. */
   readonly container: RefObject<HTMLElement | null>
   /** Returns the number of rows per page. */
   readonly pageOf: () => number
-  readonly actions: RowActions
+  /** The scope of the shortcuts that act on a row. */
+  readonly where: KeyScope
+  /** Returns the shortcuts that act on a row while it has the focus. */
+  readonly keysOf: (row: Row) => KeyHandlers
   /** Undefined if rows cannot be selected. */
   readonly select?: ((index: number, extend: boolean) => void) | undefined
-  /** Called before a row gets the focus; it may have to be sorted into its place first. */
-  readonly onLookFor: (id: string) => void
 }
 
 /**
- * Handles the keyboard in a virtualized list of rows. One row at a time is in the tab order; it
- * stays rendered when it is scrolled out of view.
+ * Handles the keyboard in a list of rows, each an element with its id as `data-row`. One row at a
+ * time is in the tab order. In a virtualized list, it stays rendered when it is scrolled out of view.
  */
-export function useRowNavigation(options: RowNavigationOptions) {
-  const { rows, container, pageOf, actions, select, onLookFor } = options
+export function useRowNavigation<Row extends { readonly id: string }>(
+  options: RowNavigationOptions<Row>,
+) {
+  const { rows, container, pageOf, where, keysOf, select } = options
   const [active, setActive] = useState<string>()
   const lastIndex = useRef(0)
   const found = useMemo(
@@ -62,19 +63,6 @@ export function useRowNavigation(options: RowNavigationOptions) {
     // The row is already rendered; `findRow` would call `flushSync` during a commit.
     ;(target ?? otherwise)?.focus()
   }, [rows, row, container])
-
-  const lookFor = useRef(onLookFor)
-  lookFor.current = onLookFor
-  useEffect(
-    () =>
-      onReveal((id) =>
-        flushSync(() => {
-          lookFor.current(id)
-          setActive(id)
-        }),
-      ),
-    [],
-  )
 
   const go = (to: number) => {
     const target = rows[to]
@@ -105,10 +93,9 @@ export function useRowNavigation(options: RowNavigationOptions) {
     }
     // Buttons within a row handle their own keys.
     const isRow = at === event.target
-    const more = isRow
-      ? { ...rowKeys(actions, row), ...(select && { select: () => select(index, false) }) }
-      : {}
-    onKeys('table', { ...steps, ...more })(event)
+    const selects = isRow && select ? { select: () => select(index, false) } : {}
+    if (onKeys('table', { ...steps, ...selects })(event) || !isRow) return
+    onKeys(where, keysOf(row))(event)
   }
   const onFocus = useCallback((event: FocusEvent) => {
     const id = event.target.closest<HTMLElement>('[data-row]')?.dataset.row
@@ -122,6 +109,12 @@ export function useRowNavigation(options: RowNavigationOptions) {
   return {
     index,
     activeId: row?.id,
+    /** Makes a row the active one, by its id. */
+    activate: setActive,
     on: { onKeyDown, onFocus, onBlur },
   }
 }
+
+/** Returns the index `steps` away from another, clamped to the list. */
+const stepFrom = (index: number, steps: number, count: number): number =>
+  Math.min(Math.max(index + steps, 0), count - 1)
