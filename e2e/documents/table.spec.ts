@@ -198,6 +198,33 @@ test('The same URL has the same columns, however it was reached', async ({ page,
   await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
 })
 
+test('On a narrow screen, the order is chosen from a list that shows field and direction', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'a', title: 'A' },
+    { id: 'b', title: 'B' },
+  ])
+  await page.setViewportSize({ width: 390, height: 844 })
+  await gatehouse.signIn(page, ARTICLES)
+  const order = page.getByRole('combobox', { name: 'Sort by' })
+  await expect(order.locator('option')).toHaveText([
+    'Sort by \u2068id\u2069, ascending',
+    'Sort by \u2068id\u2069, descending',
+    'Sort by \u2068title\u2069, ascending',
+    'Sort by \u2068title\u2069, descending',
+  ])
+  await order.selectOption('-id')
+  const links = page.getByRole('list', { name: 'Documents of articles' }).getByRole('link')
+  await expect(links).toHaveText(['b', 'a'])
+  await expect(page).toHaveURL(/sort=-id$/)
+  // Wide enough for the text.
+  expect((await order.boundingBox())?.width).toBeGreaterThan(300)
+  await page.getByText('B', { exact: true }).click()
+  await expect(dialogOf(page, 'Document b')).toBeVisible()
+})
+
 test('Long names, several lines and text from right to left fit the table', async ({
   page,
   gatehouse,

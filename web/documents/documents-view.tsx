@@ -64,13 +64,6 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         error={query.error}
         actions={
           <>
-            {narrow && (
-              <SortSelect
-                fields={columns.map(({ field }) => field)}
-                sort={list.sort ?? ''}
-                onChange={(text) => change({ sort: text })}
-              />
-            )}
             <ColumnsMenu fields={fields} columns={columns} onChange={setColumns} />
             {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
             <TableActions />
@@ -86,6 +79,13 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           )
         }
       />
+      {narrow && (
+        <SortSelect
+          fields={columns.map(({ field }) => field).filter((field) => field !== 'id')}
+          sort={list.sort ?? ''}
+          onChange={(text) => change({ sort: text })}
+        />
+      )}
       {query.isRefetchError && !isGone && (
         <NotUpdated error={query.error} onRetry={query.refetch} />
       )}

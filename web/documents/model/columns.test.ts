@@ -3,7 +3,7 @@ import { printFieldPath } from '../../../server/contract/field-path.ts'
 import { formatColumns, initialColumns, isNumeric, parseColumns, resizeColumn } from './columns.ts'
 import { fieldLabel, fieldsOf, namesOf, valueAt } from './field-path.ts'
 import { formatCell } from './format-cell.ts'
-import { formatSort, parseSort, toggleSort } from './sort.ts'
+import { describeSort, formatSort, parseSort, toggleSort } from './sort.ts'
 
 test('Columns are the same after they were written to the URL', () => {
   const columns = [{ field: 'title', width: 240 }, { field: 'a\\,b.c\\:d' }]
@@ -94,4 +94,11 @@ test.each([
   ['-title,year', 'title', true, 'year'],
 ])('The order %j becomes, by %j (extend: %j), %j', (sort, field, extend, next) => {
   expect(formatSort(toggleSort(parseSort(sort), field, extend))).toBe(next)
+})
+
+test('An order is described with the direction of each field', () => {
+  const isolated = (name: string) => `\u2068${name}\u2069`
+  expect(describeSort(parseSort('-author.name,id'))).toBe(
+    `${isolated('author.name')}, descending, then ${isolated('id')}, ascending`,
+  )
 })

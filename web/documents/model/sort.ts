@@ -1,4 +1,5 @@
-import { splitUnescaped } from './field-path.ts'
+import { isolate } from '../../shared/ui/text/isolate.ts'
+import { fieldLabel, splitUnescaped } from './field-path.ts'
 
 /** A field to order by. */
 export interface SortField {
@@ -17,6 +18,15 @@ export const parseSort = (text: string | undefined): SortField[] =>
 
 export const formatSort = (sort: readonly SortField[]): string =>
   sort.map(({ field, isDescending }) => (isDescending ? '-' : '') + field).join(',')
+
+/** Describes an order, such as "year, descending, then title, ascending". */
+export const describeSort = (sort: readonly SortField[]): string =>
+  sort
+    .map(
+      ({ field, isDescending }) =>
+        `${isolate(fieldLabel(field))}, ${isDescending ? 'descending' : 'ascending'}`,
+    )
+    .join(', then ')
 
 /**
  * Returns the order after a field was chosen: ascending, then descending, then as before. It orders

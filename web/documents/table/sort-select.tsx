@@ -1,6 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { isolate } from '../../shared/ui/text/isolate.ts'
-import { fieldLabel } from '../model/field-path.ts'
+import { describeSort, parseSort } from '../model/sort.ts'
 
 export interface SortSelectProps {
   readonly fields: readonly string[]
@@ -11,23 +10,18 @@ export interface SortSelectProps {
 
 /** Selects the order on narrow screens, where the list has no column headers. */
 export function SortSelect({ fields, sort, onChange }: SortSelectProps) {
-  const options = [
-    { value: '', label: 'Sort by id' },
-    ...fields.flatMap((field) => {
-      const label = isolate(fieldLabel(field))
-      return [
-        { value: field, label: `Sort by ${label}, ascending` },
-        { value: `-${field}`, label: `Sort by ${label}, descending` },
-      ]
-    }),
-  ]
-  const isKnown = options.some(({ value }) => value === sort)
+  const orders = ['', '-id', ...fields.flatMap((field) => [field, `-${field}`])]
   return (
     <NativeSelect
       aria-label="Sort by"
-      flex={1}
-      miw={80}
-      data={isKnown ? options : [...options, { value: sort, label: `Sort by ${isolate(sort)}` }]}
+      // A line of its own, so that the field and the direction fit.
+      maw={400}
+      mt={4}
+      mb={8}
+      data={[...new Set([...orders, sort])].map((value) => ({
+        value,
+        label: `Sort by ${describeSort(parseSort(value === '' ? 'id' : value))}`,
+      }))}
       value={sort}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
