@@ -13,7 +13,6 @@ import { copyText } from '../shared/ui/text/copy-text.ts'
 import { ExportMenu } from './export/export-menu.tsx'
 import { FilterBar } from './filter/filter-bar.tsx'
 import { PlanLine } from './indexes/plan-line.tsx'
-import { resizeColumn } from './model/columns.ts'
 import { isFilter } from './model/conditions.ts'
 import { fieldsOf } from './model/field-path.ts'
 import { formatSort, parseSort, toggleSort } from './model/sort.ts'
@@ -64,7 +63,12 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         error={query.error}
         actions={
           <>
-            <ColumnsMenu fields={fields} columns={columns} onChange={setColumns} />
+            <ColumnsMenu
+              fields={fields}
+              columns={columns}
+              onChange={setColumns}
+              onReset={chosen.reset}
+            />
             {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
             <TableActions />
           </>
@@ -111,7 +115,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 onSort={(field, extend) =>
                   change({ sort: formatSort(toggleSort(sort, field, extend)) })
                 }
-                onResize={(field, width) => setColumns(resizeColumn(columns, field, width))}
+                onResize={setColumns}
                 onOpen={open}
                 keysOf={(id) => ({
                   open: () => open(id),

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { printFieldPath } from '../../../server/contract/field-path.ts'
-import { formatColumns, initialColumns, isNumeric, parseColumns, resizeColumn } from './columns.ts'
+import {
+  fitColumns,
+  formatColumns,
+  initialColumns,
+  parseColumns,
+  placeColumns,
+  resizeColumn,
+} from './columns.ts'
 import { fieldLabel, fieldsOf, namesOf, valueAt } from './field-path.ts'
 import { formatCell } from './format-cell.ts'
 import { describeSort, formatSort, parseSort, toggleSort } from './sort.ts'
@@ -16,22 +23,67 @@ test('Columns are the same after they were written to the URL', () => {
   expect(parseColumns('title:5000')).toEqual([{ field: 'title', width: 960 }])
 })
 
-test('A resized column keeps its place, and the id gets one', () => {
-  const columns = [{ field: 'title' }, { field: 'year', width: 100 }]
-  expect(resizeColumn(columns, 'year', 20)).toEqual([
+const widthsOf = (columns: Parameters<typeof placeColumns>[0], room: number) =>
+  placeColumns(
+    columns,
+    new Map([
+      ['id', 112],
+      ['year', 104],
+    ]),
+    room,
+  ).map(({ field, width }) => `${field}:${width}`)
+
+test('Columns without a width of their own share the remaining width', () => {
+  const columns = [
     { field: 'title' },
-    { field: 'year', width: 64 },
+    { field: 'year' },
+    { field: 'note' },
+    { field: 'x', width: 200 },
+  ]
+  expect(widthsOf(columns, 1016)).toEqual(['id:112', 'title:300', 'year:104', 'note:300', 'x:200'])
+  expect(widthsOf(columns, 600)).toEqual(['id:112', 'title:160', 'year:104', 'note:160', 'x:200'])
+  expect(widthsOf([{ field: 'year' }, { field: 'id', width: 300 }], 900)).toEqual([
+    'id:300',
+    'year:104',
   ])
-  expect(resizeColumn(columns, 'id', 300)).toEqual([{ field: 'id', width: 300 }, ...columns])
+})
+
+test('A resized column keeps its place, and the id gets one', () => {
+  const columns = [{ field: 'title' }, { field: 'year' }, { field: 'note' }, { field: 'x' }]
+  const placed = placeColumns(
+    columns,
+    new Map([
+      ['id', 112],
+      ['year', 104],
+    ]),
+    816,
+  )
+  expect(resizeColumn(columns, placed, 'note', 20)).toEqual([
+    { field: 'title', width: 200 },
+    { field: 'year' },
+    { field: 'note', width: 64 },
+    { field: 'x' },
+  ])
+  expect(resizeColumn(columns, placed, 'id', 300)).toEqual([
+    { field: 'id', width: 300 },
+    ...columns,
+  ])
 })
 
 test.each([
-  [[1, 2.5], true],
-  [[null, 1, undefined], true],
-  [[1, '2'], false],
-  [[null, undefined], false],
-])('The values %j are those of a numeric column: %s', (values, is) => {
-  expect(isNumeric(values)).toBe(is)
+  ['the longest number', [12_345_678_901_234, 1, null], 144],
+  ['at least', [1, undefined], 104],
+  ['not text', [1, '2'], undefined],
+  ['not null alone', [null, undefined], undefined],
+])('The width of a column of numbers fits %s', (_, values, width) => {
+  const documents = values.map((n, at) => ({ id: `${at}`, n }))
+  expect(fitColumns(['n'], documents).get('n')).toBe(width)
+})
+
+test('The width of the ids fits the longest, within limits', () => {
+  expect(fitColumns([], [{ id: 'a' }]).get('id')).toBe(104)
+  expect(fitColumns([], [{ id: 'a' }, { id: 'x'.repeat(26) }]).get('id')).toBe(240)
+  expect(fitColumns([], [{ id: 'x'.repeat(250) }]).get('id')).toBe(320)
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import type { DocumentFields } from '../../../server/contract/document.ts'
-import { fieldsOf, namesOf, splitUnescaped } from './field-path.ts'
+import { fieldLabel, fieldsOf, namesOf, splitUnescaped, valueAt } from './field-path.ts'
+import { formatCell } from './format-cell.ts'
 
 /** A column of the table: a field, and its width in pixels if it was resized. */
 export interface FieldColumn {
@@ -11,8 +12,15 @@ export interface FieldColumn {
 const INITIAL = 6
 export const MAX_COLUMNS = 30
 
-/** Widths of columns in pixels: the limits, and the initial width of ids, numbers and other values. */
-export const COLUMN_WIDTH = { min: 64, max: 960, id: 208, figures: 104, default: 160 } as const
+/** Widths of columns in pixels: the limits, and the minimum of one that shares the rest. */
+export const COLUMN_WIDTH = { min: 64, max: 960, default: 160 } as const
+
+/** Widths in pixels of a column that fits its ids or numbers, in steps, so that it rarely changes. */
+const FITTED = { min: 104, max: 320, step: 16 }
+
+/** Width of a monospace character, and what a cell needs besides its text, in pixels. */
+const CHARACTER = 8
+const PADDING = 24
 
 /** Parses columns such as `title:240,author.name`. The field `id` stands for its width only. */
 export function parseColumns(text: string): FieldColumn[] {
@@ -31,17 +39,86 @@ export function parseColumns(text: string): FieldColumn[] {
 export const formatColumns = (columns: readonly FieldColumn[]): string =>
   columns.map(({ field, width }) => (width === undefined ? field : `${field}:${width}`)).join(',')
 
-/** Returns columns with a new width of one of them. The id has a column without being chosen. */
+/** A column at its place in the table, with its width in pixels. */
+export interface PlacedColumn {
+  readonly field: string
+  readonly width: number
+  /** Whether the width is a share of what the other columns leave. */
+  readonly isShared: boolean
+}
+
+/**
+ * Returns the columns of the table, the id first. A column has its chosen width, or the width that
+ * its ids or numbers need. The others share the rest of the room, which is given in pixels.
+ */
+export function placeColumns(
+  columns: readonly FieldColumn[],
+  fitted: ReadonlyMap<string, number>,
+  room: number,
+): readonly PlacedColumn[] {
+  const id = columns.find(({ field }) => field === 'id') ?? { field: 'id' }
+  const all = [id, ...columns.filter((column) => column !== id)].map(({ field, width }) => ({
+    field,
+    width: width ?? fitted.get(field),
+  }))
+  const used = all.reduce((sum, { width = 0 }) => sum + width, 0)
+  const count = all.filter(({ width }) => width === undefined).length
+  const share = clamp(Math.max(Math.floor((room - used) / count), COLUMN_WIDTH.default))
+  return all.map(({ field, width }) => ({
+    field,
+    width: width ?? share,
+    isShared: width === undefined && share < COLUMN_WIDTH.max,
+  }))
+}
+
+/**
+ * Returns the widths that the id and the columns of numbers need. The keys besides `id` are the
+ * fields whose values are numbers.
+ */
+export function fitColumns(
+  fields: readonly string[],
+  documents: readonly DocumentFields[],
+): ReadonlyMap<string, number> {
+  const ids = documents.map(({ id }) => id)
+  const fitted = new Map([['id', fittedWidth('Id', ids)]])
+  for (const field of fields) {
+    const values = documents.map((document) => valueAt(document, field))
+    if (!isNumeric(values)) continue
+    const texts = values.map((value) => formatCell(value).text)
+    fitted.set(field, fittedWidth(fieldLabel(field), texts))
+  }
+  return fitted
+}
+
+function fittedWidth(label: string, texts: readonly string[]): number {
+  // Two more characters for the arrow of a sorted column.
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), label.length + 2)
+  const steps = Math.ceil((longest * CHARACTER + PADDING) / FITTED.step)
+  return Math.min(Math.max(steps * FITTED.step, FITTED.min), FITTED.max)
+}
+
+/**
+ * Returns columns with a new width of one of them. The id has a column without being chosen. Columns
+ * at its left that share their width keep it, so that the resized one keeps its place.
+ */
 export function resizeColumn(
   columns: readonly FieldColumn[],
+  placed: readonly PlacedColumn[],
   field: string,
   width: number,
 ): readonly FieldColumn[] {
-  const resized = { field, width: clamp(width) }
-  const isKnown = columns.some((each) => each.field === field)
-  return isKnown
-    ? columns.map((each) => (each.field === field ? resized : each))
-    : [resized, ...columns]
+  const at = placed.findIndex((each) => each.field === field)
+  const widths = new Map(
+    placed
+      .slice(0, at)
+      .filter(({ isShared }) => isShared)
+      .map((each) => [each.field, each.width]),
+  ).set(field, clamp(width))
+  const known = columns.some((each) => each.field === field) ? columns : [{ field }, ...columns]
+  return known.map((each) => {
+    const next = widths.get(each.field)
+    return next === undefined ? each : { field: each.field, width: next }
+  })
 }
 
 /** Returns the first top-level fields of documents as columns. */
@@ -51,11 +128,11 @@ export const initialColumns = (documents: readonly DocumentFields[]): FieldColum
     .slice(0, INITIAL)
     .map((field) => ({ field }))
 
-export const clamp = (width: number): number =>
+const clamp = (width: number): number =>
   Math.round(Math.min(Math.max(width, COLUMN_WIDTH.min), COLUMN_WIDTH.max))
 
 /** Returns whether values are numbers, which are right-aligned. Null and missing values are ignored. */
-export function isNumeric(values: readonly unknown[]): boolean {
+function isNumeric(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== undefined && value !== null)
   return present.length > 0 && present.every((value) => typeof value === 'number')
 }

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
-import { COLUMN_WIDTH, clamp } from '../model/columns.ts'
+import { COLUMN_WIDTH } from '../model/columns.ts'
 import classes from './document-table.module.css'
 
 export interface ColumnResizerProps {
@@ -12,28 +12,36 @@ export interface ColumnResizerProps {
 /** Step of the arrow keys in pixels. */
 const STEP = 16
 
-/** The right edge of a column, which resizes it by pointer or arrow keys. */
+/**
+ * The right edge of a column, which resizes it by pointer or arrow keys. A double-click or Enter fits
+ * the column to its values.
+ */
 export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
-  const drag = useRef<{ readonly from: number; readonly width: number }>(undefined)
+  const drag = useRef<{ readonly from: number; readonly width: number; moved: boolean }>(undefined)
   const onPointerDown = (event: PointerEvent<HTMLElement>) => {
     event.currentTarget.setPointerCapture(event.pointerId)
-    drag.current = { from: event.clientX, width }
+    drag.current = { from: event.clientX, width, moved: false }
   }
   const onPointerMove = ({ clientX }: PointerEvent) => {
-    if (drag.current !== undefined)
-      onResize(drag.current.width + clientX - drag.current.from, false)
+    if (drag.current === undefined || clientX === drag.current.from) return
+    drag.current.moved = true
+    onResize(drag.current.width + clientX - drag.current.from, false)
   }
   const onEnd = () => {
-    if (drag.current === undefined) return
+    const moved = drag.current?.moved === true
     drag.current = undefined
-    onResize(width, true)
+    if (moved) onResize(width, true)
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Partial<Record<string, number>> = { ArrowLeft: -STEP, ArrowRight: STEP }
-    const step = steps[event.key]
-    if (step === undefined) return
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const widths: Partial<Record<string, () => number>> = {
+      ArrowLeft: () => width - STEP,
+      ArrowRight: () => width + STEP,
+      Enter: () => contentWidth(event.currentTarget),
+    }
+    const next = widths[event.key]
+    if (next === undefined) return
     event.preventDefault()
-    onResize(clamp(width + step), true)
+    onResize(next(), true)
   }
   return (
     // biome-ignore lint/a11y/useSemanticElements: a separator that takes the focus is a widget
@@ -50,7 +58,31 @@ export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
       onPointerMove={onPointerMove}
       onPointerUp={onEnd}
       onPointerCancel={onEnd}
+      onDoubleClick={({ currentTarget }) => onResize(contentWidth(currentTarget), true)}
       onKeyDown={onKeyDown}
     />
   )
+}
+
+/** What a cell needs besides its text, and a header for the arrow of the order, in pixels. */
+const PADDING = 26
+const ARROW = 14
+
+/** Returns the width that the column of an element needs for its values and its header. */
+function contentWidth(element: HTMLElement): number {
+  const head = element.closest('th')
+  const table = element.closest('table')
+  if (head === null || table === null) return COLUMN_WIDTH.default
+  const range = document.createRange()
+  const widths = [...table.rows].map((row) => {
+    const cell = row.cells[head.cellIndex]
+    if (cell === undefined) return 0
+    // The text, because the elements around it have the width of the column.
+    range.selectNodeContents(
+      (cell === head ? head.querySelector('bdi') : cell.firstElementChild) ?? cell,
+    )
+    const text = range.getBoundingClientRect().width
+    return cell === head ? text + ARROW : text
+  })
+  return Math.ceil(Math.max(...widths) + PADDING)
 }

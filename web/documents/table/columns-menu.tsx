@@ -9,10 +9,12 @@ export interface ColumnsMenuProps {
   readonly fields: readonly string[]
   readonly columns: readonly FieldColumn[]
   readonly onChange: (columns: readonly FieldColumn[]) => void
+  /** Undefined if the columns are the default ones. */
+  readonly onReset: (() => void) | undefined
 }
 
-/** Chooses the fields that have a column. */
-export function ColumnsMenu({ fields, columns, onChange }: ColumnsMenuProps) {
+/** Chooses the fields that have a column, and resets the choice and the widths. */
+export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuProps) {
   const shown = columns.map(({ field }) => field).filter((field) => field !== 'id')
   const toggle = (field: string) =>
     onChange(
@@ -37,6 +39,12 @@ export function ColumnsMenu({ fields, columns, onChange }: ColumnsMenuProps) {
           </Menu.CheckboxItem>
         ))}
       </div>
+      {onReset !== undefined && (
+        <>
+          <Menu.Divider />
+          <Menu.Item onClick={onReset}>Reset columns</Menu.Item>
+        </>
+      )}
     </MenuButton>
   )
 }

@@ -1,4 +1,12 @@
-import { memo, useCallback, useMemo, useRef, useState } from 'react'
+import {
+  memo,
+  type RefObject,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import type { KeyHandlers } from '../../shared/keys/keys.ts'
 import { useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
@@ -8,7 +16,14 @@ import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
 import { JsonText } from '../editor/json-text.tsx'
-import { COLUMN_WIDTH, clamp, type FieldColumn, isNumeric } from '../model/columns.ts'
+import {
+  COLUMN_WIDTH,
+  type FieldColumn,
+  fitColumns,
+  type PlacedColumn,
+  placeColumns,
+  resizeColumn,
+} from '../model/columns.ts'
 import { fieldLabel, valueAt } from '../model/field-path.ts'
 import { formatCell } from '../model/format-cell.ts'
 import type { SortField } from '../model/sort.ts'
@@ -28,7 +43,7 @@ export interface DocumentTableProps {
   /** Whether other documents are being loaded. */
   readonly stale: boolean
   readonly onSort: (field: string, extend: boolean) => void
-  readonly onResize: (field: string, width: number) => void
+  readonly onResize: (columns: readonly FieldColumn[]) => void
   readonly onOpen: (id: string) => void
   /** Returns the shortcuts that act on the row of a document. */
   readonly keysOf: (id: string) => KeyHandlers
@@ -139,7 +154,9 @@ function WideTable(props: DocumentTableProps) {
     keysOf,
     selection,
   } = props
-  const [dragged, setDragged] = useState<Required<FieldColumn>>()
+  const [dragged, setDragged] = useState<readonly FieldColumn[]>()
+  const scroller = useRef<HTMLDivElement>(null)
+  const width = useWidth(scroller)
   const body = useRef<HTMLTableSectionElement>(null)
   const navigation = useRowNavigation({
     rows: documents,
@@ -159,24 +176,19 @@ function WideTable(props: DocumentTableProps) {
   const key = JSON.stringify(names)
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` has all fields
   const fields = useMemo(() => names, [key])
-  const figures = useMemo(
-    () => new Set(fields.filter((field) => isNumeric(seen.map((each) => valueAt(each, field))))),
-    [fields, seen],
-  )
-  const widthOf = (field: string) => {
-    if (dragged?.field === field) return dragged.width
-    const chosen = columns.find((each) => each.field === field)?.width
-    if (chosen !== undefined || field === 'id') return chosen ?? COLUMN_WIDTH.id
-    return figures.has(field) ? COLUMN_WIDTH.figures : COLUMN_WIDTH.default
-  }
-  const headOf = (field: string, label: string) => {
+  const fitted = useMemo(() => fitColumns(fields, seen), [fields, seen])
+  const selected = selection === undefined ? 0 : CHECKBOX_WIDTH
+  const placed = placeColumns(columns, fitted, width - selected)
+  const current = dragged === undefined ? placed : placeColumns(dragged, fitted, width - selected)
+  const headOf = ({ field, width, isShared }: PlacedColumn) => {
+    const label = field === 'id' ? 'Id' : fieldLabel(field)
     const sorted = sort.find((each) => each.field === field)
     return (
       <SortHeadCell
         key={field}
         label={label}
-        width={widthOf(field)}
-        className={figures.has(field) ? classes.figures : undefined}
+        width={isShared ? undefined : width}
+        className={isFigures(fitted, field) ? classes.figures : undefined}
         head={{
           sorted: sorted === undefined ? 'none' : sorted.isDescending ? 'descending' : 'ascending',
           toggle: (extend) => onSort(field, extend),
@@ -184,16 +196,16 @@ function WideTable(props: DocumentTableProps) {
       >
         <ColumnResizer
           label={label}
-          width={widthOf(field)}
-          onResize={(width, done) => {
-            setDragged(done ? undefined : { field, width: clamp(width) })
-            if (done) onResize(field, width)
+          width={width}
+          onResize={(to, done) => {
+            const next = resizeColumn(columns, placed, field, to)
+            setDragged(done ? undefined : next)
+            if (done) onResize(next)
           }}
         />
       </SortHeadCell>
     )
   }
-  const selected = selection === undefined ? 0 : CHECKBOX_WIDTH
   const latest = useRef(selection)
   latest.current = selection
   const toggle = useCallback(
@@ -201,10 +213,15 @@ function WideTable(props: DocumentTableProps) {
     [],
   )
   return (
-    <div className={classes.scroller} aria-busy={stale} data-stale={stale || undefined}>
+    <div
+      ref={scroller}
+      className={classes.scroller}
+      aria-busy={stale}
+      data-stale={stale || undefined}
+    >
       <table
         className={`${base.table} ${classes.table}`}
-        style={{ width: ['id', ...fields].reduce((sum, field) => sum + widthOf(field), selected) }}
+        style={{ width: current.reduce((sum, each) => sum + leastWidth(each), selected) }}
       >
         <caption className="visually-hidden">{caption}</caption>
         <thead>
@@ -214,9 +231,12 @@ function WideTable(props: DocumentTableProps) {
                 <PageCheckbox documents={documents} selection={selection} />
               </td>
             )}
-            {headOf('id', 'Id')}
-            {fields.map((field) => headOf(field, fieldLabel(field)))}
-            <td aria-hidden="true" />
+            {current.map(headOf)}
+            {/* Takes the width that no column takes. */}
+            <td
+              aria-hidden="true"
+              style={{ width: current.some(({ isShared }) => isShared) ? 1 : undefined }}
+            />
           </tr>
         </thead>
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: useRowNavigation handles Enter */}
@@ -230,7 +250,7 @@ function WideTable(props: DocumentTableProps) {
               key={document.id}
               document={document}
               fields={fields}
-              figures={figures}
+              fitted={fitted}
               tabIndex={document.id === navigation.activeId ? 0 : -1}
               isSelected={selection?.isSelected(document.id)}
               onToggle={toggle}
@@ -242,11 +262,31 @@ function WideTable(props: DocumentTableProps) {
   )
 }
 
+/** Returns whether the values of a field are numbers, which are right-aligned. */
+const isFigures = (fitted: ReadonlyMap<string, number>, field: string) =>
+  field !== 'id' && fitted.has(field)
+
+const leastWidth = ({ width, isShared }: PlacedColumn) => (isShared ? COLUMN_WIDTH.default : width)
+
+/** Returns the width of an element in pixels. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const at = element.current
+    if (at === null) return
+    const measure = () => setWidth(at.clientWidth)
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(at)
+    return () => observer.disconnect()
+  }, [element])
+  return width
+}
+
 interface RowProps {
   readonly document: DocumentFields
   readonly fields: readonly string[]
-  /** The fields whose values are numbers. */
-  readonly figures: ReadonlySet<string>
+  readonly fitted: ReadonlyMap<string, number>
   readonly tabIndex: number
   /** Undefined if documents cannot be selected. */
   readonly isSelected: boolean | undefined
@@ -255,7 +295,7 @@ interface RowProps {
 
 /** A row of the table, rendered again only if its props change. */
 const Row = memo(function Row(props: RowProps) {
-  const { document, fields, figures, tabIndex, isSelected, onToggle } = props
+  const { document, fields, fitted, tabIndex, isSelected, onToggle } = props
   const { id } = document
   return (
     <tr data-row={id} data-selected={isSelected || undefined} tabIndex={tabIndex}>
@@ -268,7 +308,7 @@ const Row = memo(function Row(props: RowProps) {
         <DocumentLink id={id} tabIndex={tabIndex} />
       </th>
       {fields.map((field) => (
-        <td key={field} className={figures.has(field) ? classes.figures : undefined}>
+        <td key={field} className={isFigures(fitted, field) ? classes.figures : undefined}>
           <Value value={valueAt(document, field)} />
         </td>
       ))}

@@ -6,7 +6,7 @@ import { documentsQuery } from '../queries.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /**
- * Returns the columns of a collection and a function that changes them. They are those of the URL,
+ * Returns the columns of a collection and functions that change them. They are those of the URL,
  * otherwise those that were chosen last in this browser, otherwise the first fields of the
  * collection. They are undefined while those fields are loading.
  *
@@ -37,6 +37,15 @@ export function useColumns(collectionRef: CollectionRef, documents: readonly Doc
       setRemembered(next)
       setColumns(next)
     },
+    /** Returns to the first fields and their widths; undefined if nothing was chosen. */
+    reset:
+      text === undefined
+        ? undefined
+        : () => {
+            remember(collectionRef, undefined)
+            setRemembered(undefined)
+            setColumns('')
+          },
   }
 }
 
@@ -51,9 +60,10 @@ function read(collectionRef: CollectionRef): string | undefined {
   }
 }
 
-function remember(collectionRef: CollectionRef, columns: string): void {
+function remember(collectionRef: CollectionRef, columns: string | undefined): void {
   try {
-    localStorage.setItem(keyOf(collectionRef), columns)
+    if (columns === undefined) localStorage.removeItem(keyOf(collectionRef))
+    else localStorage.setItem(keyOf(collectionRef), columns)
   } catch {
     // Storage is blocked or full. The URL still has the columns.
   }
