@@ -179,7 +179,7 @@ test('A schema is set, enforced and removed', async ({ page, gatehouse, browserE
   await makeBlog(gatehouse, [{ id: 'one', title: 1 }])
   await gatehouse.signIn(page, ARTICLES)
   await page.getByRole('link', { name: 'Schema' }).click()
-  await expect(page.getByRole('heading', { name: 'Schema of articles' })).toBeVisible()
+  await expect(page).toHaveTitle(/^Schema · articles/)
   const schema = page.getByRole('textbox', { name: 'Schema as JSON' })
   await expect(schema).toHaveAccessibleDescription(/No schema yet/)
   await schema.fill('{\n  "properties": {\n    "title": { "type": "sting" }\n  }\n}')

@@ -380,13 +380,29 @@ test('A slow query shows what it read, and uses the suggested index once it exis
 test('Indexes are created and deleted, and a failed one lists the documents that prevent it', async ({
   page,
   gatehouse,
+  browserErrors,
 }) => {
+  // Neither collection has a schema.
+  browserErrors.allow(/^http 404 GET .*\/_db\/blog\/_schema\//)
   await makeBlog(gatehouse, [
     { id: 'one', author: 'ada', year: 1 },
     { id: 'two', author: 'ada', year: 2 },
   ])
+  await gatehouse.post('/_db/blog/notes', { id: 'three' })
   await gatehouse.signIn(page, ARTICLES)
-  await page.getByRole('link', { name: 'Indexes' }).click()
+  // The head stays in place, and selects the collection on each tab.
+  const tab = page.getByRole('link', { name: 'Indexes' })
+  const place = await tab.boundingBox()
+  await tab.click()
+  await expect(page.getByText('No indexes yet.')).toBeVisible()
+  expect(await tab.boundingBox()).toEqual(place)
+  const collection = page.getByRole('combobox', { name: 'Collection' })
+  await collection.selectOption('notes')
+  await expect(page).toHaveURL(/\/notes\/indexes$/)
+  await page.getByRole('link', { name: 'Schema' }).click()
+  await collection.selectOption('articles')
+  await expect(page).toHaveURL(/\/articles\/schema$/)
+  await tab.click()
   await expect(page.getByText('No indexes yet.')).toBeVisible()
   await page.getByRole('button', { name: 'Create index' }).click()
   const form = dialogOf(page, 'Create index of articles')

@@ -5,9 +5,8 @@ import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { AddButton } from '../shared/ui/form/add-button.tsx'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+import { CollectionHead } from './choose/collection-head.tsx'
 import { CollectionList } from './choose/collection-list.tsx'
-import { CollectionPicker } from './choose/collection-picker.tsx'
-import { CollectionTabs } from './choose/collection-tabs.tsx'
 import { DatabaseList } from './choose/database-list.tsx'
 import classes from './documents-page.module.css'
 import { hasDialog } from './documents-search.ts'
@@ -24,25 +23,30 @@ export function DocumentsPage() {
   usePageTitle(collection ?? false, database ?? false, 'Documents')
   return (
     <>
-      <PageHead
-        title="Documents"
-        action={
-          mayChange &&
-          database !== undefined && (
-            <>
-              {/* With a collection, the button is beside its filters. */}
-              {collection === undefined && (
-                <Button variant="default" onClick={load}>
-                  Import
-                </Button>
-              )}
-              <AddButton onClick={create} onPointerEnter={preload} onFocus={preload}>
-                Create document
-              </AddButton>
-            </>
-          )
-        }
-      />
+      {database === undefined ? (
+        <PageHead title="Documents" />
+      ) : (
+        <CollectionHead
+          database={database}
+          collection={collection}
+          tab=""
+          action={
+            mayChange && (
+              <>
+                {/* With a collection, the button is beside its filters. */}
+                {collection === undefined && (
+                  <Button variant="default" onClick={load}>
+                    Import
+                  </Button>
+                )}
+                <AddButton onClick={create} onPointerEnter={preload} onFocus={preload}>
+                  Create document
+                </AddButton>
+              </>
+            )
+          }
+        />
+      )}
       {!mayChange && (
         <p className={classes.role}>
           You are a viewer. Only operators and admins can change documents.
@@ -52,8 +56,6 @@ export function DocumentsPage() {
         <DatabaseList />
       ) : (
         <>
-          <CollectionPicker database={database} collection={collection} />
-          {collection !== undefined && <CollectionTabs collectionRef={{ database, collection }} />}
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (

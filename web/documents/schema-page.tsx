@@ -39,7 +39,7 @@ export function SchemaPage() {
   usePageTitle('Schema', collection, database, 'Documents')
   return (
     <>
-      <CollectionHead title={`Schema of ${collection}`} collectionRef={collectionRef} />
+      <CollectionHead database={database} collection={collection} tab="/schema" />
       <ReadResult query={query} what="the schema" database={database}>
         {(schema) =>
           mayChange ? (

@@ -60,6 +60,7 @@ const schemaRoute = createRoute({
   path: '/documents/$database/$collection/schema',
   component: lazyPage(async () => (await import('../../documents/schema-page.tsx')).SchemaPage, {
     what: 'the schema',
+    heading: 'Documents',
   }),
 })
 
@@ -69,7 +70,7 @@ const indexesRoute = createRoute({
   validateSearch: readIndexesSearch,
   component: lazyPage(
     async () => (await import('../../documents/indexes/indexes-page.tsx')).IndexesPage,
-    { what: 'the indexes' },
+    { what: 'the indexes', heading: 'Documents' },
   ),
 })
 

@@ -1,29 +1,24 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { PageHead } from '../../shared/ui/layout/page-head.tsx'
-import type { CollectionRef } from '../use-documents-location.ts'
-import classes from './collection-head.module.css'
-import { CollectionTabs } from './collection-tabs.tsx'
+import { CollectionPicker } from './collection-picker.tsx'
+import { type CollectionTab, CollectionTabs } from './collection-tabs.tsx'
 
 export interface CollectionHeadProps {
-  readonly title: string
-  readonly collectionRef: CollectionRef
+  readonly database: string
+  /** Undefined if no collection is selected. */
+  readonly collection: string | undefined
+  /** The tab that stays open when another collection is selected. */
+  readonly tab: CollectionTab
   readonly action?: ReactNode
 }
 
-/** The head of a page about one part of a collection, with links to the others. */
-export function CollectionHead({ title, collectionRef, action }: CollectionHeadProps) {
-  const { database } = collectionRef
+/** The head of the pages of a collection, the same on each of its tabs. */
+export function CollectionHead({ database, collection, tab, action }: CollectionHeadProps) {
   return (
     <>
-      <PageHead title={title} action={action} />
-      <p className={classes.place}>
-        In{' '}
-        <Link to="/documents/$database" params={{ database }}>
-          {database}
-        </Link>
-      </p>
-      <CollectionTabs collectionRef={collectionRef} />
+      <PageHead title="Documents" action={action} />
+      <CollectionPicker database={database} collection={collection} tab={tab} />
+      {collection !== undefined && <CollectionTabs collectionRef={{ database, collection }} />}
     </>
   )
 }

@@ -1,19 +1,24 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { collectionsQuery, databasesQuery } from '../../app/queries.ts'
 import filterBar from '../../shared/ui/form/filter-bar.module.css'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './collection-picker.module.css'
+import type { CollectionTab } from './collection-tabs.tsx'
 
 export interface CollectionPickerProps {
   readonly database: string
   /** Undefined if no collection is selected. */
   readonly collection: string | undefined
+  /** The tab that stays open when another collection is selected. */
+  readonly tab: CollectionTab
 }
 
 /** Selects the database and the collection. */
-export function CollectionPicker({ database, collection }: CollectionPickerProps) {
+export function CollectionPicker({ database, collection, tab }: CollectionPickerProps) {
   const { goTo } = useDocumentsLocation()
+  const navigate = useNavigate()
   const { data: databases = [] } = useQuery(databasesQuery)
   const { data: collections = [] } = useQuery(collectionsQuery(database))
   return (
@@ -41,7 +46,9 @@ export function CollectionPicker({ database, collection }: CollectionPickerProps
         value={collection ?? ''}
         onChange={(event) => {
           const chosen = event.currentTarget.value
-          goTo(chosen === '' ? { database } : { database, collection: chosen })
+          if (chosen === '') return goTo({ database })
+          const params = { database, collection: chosen }
+          void navigate({ to: `/documents/$database/$collection${tab}`, params })
         }}
       />
     </div>

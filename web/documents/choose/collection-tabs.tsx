@@ -2,6 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { Tabs, tabClass } from '../../shared/ui/layout/tabs.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 
+/** A page of a collection, by the end of its path. */
+export type CollectionTab = '' | '/indexes' | '/schema'
+
 /** Links between the documents, the indexes and the schema of a collection. */
 export function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
   const params = { database: collectionRef.database, collection: collectionRef.collection }

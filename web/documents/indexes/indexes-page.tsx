@@ -26,8 +26,9 @@ export function IndexesPage() {
   return (
     <>
       <CollectionHead
-        title={`Indexes of ${collection}`}
-        collectionRef={collectionRef}
+        database={database}
+        collection={collection}
+        tab="/indexes"
         action={mayChange && <AddButton onClick={create}>Create index</AddButton>}
       />
       {!mayChange && (
