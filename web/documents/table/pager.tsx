@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { useRef } from 'react'
 import { IconChevronLeft, IconChevronRight } from '../../shared/ui/icon/icons.tsx'
 import { PrintNote } from '../../shared/ui/print/printed-rows.tsx'
 import type { PagePosition } from '../documents-search.ts'
@@ -14,21 +13,25 @@ export interface PagerProps {
 
 /**
  * Buttons for the previous and next page. The server supplies only the next cursor, so the
- * component remembers the previous ones.
+ * component remembers the pages on the way to this one, also after a reload.
  */
 export function Pager({ next, loading }: PagerProps) {
-  const { search, page } = useDocumentsLocation()
-  const now = keyOf(search)
-  const before = useRef(new Map<string, PagePosition>())
-  if (now === '' && next === undefined && !loading) return null
-  const canGoBack = now === '' || before.current.has(now)
+  const { database, collection, search, page } = useDocumentsLocation()
+  const { filter, sort, after, cursor } = search
+  const isFirst = after === undefined && cursor === undefined
+  if (isFirst && next === undefined && !loading) return null
+  const list = JSON.stringify([database, collection, filter, sort])
+  const trail = readTrail(list)
+  const now = JSON.stringify([after, cursor])
+  const at = trail.findIndex((each) => JSON.stringify([each.after, each.cursor]) === now)
+  const previous = at > 0 ? trail[at - 1] : undefined
   const goBack = () => {
-    if (now !== '') page(before.current.get(now) ?? {})
+    if (!isFirst) page(previous ?? {})
   }
   const goOn = () => {
     if (next === undefined) return
-    const { after, cursor } = search
-    before.current.set(keyOf(next), { after, cursor })
+    const before = at < 0 ? [{ after, cursor }] : trail.slice(0, at + 1)
+    storeTrail(list, [...before, next])
     page(next)
   }
   return (
@@ -36,10 +39,10 @@ export function Pager({ next, loading }: PagerProps) {
       <Button
         variant="default"
         leftSection={<IconChevronLeft />}
-        aria-disabled={now === '' || undefined}
+        aria-disabled={isFirst || undefined}
         onClick={goBack}
       >
-        {canGoBack ? 'Previous' : 'First page'}
+        {isFirst || previous !== undefined ? 'Previous' : 'First page'}
       </Button>
       <Button
         variant="default"
@@ -54,5 +57,21 @@ export function Pager({ next, loading }: PagerProps) {
   )
 }
 
-/** Returns a text that identifies a position; empty on the first page. */
-const keyOf = ({ after, cursor }: PagePosition) => [after, cursor].join(' ').trim()
+const keyOf = (list: string) => `gatehouse-pages ${list}`
+
+/** Returns the pages of a list that were visited one after another in this tab. */
+function readTrail(list: string): readonly PagePosition[] {
+  try {
+    return JSON.parse(sessionStorage.getItem(keyOf(list)) ?? '[]')
+  } catch {
+    return []
+  }
+}
+
+function storeTrail(list: string, trail: readonly PagePosition[]): void {
+  try {
+    sessionStorage.setItem(keyOf(list), JSON.stringify(trail))
+  } catch {
+    // Storage is blocked or full. The first page can still be reached.
+  }
+}
