@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { UNDO_TIP, useUndoKey } from '../../shared/keys/use-undo-key.ts'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import { UndoBar, UndoFailure } from '../../shared/ui/overlay/undo-bar.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
@@ -7,7 +9,7 @@ import { type SelectionOutcome, undoChanges } from './change-selected.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
-/** How long an undo is offered, ms, and how long after the bar was hovered or focused. */
+/** How long an undo is offered, ms, and how long the bar stays after it was hovered, focused or used. */
 const UNDO_MS = 10_000
 const MIN_AFTER_PAUSE_MS = 3_000
 
@@ -21,14 +23,14 @@ export interface UndoChangesProps {
 }
 
 /**
- * Shows the outcome of a change of several documents, and offers for ten seconds to undo it. Hover
- * and focus pause the countdown. Failures stay until they are dismissed.
+ * Shows the outcome of a change of documents, and offers for ten seconds to undo it, also with Ctrl+Z
+ * or ⌘Z. Hover and focus pause the countdown. Failures stay until they are dismissed.
  */
 export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProps) {
   const undo = useChangeSelected(collectionRef)
   const [deadline, setDeadline] = useState<number | undefined>(() => Date.now() + UNDO_MS)
-  const stays =
-    outcome.failures.length > 0 || undo.isPending || (undo.data?.failures.length ?? 0) > 0
+  const shown = undo.data ?? outcome
+  const stays = undo.isPending || shown.failures.length > 0
   const close = useRef(onClose)
   close.current = onClose
   useEffect(() => {
@@ -39,34 +41,34 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
   const pause = () => setDeadline(undefined)
   const resume = useCallback(() => setDeadline(Date.now() + MIN_AFTER_PAUSE_MS), [])
   const { changes } = outcome
-  const failures = undo.data?.failures ?? outcome.failures
+  const isOffered = changes.length > 0 && undo.data === undefined
+  const run = () => undo.mutate(() => undoChanges(collectionRef, changes), { onSuccess: resume })
+  useUndoKey(isOffered && !undo.isPending ? run : undefined)
   return (
     <FloatingBar>
       <UndoBar
-        isFailed={failures.length > 0}
+        // A new status is not read: the outcome is announced.
+        key={undo.data?.verb}
+        isFailed={shown.failures.length > 0}
         onPause={pause}
         onResume={resume}
         onClose={onClose}
         action={
-          changes.length > 0 &&
-          undo.data === undefined && (
+          isOffered && (
             <Button
+              ref={keepFocus}
               variant="subtle"
               aria-disabled={undo.isPending || undefined}
-              onClick={() =>
-                undo.isPending ||
-                undo.mutate(() => undoChanges(collectionRef, changes), {
-                  onSuccess: (result) => result.failures.length === 0 && onClose(),
-                })
-              }
+              data-tip={UNDO_TIP}
+              onClick={() => undo.isPending || run()}
             >
               {undo.isPending ? 'Undoing…' : 'Undo'}
             </Button>
           )
         }
       >
-        <p>{describeOutcome(undo.data ?? outcome)}</p>
-        {failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
+        <p>{describeOutcome(shown)}</p>
+        {shown.failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
           <UndoFailure key={id} name={id} reason={reason} />
         ))}
       </UndoBar>

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { UNDO_TIP } from '../../shared/keys/use-undo-key.ts'
 import { UndoBar, UndoFailure } from '../../shared/ui/overlay/undo-bar.tsx'
 import type { EndpointChange } from '../guard/check-changes.ts'
 import { type Undo, undo } from '../model/undo.ts'
@@ -26,7 +27,7 @@ export function EndpointUndoBar({ now, onUndo }: { now: Undo; onUndo: () => void
           <Button
             variant="subtle"
             aria-disabled={now.stage === 'undoing' || undefined}
-            data-tip="Ctrl Z or ⌘ Z"
+            data-tip={UNDO_TIP}
             onClick={onUndo}
           >
             {labels[now.stage]}

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useKeys } from '../../shared/keys/use-keys.ts'
+import { useUndoKey } from '../../shared/keys/use-undo-key.ts'
 import { useUndo } from './use-undo.ts'
 
 const load = () => import('./endpoint-undo-bar.tsx')
@@ -17,14 +17,7 @@ export async function preloadUndo(): Promise<void> {
 export function UndoOutlet() {
   const { now, takeBack } = useUndo()
   const open = now?.stage === 'offered' || now?.stage === 'failed'
-  useKeys('endpoints', {
-    undo: ({ target }) => {
-      // In a text field the shortcut undoes typing.
-      if (!open || (target instanceof HTMLElement && target.matches(FIELD))) return false
-      void takeBack()
-      return true
-    },
-  })
+  useUndoKey(open ? () => void takeBack() : undefined)
   if (now === undefined) return null
   return (
     <Suspense>
@@ -32,5 +25,3 @@ export function UndoOutlet() {
     </Suspense>
   )
 }
-
-const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]'

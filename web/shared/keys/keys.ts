@@ -36,6 +36,13 @@ export const KEYS = [
   { id: 'go-documents', keys: ['G O'], where: 'anywhere', label: 'Go to Documents' },
   { id: 'go-access', keys: ['G A'], where: 'anywhere', label: 'Go to Access', needs: 'admin' },
   { id: 'go-activity', keys: ['G V'], where: 'anywhere', label: 'Go to Activity' },
+  {
+    id: 'undo',
+    keys: ['Mod+Z'],
+    where: 'anywhere',
+    label: 'Undo the last change',
+    needs: 'operator',
+  },
   // `useEscape` handles it for all layers that can be open at once.
   { id: 'close', keys: ['Escape'], where: 'anywhere', label: 'Close the topmost dialog or panel' },
   { id: 'next', keys: ['ArrowDown', 'J'], where: 'table', label: 'Next row' },
@@ -64,7 +71,6 @@ export const KEYS = [
     label: 'Remove the endpoint',
     needs: 'operator',
   },
-  { id: 'undo', keys: ['Mod+Z'], where: 'endpoints', label: 'Undo the removal', needs: 'operator' },
   { id: 'open', keys: ['Enter'], where: 'documents', label: 'Open the document' },
   { id: 'add', keys: ['N'], where: 'documents', label: 'Create a document', needs: 'operator' },
   { id: 'edit', keys: ['E'], where: 'documents', label: 'Edit the document', needs: 'operator' },

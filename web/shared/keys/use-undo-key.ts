@@ -1,0 +1,19 @@
+import { useKeys } from './use-keys.ts'
+
+/** Text fields, in which the shortcut undoes typing. */
+const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]'
+
+/** The shortcut, as it is shown at an Undo button. */
+export const UNDO_TIP = 'Ctrl Z or ⌘ Z'
+
+/** Binds Ctrl+Z or ⌘Z. `undo` is undefined while nothing can be undone. */
+export function useUndoKey(undo: (() => void) | undefined): void {
+  useKeys('anywhere', {
+    undo: ({ target }) => {
+      if (undo === undefined || (target instanceof HTMLElement && target.matches(FIELD)))
+        return false
+      undo()
+      return true
+    },
+  })
+}
