@@ -46,6 +46,25 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await expect(page.getByText('GET /_db/blog/articles?author=ada')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
 
+  // Several values, suggested one by one.
+  await page.getByRole('button', { name: 'Edit the filter author is ada' }).click()
+  const edit = page.getByRole('form', { name: 'Edit filter' })
+  const several = edit.getByRole('combobox', { name: 'Value' })
+  await edit.getByRole('combobox', { name: 'Condition' }).selectOption('is one of')
+  await several.fill('grace, ')
+  await page.getByRole('option', { name: 'ada', exact: true }).click()
+  await expect(several).toHaveValue('grace, ada')
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveCount(50)
+  const chip = page.getByRole('button', {
+    name: 'Edit the filter author is one of “grace”, “ada”',
+  })
+  await expect(page.getByText('GET /_db/blog/articles?author:in=grace,ada')).toBeVisible()
+  await chip.click()
+  await several.fill('ada')
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveText(['d55'])
+
   await page.getByRole('link', { name: 'd55' }).click()
   await dialogOf(page, 'Document d55').getByRole('button', { name: 'Delete document' }).click()
   const question = dialogOf(page, 'Delete document d55?')

@@ -1,15 +1,20 @@
 import { Autocomplete, NativeSelect } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
+import { splitValues } from '../../../server/contract/field-path.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import {
   type Condition,
   OPERATOR_WORDS,
   type Operator,
+  parseValues,
   partsOf,
+  printValue,
+  printValues,
   toCondition,
 } from '../model/conditions.ts'
+import { splitUnescaped } from '../model/field-path.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'
@@ -45,12 +50,14 @@ export function ConditionForm(props: ConditionFormProps) {
   const element = useRef<HTMLFormElement>(null)
   useEffect(() => element.current?.querySelector('input')?.focus(), [])
   useEscape('field', () => element.current?.contains(document.activeElement) === true && onCancel())
+  const { before, options } = choice === 'in' ? toListOptions(value, values) : toOptions(values)
   const takesValue = choice !== 'exists' && choice !== 'missing'
   const submit = () =>
     form.submit(() => {
       const name = field.trim()
       if (choice === 'missing') onSave(toCondition(name, 'exists', 'false'))
       else if (choice === 'exists') onSave(toCondition(name, 'exists', 'true'))
+      else if (choice === 'in') onSave(toCondition(name, 'in', parseValues(value)))
       else onSave(toCondition(name, choice as Operator, value))
     })
   const suggests = {
@@ -95,9 +102,10 @@ export function ConditionForm(props: ConditionFormProps) {
         <Autocomplete
           {...suggests}
           label="Value"
-          placeholder={choice === 'in' ? 'ada,grace' : ''}
+          placeholder={choice === 'in' ? 'ada, grace' : ''}
           classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
-          data={values}
+          data={options}
+          renderOption={({ option }) => option.value.slice(before.length)}
           {...form.getInputProps('value')}
         />
       )}
@@ -109,9 +117,30 @@ export function ConditionForm(props: ConditionFormProps) {
   )
 }
 
+/** Suggested texts of a field, and their beginning, which is not shown. */
+interface Options {
+  readonly before: string
+  readonly options: readonly string[]
+}
+
+const toOptions = (values: readonly string[]): Options => ({ before: '', options: values })
+
+/** Suggests values after the last comma, without those that are typed before it. */
+function toListOptions(typed: string, values: readonly string[]): Options {
+  const parts = splitUnescaped(typed, ',')
+  const last = parts.at(-1)?.trimStart() ?? ''
+  const before = typed.slice(0, typed.length - last.length)
+  const used = new Set(splitValues(parseValues(parts.slice(0, -1).join(','))))
+  return {
+    before,
+    options: values.filter((value) => !used.has(value)).map((value) => before + printValue(value)),
+  }
+}
+
 function toValues(condition: Condition | undefined) {
   if (condition === undefined) return { field: '', choice: 'eq', value: '' }
   const { field, operator, value } = partsOf(condition)
   if (operator === undefined) return { field, choice: 'eq', value }
+  if (operator === 'in') return { field, choice: 'in', value: printValues(value) }
   return { field, choice: operator === 'exists' && value === 'false' ? 'missing' : operator, value }
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { printFieldPath } from '../../../server/contract/field-path.ts'
+import { printFieldPath, splitValues } from '../../../server/contract/field-path.ts'
 import {
   conditionsOf,
   describeCondition,
@@ -8,7 +8,9 @@ import {
   OPERATOR_WORDS,
   type Operator,
   parseFilter,
+  parseValues,
   partsOf,
+  printValues,
   toCondition,
 } from './conditions.ts'
 
@@ -58,6 +60,8 @@ test.each([
   ['tags:exists=true', 'tags exists'],
   ['title=', 'title is “”'],
   ['a\\:b:lt=1', 'a:b is less than 1'],
+  ['author:in=ada, grace', 'author is one of “ada”, “ grace”'],
+  ['author:in=a\\,b', 'author is one of “a,b”'],
   ['a\\.b=1', '"a.b" is 1'],
   ['year:above=2000', 'year:above=2000'],
 ])('%j is described as %j', (text, words) => {
@@ -65,6 +69,27 @@ test.each([
   expect(
     'conditions' in parsed && parsed.conditions.map((each) => describeCondition(each)),
   ).toEqual([words])
+})
+
+test.each([
+  ['ada,grace', 'ada,grace'],
+  [' ada , grace hopper ', 'ada,grace hopper'],
+  ['ada,\\ grace\\ ', 'ada, grace '],
+  ['a\\,b, c\\\\ ', 'a\\,b,c\\\\'],
+  ['ada,', 'ada,'],
+  ['C:\\x', 'C:\\x'],
+])('The typed values %j are the value %j', (typed, value) => {
+  expect(parseValues(typed)).toBe(value)
+})
+
+test('Values are the same after they were typed', () => {
+  const part = fc.stringMatching(/^[ ,\\a\t]{0,6}$/)
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1 }), (values) => {
+      const value = values.map((each) => each.replace(/[\\,]/g, '\\$&')).join(',')
+      expect(splitValues(parseValues(printValues(value)))).toEqual(values)
+    }),
+  )
 })
 
 test.each([

@@ -1,3 +1,4 @@
+import { splitValues } from '../../../server/contract/field-path.ts'
 import { adviseParameter, isQueryParameter } from '../../../server/contract/query-parameter.ts'
 import { fieldLabel, namesOf, splitUnescaped } from './field-path.ts'
 
@@ -66,7 +67,32 @@ export function describeCondition(
   const label = show(fieldLabel(field))
   if (operator === 'exists' && value === 'true') return `${label} exists`
   if (operator === 'exists' && value === 'false') return `${label} does not exist`
+  if (operator === 'in') {
+    // Quoted, because a space at its edge would be invisible.
+    const values = splitValues(value).map((each) => `“${show(each)}”`)
+    return `${label} ${OPERATOR_WORDS.in} ${values.join(', ')}`
+  }
   return `${label} ${OPERATOR_WORDS[operator]} ${value === '' ? '“”' : show(value)}`
+}
+
+/** Returns one of several values as it is typed. A backslash precedes a comma or an outer space. */
+export const printValue = (value: string): string =>
+  value.replace(/[\\,]/g, '\\$&').replace(/^\s|\s$/g, '\\$&')
+
+/** Returns the value of an `in` condition as it is typed: `ada, grace`. */
+export const printValues = (value: string): string => splitValues(value).map(printValue).join(', ')
+
+/** Returns the value of an `in` condition from typed values. Spaces around commas are ignored. */
+export const parseValues = (typed: string): string =>
+  splitUnescaped(typed, ',').map(trimUnescaped).join(',')
+
+function trimUnescaped(part: string): string {
+  const characters = part.match(/\\.|./gs) ?? []
+  const isText = (character: string) => character.trim() !== ''
+  return characters
+    .slice(Math.max(0, characters.findIndex(isText)), characters.findLastIndex(isText) + 1)
+    .map((character) => (/^\\\s$/.test(character) ? character.charAt(1) : character))
+    .join('')
 }
 
 /** The conditions of a filter as text, or why the text is not a filter. */
