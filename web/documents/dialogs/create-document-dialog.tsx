@@ -2,16 +2,13 @@ import * as z from 'zod/mini'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import { minifyJson } from '../editor/document-text.ts'
+import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentLink } from '../find-document-link.ts'
 import { useCreateDocument } from '../mutations/create-document.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { collectionName } from './collection-name.ts'
-
-/** Initial text of the form. */
-const INITIAL_TEXT = '{\n  \n}'
 
 const newDocumentSchema = z.object({
   collection: collectionName,
@@ -27,7 +24,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
   const { list, goTo, close } = useDocumentsLocation()
   const form = useJsonForm({
     draft: `document of ${database}/${collection ?? ''}`,
-    initialValues: { collection: collection ?? '', text: INITIAL_TEXT },
+    initialValues: { collection: collection ?? '', text: NEW_DOCUMENT },
     schema: newDocumentSchema,
   })
   const collectionRef = { database, collection: form.values.collection.trim() }

@@ -1,5 +1,8 @@
 import { type ParseError, parse } from 'jsonc-parser'
 
+/** The text of a new document. */
+export const NEW_DOCUMENT = '{\n  \n}'
+
 /** Formats JSON over several lines. */
 export const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 

@@ -7,6 +7,7 @@ import { minimalSetup } from 'codemirror'
 import { getNonce } from 'get-nonce'
 import { type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
+import { NEW_DOCUMENT } from './document-text.ts'
 import { editorTheme } from './editor-theme.ts'
 import type { TextRange } from './pointer-range.ts'
 
@@ -58,6 +59,8 @@ export function JsonEditor(props: JsonEditorProps) {
       parent,
       state: EditorState.create({
         doc: now.current.text,
+        // Between the braces, where its fields are typed.
+        selection: { anchor: now.current.text === NEW_DOCUMENT ? NEW_DOCUMENT.length - 2 : 0 },
         extensions: [
           EditorView.cspNonce.of(getNonce() ?? ''),
           editorTheme,

@@ -4,7 +4,13 @@ import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import type { StoredDocument } from '../document-client.ts'
-import { documentError, formatJson, minifyJson, sameDocument } from '../editor/document-text.ts'
+import {
+  documentError,
+  formatJson,
+  minifyJson,
+  NEW_DOCUMENT,
+  sameDocument,
+} from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
 import { conditionsOf } from '../model/conditions.ts'
@@ -21,8 +27,6 @@ import { useChangeSelected } from './use-change-selected.ts'
 /** Maximum number of documents to read for an example of a change of all that match. */
 const EXAMPLES = 6
 
-const INITIAL_TEXT = '{\n  \n}'
-
 /** Form that merges a patch into the selected documents, with a preview. */
 export function EditSelectedDialog(props: SelectionDialogProps) {
   const { collectionRef, selection, onClose, onDone } = props
@@ -35,7 +39,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const query = useQuery(selectedQuery(collectionRef, read))
   const form = useJsonForm({
     draft: `changes of ${collectionRef.database}/${collectionRef.collection}`,
-    initialValues: { text: INITIAL_TEXT },
+    initialValues: { text: NEW_DOCUMENT },
     schema: z.object({ text: documentText }),
   })
   const change = useChangeSelected(collectionRef)
@@ -85,7 +89,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
           : `Edit ${formatDocuments(ids.size)}`
       }
       width={880}
-      deliberate={text !== INITIAL_TEXT}
+      deliberate={text !== NEW_DOCUMENT}
       onClose={onClose}
     >
       <FormFrame
