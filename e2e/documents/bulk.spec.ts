@@ -151,8 +151,14 @@ test('The documents that match are exported, and their request is copied', async
   await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
   const copied = () => page.evaluate(() => navigator.clipboard.readText())
   await expect.poll(copied).toMatch(/^curl .*\/_db\/blog\/articles\?author=ada&sort=-year'$/)
+  const copiedItem = page.getByRole('menuitem', { name: 'Copied', exact: true })
+  await expect(copiedItem).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(copiedItem).toBeHidden()
+  await expect(menu).toBeFocused()
   await menu.click()
-  await page.getByRole('menuitem', { name: 'Copy as fetch' }).click()
+  await page.getByRole('menuitem', { name: 'Copy as fetch' }).press('Enter')
+  await expect(copiedItem).toBeFocused()
   await expect.poll(copied).toMatch(/^const response = await fetch\(/)
   // The copied code runs in any program that has a token.
   const read = new Function(

@@ -1,9 +1,7 @@
 import { Button } from '@mantine/core'
-import { useState } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
-import { copyText } from '../../shared/ui/text/copy-text.ts'
+import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonEditor } from '../editor/json-editor.tsx'
@@ -21,13 +19,8 @@ export function DocumentDialog({
   const { id, json } = document
   const { close, edit, remove } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
-  const [copied, setCopied] = useState(false)
+  const [copied, copy] = useCopied()
   const text = formatJson(json)
-  const copy = async () => {
-    const done = await copyText(text)
-    setCopied(done)
-    announce(done ? `The JSON of ${id} was copied.` : 'The JSON could not be copied.')
-  }
   return (
     <Dialog
       title={`Document ${id}`}
@@ -43,8 +36,8 @@ export function DocumentDialog({
             Delete document
           </Button>
         )}
-        <Button variant="default" onClick={copy}>
-          {copied ? 'Copied' : 'Copy JSON'}
+        <Button variant="default" onClick={() => copy(text, `The JSON of ${id}`)}>
+          {copied === text ? 'Copied' : 'Copy JSON'}
         </Button>
         {mayChange && (
           <Button variant="filled" onClick={() => edit(id)}>

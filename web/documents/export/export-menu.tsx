@@ -4,7 +4,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
-import { copyText } from '../../shared/ui/text/copy-text.ts'
+import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
@@ -35,11 +35,7 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
   })
   // Other pages of the console do not end the export.
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => download.isPending })
-  const copy = async (what: string, toText: (url: string) => string) => {
-    const path = toApiPath(collectionRef, conditionsOf(filter), sort)
-    const done = await copyText(toText(location.origin + path))
-    announce(done ? `The ${what} was copied.` : `The ${what} could not be copied.`)
-  }
+  const url = location.origin + toApiPath(collectionRef, conditionsOf(filter), sort)
   const cancel = () => {
     abort.current?.abort()
     download.reset()
@@ -60,8 +56,8 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => copy('curl command', toCurl)}>Copy as curl</Menu.Item>
-        <Menu.Item onClick={() => copy('fetch call', toFetch)}>Copy as fetch</Menu.Item>
+        <CopyItem label="Copy as curl" name="The curl command" text={toCurl(url)} />
+        <CopyItem label="Copy as fetch" name="The fetch call" text={toFetch(url)} />
       </MenuButton>
       {(download.isPending || download.isError) && (
         <ExportProgress
@@ -72,5 +68,15 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
         />
       )}
     </>
+  )
+}
+
+/** Menu item that copies text. The menu stays open and confirms it. */
+function CopyItem({ label, name, text }: { label: string; name: string; text: string }) {
+  const [copied, copy] = useCopied()
+  return (
+    <Menu.Item closeMenuOnClick={false} onClick={() => copy(text, name)}>
+      {copied === text ? 'Copied' : label}
+    </Menu.Item>
   )
 }

@@ -1,7 +1,5 @@
 import { Button } from '@mantine/core'
-import { useState } from 'react'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { copyText } from '../../shared/ui/text/copy-text.ts'
+import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
@@ -12,17 +10,13 @@ export function RequestLine(props: { collectionRef: CollectionRef; onEdit: () =>
   const { collectionRef, onEdit } = props
   const { search } = useDocumentsLocation()
   const path = toApiPath(collectionRef, conditionsOf(search.filter), search.sort)
-  const [copied, setCopied] = useState<string>()
-  const copy = async () => {
-    const done = await copyText(location.origin + path)
-    setCopied(done ? path : undefined)
-    announce(done ? 'The link was copied.' : 'The link could not be copied.')
-  }
+  const link = location.origin + path
+  const [copied, copy] = useCopied()
   return (
     <div className={classes.line}>
       <code className={`mono ${classes.path}`}>GET {path}</code>
-      <Button variant="subtle" onClick={copy}>
-        {copied === path ? 'Copied' : 'Copy link to API'}
+      <Button variant="subtle" onClick={() => copy(link, 'The link')}>
+        {copied === link ? 'Copied' : 'Copy link to API'}
       </Button>
       <Button variant="subtle" onClick={onEdit}>
         Edit as text
