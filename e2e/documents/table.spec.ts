@@ -5,7 +5,9 @@ import { expect, test } from '../support/server/gatehouse.ts'
 test('Documents are paged, filtered and deleted after a confirmation', async ({
   page,
   gatehouse,
+  browserErrors,
 }) => {
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/d05$/)
   const many = Array.from({ length: 60 }, (_, at) => ({
     id: `d${String(at).padStart(2, '0')}`,
     title: `Number ${at}`,
@@ -72,11 +74,39 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await expect(question).toContainText('"title": "Number 55"')
   await question.getByRole('button', { name: 'Delete document' }).click()
   await expect(question).toBeHidden()
+  const last = page.getByRole('region', { name: 'Last change' })
+  await expect(last).toContainText('1 document was deleted.')
   await expect(page.getByText('No documents in articles match the filter.')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(ids).toHaveCount(50)
   await expect(page.getByRole('main')).toBeFocused()
   expect((await gatehouse.get('/_db/blog/articles/d55')).status).toBe(404)
+
+  // By keyboard. The focus moves to the next document, and Ctrl+Z restores the deleted one.
+  await last.getByRole('button', { name: 'Close' }).click()
+  const remove = async (id: string) => {
+    await page.goto(`${ARTICLES}?remove=${id}`)
+    const asked = dialogOf(page, `Delete document ${id}?`)
+    await expect(asked).toContainText('You can undo this for ten seconds.')
+    await expect(page.getByRole('link', { name: id })).toBeAttached()
+    await asked.getByRole('button', { name: 'Delete document' }).press('Enter')
+  }
+  await remove('d03')
+  await expect(page.getByRole('link', { name: 'd03' })).toBeHidden()
+  await expect(page.getByRole('link', { name: 'd04' })).toBeFocused()
+  await page.keyboard.press('Control+z')
+  await expect(last).toHaveText('1 document was restored.')
+  await expect(page.getByRole('link', { name: 'd03' })).toBeVisible()
+  expect((await gatehouse.get('/_db/blog/articles/d03')).body).toEqual(many[3])
+
+  // A document with this id that someone else created is kept.
+  await remove('d05')
+  await expect(last).toContainText('1 document was deleted.')
+  await gatehouse.post('/_db/blog/articles', { id: 'd05', title: 'theirs' })
+  await page.keyboard.press('Control+z')
+  await expect(last).toContainText('1 document could not be restored.')
+  await expect(last).toContainText(/d05\s+Someone created it again\./)
+  expect((await gatehouse.get('/_db/blog/articles/d05')).body).toMatchObject({ title: 'theirs' })
 })
 
 test('A table is sorted, its columns are chosen and resized, and the browser remembers them', async ({

@@ -6,3 +6,10 @@ export function findDocumentLink(id: string): HTMLElement | null {
   const row = document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(id)}"]`)
   return row instanceof HTMLTableRowElement ? row : (row?.querySelector('a') ?? null)
 }
+
+/** Returns the id of the document that takes the place of a deleted one; undefined if there is none. */
+export function findNeighbour(id: string): string | undefined {
+  const row = findDocumentLink(id)?.closest('[data-row]')
+  const neighbour = row?.nextElementSibling ?? row?.previousElementSibling
+  return neighbour?.getAttribute('data-row') ?? undefined
+}

@@ -13,10 +13,6 @@ export function useDocumentChanges() {
       queryClient.setQueryData(documentQuery(collectionRef, document.id).queryKey, document)
       invalidate(queryClient, collectionRef)
     },
-    deleted: (collectionRef: CollectionRef, id: string) => {
-      queryClient.removeQueries(documentQuery(collectionRef, id))
-      invalidate(queryClient, collectionRef)
-    },
   }
 }
 

@@ -1,11 +1,13 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
-import { findDocumentLink } from '../find-document-link.ts'
+import { findDocumentLink, findNeighbour } from '../find-document-link.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
-import { useDeleteDocument } from '../mutations/delete-document.ts'
+import { deleteOne } from '../selection/change-selected.ts'
+import { useShowChange } from '../selection/last-change.tsx'
+import { useChangeSelected } from '../selection/use-change-selected.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /** Asks for confirmation before a document is deleted, and shows its content. */
@@ -19,13 +21,19 @@ export function DeleteDocumentDialog({
   const { id } = document
   const { close } = useDocumentsLocation()
   const [now, setNow] = useState(document)
-  const remove = useDeleteDocument(collectionRef)
+  const remove = useChangeSelected(collectionRef)
+  const show = useShowChange()
+  /** The document whose link receives the focus. */
+  const next = useRef(id)
   const error =
     remove.error instanceof ConflictError ? CHANGED_MESSAGE : (remove.error?.message ?? '')
   const submit = () =>
-    remove.mutate(now, {
-      // Not called if the dialog was closed before the response.
-      onSuccess: close,
+    remove.mutate(() => deleteOne(collectionRef, now), {
+      onSuccess: (outcome) => {
+        next.current = findNeighbour(id) ?? ''
+        show({ collectionRef, outcome })
+        close()
+      },
       onError: (reason) => {
         if (reason instanceof ConflictError) setNow({ id, ...(reason.current ?? now) })
       },
@@ -42,9 +50,13 @@ export function DeleteDocumentDialog({
         run: submit,
       }}
       onClose={close}
-      returnTo={() => findDocumentLink(id)}
+      returnTo={() =>
+        findDocumentLink(next.current) ??
+        // Not the link of the deleted document, which is about to be removed.
+        (next.current === id ? undefined : window.document.querySelector('main'))
+      }
     >
-      <p>It is deleted immediately and permanently.</p>
+      <p>You can undo this for ten seconds.</p>
       <JsonBlock label={`Document ${id} as JSON`} text={formatJson(now.json)} />
     </ConfirmDialog>
   )

@@ -1,8 +1,5 @@
-import { useMutation } from '@tanstack/react-query'
 import { requireOk } from '../../app/api.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { documentClient, type StoredDocument } from '../document-client.ts'
-import { useDocumentChanges } from '../use-document-changes.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
 import { readCurrent } from './save-document.ts'
@@ -27,16 +24,4 @@ export async function deleteDocument(
     if (current !== null) throw new ConflictError(current)
     return false
   }
-}
-
-/** Deletes a document. */
-export function useDeleteDocument(collectionRef: CollectionRef) {
-  const changes = useDocumentChanges()
-  return useMutation({
-    mutationFn: (document: StoredDocument) => deleteDocument(collectionRef, document),
-    onSuccess: (_, { id }) => {
-      announce(`Document ${id} was deleted.`)
-      changes.deleted(collectionRef, id)
-    },
-  })
 }

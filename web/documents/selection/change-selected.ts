@@ -11,7 +11,7 @@ import {
 } from '../document-client.ts'
 import { readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
-import { ConflictError } from '../mutations/conflict-error.ts'
+import { ConflictError, hasStatus } from '../mutations/conflict-error.ts'
 import { deleteDocument } from '../mutations/delete-document.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
@@ -94,8 +94,9 @@ async function changeEach(
 
 function reasonOf(error: Error): string {
   if (error instanceof NoResponse) return `${error.message} The change may have been made.`
-  const isConflict = error instanceof ApiFailure && error.status === 412
-  return error instanceof ConflictError || isConflict ? 'Someone changed it.' : error.message
+  return error instanceof ConflictError || hasStatus(error, 412)
+    ? 'Someone changed it.'
+    : error.message
 }
 
 /** Deletes these versions of documents. A document that was changed since then is kept. */
@@ -104,6 +105,20 @@ export const deleteEach = (collectionRef: CollectionRef, documents: readonly Sto
     const isDeleted = await deleteDocument(collectionRef, document)
     return isDeleted ? undefined : 'gone'
   })
+
+/**
+ * Deletes this version of a document.
+ *
+ * @throws ConflictError if it was changed since then.
+ */
+export async function deleteOne(
+  collectionRef: CollectionRef,
+  document: StoredDocument,
+): Promise<SelectionOutcome> {
+  const isDeleted = await deleteDocument(collectionRef, document)
+  const changes = isDeleted ? [{ before: document, after: undefined }] : []
+  return { verb: 'deleted', changes, failures: [], gone: isDeleted ? 0 : 1 }
+}
 
 /** Merges a patch into these versions of documents. */
 export const patchEach = (
@@ -127,14 +142,18 @@ export async function undoChanges(
 ): Promise<SelectionOutcome> {
   const afterOf = new Map(changes.map(({ before, after }) => [before.id, after]))
   const documents = changes.map(({ before }) => before)
-  return changeEach('restored', documents, ({ id, json }) => {
+  return changeEach('restored', documents, async ({ id, json }) => {
     const { param, document } = documentClient(collectionRef, id)
     const after = afterOf.get(id)
     const condition: Record<string, string> =
       after === undefined ? { 'If-None-Match': '*' } : { 'If-Match': after.etag }
-    return readStoredDocument(
-      document.$put({ param }, { headers: { ...JSON_TYPE, ...condition }, init: { body: json } }),
-    )
+    const headers = { ...JSON_TYPE, ...condition }
+    try {
+      return await readStoredDocument(document.$put({ param }, { headers, init: { body: json } }))
+    } catch (error) {
+      const isTaken = after === undefined && hasStatus(error, 412)
+      throw isTaken ? new Error('Someone created it again.') : error
+    }
   })
 }
 

@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core'
-import { lazy, useState } from 'react'
+import { lazy } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
-import type { SelectionOutcome } from './change-selected.ts'
+import { useShowChange } from './last-change.tsx'
 import classes from './selection-bar.module.css'
-import { UndoChanges } from './undo-changes.tsx'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 const DeleteSelected = lazy(async () => ({
@@ -32,7 +31,7 @@ export function SelectionBar(props: SelectionBarProps) {
   const { collectionRef, selection, hasMore, onChoose, onChooseAll, onClear } = props
   const { search, bulk, close } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
-  const [outcome, setOutcome] = useState<SelectionOutcome>()
+  const show = useShowChange()
   const { ids, isAll, isFull } = selection
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
@@ -72,20 +71,12 @@ export function SelectionBar(props: SelectionBarProps) {
             selection={selection}
             onClose={close}
             onDone={(result) => {
-              setOutcome(result)
+              if (result !== undefined) show({ collectionRef, outcome: result })
               // What failed stays selected.
               onChoose((result?.failures ?? []).map(({ id }) => id))
             }}
           />
         </LazyBoundary>
-      )}
-      {outcome !== undefined && (
-        <UndoChanges
-          key={outcome.changes.map(({ before }) => before.etag).join()}
-          collectionRef={collectionRef}
-          outcome={outcome}
-          onClose={() => setOutcome(undefined)}
-        />
       )}
     </>
   )

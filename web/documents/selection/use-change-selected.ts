@@ -9,7 +9,7 @@ import type { SelectionOutcome } from './change-selected.ts'
 import { describeOutcome } from './describe-outcome.ts'
 
 /**
- * Runs a change of several documents, announces its outcome, and reloads the collection. Its dialog
+ * Runs a change of documents, announces its outcome, and reloads the collection. Its dialog
  * stays open until it ends, because leaving would lose the outcome.
  */
 export function useChangeSelected(collectionRef: CollectionRef) {
@@ -18,7 +18,7 @@ export function useChangeSelected(collectionRef: CollectionRef) {
   // Not `isPending`, which is still true when the outcome closes the dialog.
   const isRunning = useRef(false)
   useBlocker({
-    shouldBlockFn: () => isRunning.current && search.bulk !== undefined,
+    shouldBlockFn: () => isRunning.current && (search.bulk ?? search.remove) !== undefined,
     enableBeforeUnload: () => isRunning.current,
   })
   return useMutation({
