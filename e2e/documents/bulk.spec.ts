@@ -256,10 +256,12 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(dialogOf(page, 'Document d9')).toContainText('"kind": 1')
 
   await page.goto(ARTICLES)
+  await expect(page.getByRole('rowheader')).toHaveCount(50)
+  await gatehouse.post('/_db/blog/articles', { id: 'theirs' })
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete all documents' }).click()
   const question = dialogOf(page, 'Delete all documents of articles?')
-  await expect(question).toContainText('1,202 documents')
+  await expect(question).toContainText('All 1,203 documents of the collection are deleted')
   await question.getByRole('button', { name: 'Delete all documents' }).click()
   await expect(question.getByRole('textbox')).toHaveAccessibleDescription(
     /Type articles exactly as shown to delete/,
@@ -267,7 +269,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
   const deleting = dialogOf(page, 'Deleting documents')
-  await expect(deleting).toContainText('1,202 documents of articles were deleted.')
+  await expect(deleting).toContainText('1,203 documents of articles were deleted.')
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
 
   // A collection is created with its first documents.

@@ -1,18 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
-import { collectionsQuery } from '../../app/queries.ts'
-import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { useDeleteAllDocuments } from '../mutations/delete-all-documents.ts'
+import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteManyDialog } from './delete-many-dialog.tsx'
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */
 export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { database, collection } = collectionRef
+  const { collection } = collectionRef
   const { close, follow } = useDocumentsLocation()
-  const { data: collections } = useQuery(collectionsQuery(database))
+  const count = useMatchingCount(collectionRef, undefined)
   const remove = useDeleteAllDocuments()
-  const size = collections?.find(({ name }) => name === collection)
-  const { documents = null, bytes = null } = size ?? {}
   return (
     <DeleteManyDialog
       title={`Delete all documents of ${collection}?`}
@@ -23,10 +19,8 @@ export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRe
       onClose={close}
     >
       <p>
-        {documents === null || bytes === null
-          ? 'Every document in it is deleted'
-          : `${formatCount(documents)} document${documents === 1 ? '' : 's'} (${formatBytes(bytes)}) of ${database} ${documents === 1 ? 'is' : 'are'} deleted`}{' '}
-        permanently, including those that the filter hides. The schema of the collection is kept.
+        {describeMatching([], count)} are deleted permanently, including those that the filter
+        hides. The schema of the collection is kept.
       </p>
     </DeleteManyDialog>
   )
