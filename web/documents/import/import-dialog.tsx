@@ -7,6 +7,7 @@ import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
@@ -176,6 +177,7 @@ export function ImportDialog(props: { database: string; collection: string | und
               placeholder="Choose a file"
               accept=".json,.ndjson,.jsonl,.csv,.tsv,application/json,application/x-ndjson,text/csv,text/tab-separated-values"
               clearable
+              clearButtonProps={{ 'aria-label': 'Remove the file', ref: keepFocus }}
               data-autofocus={collection !== undefined || undefined}
               {...form.getInputProps('file')}
             />
