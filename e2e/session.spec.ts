@@ -12,6 +12,13 @@ test('The console requires a sign-in, which returns to the requested page', asyn
   const wanted = `${consolePath}?q=state%3Alistening`
   await page.goto(wanted)
   await expect(page).toHaveTitle('Sign in · Gatehouse')
+  await expect(page.getByRole('button', { name: 'Sign in with the operator key' })).toBeVisible()
+  expect(
+    await page.evaluate(() => {
+      const { scrollHeight, clientHeight } = document.documentElement
+      return scrollHeight - clientHeight
+    }),
+  ).toBe(0)
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, gatehouse.operatorKey)
   await expect(page.getByRole('searchbox', { name: 'Filter endpoints' })).toHaveValue(
