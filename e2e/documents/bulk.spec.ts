@@ -171,7 +171,9 @@ test('The documents that match are exported, and their request is copied', async
 test('Documents are imported from text and from a file, filtered by several fields and deleted', async ({
   page,
   gatehouse,
+  browserErrors,
 }) => {
+  browserErrors.allow(/^http 422 POST .*\/_db\/blog\/articles/)
   await makeBlog(gatehouse, [{ id: 'd1', kind: 'stored' }])
   await gatehouse.signIn(page, ARTICLES)
   await page.getByRole('button', { name: 'Import' }).click()
@@ -241,6 +243,11 @@ test('Documents are imported from text and from a file, filtered by several fiel
   expect((await cancelled).url()).toContain('on-conflict=replace')
   await page.unroute(/on-conflict=replace$/)
   await page.getByRole('button', { name: 'Import' }).click()
+  await form.getByLabel('Or paste documents').fill('id,id')
+  await start.click()
+  await expect(form.getByText(/^The header is invalid\. .* Nothing was imported\.$/)).toBeVisible()
+  await expect(form.getByText('The header is invalid.')).toHaveCount(1)
+  await form.getByLabel('Or paste documents').fill('')
   const wrong = page.waitForEvent('filechooser')
   await form.getByRole('button', { name: 'File' }).click()
   await (await wrong).setFiles({ name: 'b.json', mimeType: 'application/json', buffer })

@@ -46,6 +46,9 @@ export const errorBody = z.object({
   ids: z
     .optional(z.array(z.string()))
     .check(z.describe('the ids of documents whose creation was not confirmed')),
+  stored: z
+    .optional(z.number())
+    .check(z.describe('the number of documents that an import stored before it failed')),
   fields: z
     .optional(z.array(z.string()))
     .check(z.describe('the fields of an index that would serve a query that reads too much')),

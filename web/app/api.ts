@@ -44,6 +44,8 @@ export class ApiFailure extends Error {
   readonly systemCode: string | undefined
   /** Violations of the collection's schema. */
   readonly violations: readonly Violation[]
+  /** The number of documents that an import stored before it failed. */
+  readonly stored: number | undefined
   /** The fields of an index that would serve a query that reads too much. */
   readonly fields: readonly string[]
 
@@ -55,6 +57,7 @@ export class ApiFailure extends Error {
     this.field = details.field
     this.systemCode = details.systemCode
     this.violations = details.violations ?? []
+    this.stored = details.stored
     this.fields = details.fields ?? []
   }
 }

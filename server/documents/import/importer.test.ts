@@ -194,6 +194,15 @@ forEachEngine((engine) => {
     await expect(importer.run(where, records(), 'fail', forever())).rejects.toMatchObject({
       code: 'database-not-found',
       message: 'database not found. The import has ended; 1,000 documents are stored.',
+      details: { stored: 1_000 },
+    })
+  })
+
+  it('says that nothing was imported if the header is invalid', async () => {
+    const records = readRecords(linesOf(['id,id']), 'csv')
+    await expect(importer.run(where, records, 'fail', forever())).rejects.toMatchObject({
+      message: expect.stringMatching(/^The header is invalid\. .*\. Nothing was imported\.$/),
+      details: { stored: 0 },
     })
   })
 

@@ -201,11 +201,14 @@ function count(
   }
 }
 
-/** Returns the failure of an import that has stored some documents. */
+/** Returns the failure of an import, with the number of documents that it has stored. */
 export function interruptedFailure(failure: Failure, { created, replaced }: ImportResult): Failure {
   const { code, message, cause, headers, details } = failure
-  const stored = (created + replaced).toLocaleString('en')
+  const stored = created + replaced
   const sentence = message.endsWith('.') ? message : `${message}.`
-  const text = `${sentence} The import has ended; ${stored} documents are stored.`
-  return new Failure(code, text, { ...details, cause, headers })
+  const kept =
+    stored === 0
+      ? 'Nothing was imported.'
+      : `The import has ended; ${stored.toLocaleString('en')} ${stored === 1 ? 'document is' : 'documents are'} stored.`
+  return new Failure(code, `${sentence} ${kept}`, { ...details, stored, cause, headers })
 }

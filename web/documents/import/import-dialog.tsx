@@ -3,6 +3,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { OnConflict } from '../../../server/contract/import.ts'
+import { ApiFailure } from '../../app/api.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
@@ -222,6 +223,7 @@ export function ImportDialog(props: { database: string; collection: string | und
                   source={source}
                   text={file === null ? text : undefined}
                   format={format}
+                  failure={String(form.errors.form ?? '')}
                 />
               )}
             </>
@@ -251,6 +253,13 @@ function useBegin(file: File | null): string | undefined {
 
 const STORED_NOTE =
   'Documents that are already stored are kept. To continue, import again and keep or replace stored documents.'
-const withNote = (error: Error) =>
-  `${error.message} ${error instanceof SourceError ? 'Nothing was imported.' : STORED_NOTE}`
+
+/** Returns why an import failed, and what it has stored. */
+function withNote(error: Error): string {
+  if (error instanceof SourceError) return `${error.message} Nothing was imported.`
+  // The server's message says so.
+  if (error instanceof ApiFailure && error.stored === 0) return error.message
+  return `${error.message} ${STORED_NOTE}`
+}
+
 const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

@@ -2,17 +2,19 @@ import { useEffect, useState } from 'react'
 import { formatCell } from '../model/format-cell.ts'
 import classes from './import-dialog.module.css'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
-import type { ImportFormat } from './read-source.ts'
+import { type ImportFormat, UNREADABLE } from './read-source.ts'
 
 export interface ImportPreviewProps {
   readonly source: Blob
   /** The pasted text; undefined if the source is a file. */
   readonly text: string | undefined
   readonly format: ImportFormat
+  /** Why the import failed; empty if it did not. */
+  readonly failure: string
 }
 
 /** Shows the first documents of a source and the types of their fields. */
-export function ImportPreview({ source, text, format }: ImportPreviewProps) {
+export function ImportPreview({ source, text, format, failure }: ImportPreviewProps) {
   const [preview, setPreview] = useState<Preview>()
   const file = text === undefined ? source : undefined
   useEffect(() => {
@@ -27,7 +29,7 @@ export function ImportPreview({ source, text, format }: ImportPreviewProps) {
             .then((buffer) => new Uint8Array(buffer))
     reading.then(
       (begin) => isCurrent && setPreview(previewSource(begin, format, isWhole)),
-      () => isCurrent && setPreview(UNREADABLE),
+      () => isCurrent && setPreview(FAILED),
     )
     return () => {
       isCurrent = false
@@ -72,13 +74,11 @@ export function ImportPreview({ source, text, format }: ImportPreviewProps) {
           </div>
         </>
       )}
-      {error !== undefined && <p className={classes.error}>{error}</p>}
+      {error !== undefined && !failure.startsWith(error) && (
+        <p className={classes.error}>{error}</p>
+      )}
     </section>
   )
 }
 
-const UNREADABLE: Preview = {
-  fields: [],
-  documents: [],
-  error: 'The file could not be read. Choose it again.',
-}
+const FAILED: Preview = { fields: [], documents: [], error: UNREADABLE }

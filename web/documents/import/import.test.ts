@@ -221,3 +221,15 @@ test('The list of errors is CSV', () => {
     'line,pointer,message\r\n12,"/a,b","must be ""x"""\r\n',
   )
 })
+
+test.each([
+  [[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d], 'This is not a text file.'],
+  [
+    [0xff, 0xfe, 0x69, 0, 0x64, 0, 0x0a, 0],
+    'The header is invalid. The line is not UTF-8. Save the file as UTF-8.',
+  ],
+  [[], 'The file is empty.'],
+  [[0x0a, 0x20], 'The file is empty.'],
+])('The preview of the bytes %j is the error %j', (bytes, error) => {
+  expect(previewSource(Uint8Array.from(bytes), 'csv', true)).toMatchObject({ documents: [], error })
+})

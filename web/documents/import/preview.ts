@@ -6,7 +6,7 @@ import {
   NO_JSON,
   SourceError,
 } from './array-splitter.ts'
-import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
+import { IMPORT_FORMATS, type ImportFormat, isBinary, NO_TEXT } from './read-source.ts'
 
 /** Number of documents in a preview. */
 const ROWS = 5
@@ -53,6 +53,8 @@ interface Read {
 }
 
 function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean): Read {
+  if (isBinary(begin)) return { documents: [], error: NO_TEXT }
+  if (isWhole && begin.every(isSpace)) return { documents: [], error: 'The file is empty.' }
   const isJson = format === 'json'
   const { separator } = IMPORT_FORMATS[format]
   const source = isJson ? jsonToLines(begin, isWhole) : { bytes: begin, error: undefined }
@@ -70,6 +72,8 @@ function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean
   if (error?.line === undefined) return { documents, error: error?.message }
   return { documents, error: `${isJson ? 'Document' : 'Line'} ${error.line}: ${error.message}` }
 }
+
+const isSpace = (byte: number) => byte <= 0x20
 
 const TOO_LONG = 'The first document is too long for a preview.'
 

@@ -5,9 +5,16 @@ import { databaseApi, readJson } from '../../app/api.ts'
 import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { toLines } from '../import/array-splitter.ts'
+import { SourceError, toLines } from '../import/array-splitter.ts'
 import { describeImport } from '../import/describe-import.ts'
-import { IMPORT_FORMATS, type ImportFormat } from '../import/read-source.ts'
+import { PREVIEW_BYTES } from '../import/preview.ts'
+import {
+  IMPORT_FORMATS,
+  type ImportFormat,
+  isBinary,
+  NO_TEXT,
+  UNREADABLE,
+} from '../import/read-source.ts'
 import { listKey } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
@@ -33,6 +40,14 @@ async function importDocuments(
       ...(separator === undefined ? {} : { 'csv-separator': separator }),
     },
   }
+  // The server would report a line or a header that is not UTF-8.
+  const begin = await source
+    .slice(0, PREVIEW_BYTES)
+    .arrayBuffer()
+    .catch(() => {
+      throw new SourceError(UNREADABLE)
+    })
+  if (isBinary(new Uint8Array(begin))) throw new SourceError(NO_TEXT)
   const body = format === 'json' ? await toLines(source, signal) : source
   const headers = { 'Content-Type': type }
   const result: unknown = await readJson(
