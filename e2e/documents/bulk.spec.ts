@@ -80,7 +80,14 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await gatehouse.post('/_db/blog/articles', { id: 'd4' })
 
   await page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
-  await bar.getByRole('button', { name: 'Select all that match' }).click()
+  await bar.getByRole('button', { name: 'Select all documents' }).click()
+  await expect(bar).toContainText('All documents are selected')
+  // On a phone, the buttons stay side by side.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const yOf = async (name: string) =>
+    Math.round((await bar.getByRole('button', { name }).boundingBox())?.y ?? Number.NaN)
+  expect(await yOf('Delete')).toBe(await yOf('Edit'))
+  await page.setViewportSize({ width: 1440, height: 900 })
   await bar.getByRole('button', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
   const matching = dialogOf(page, 'Edit documents of articles')

@@ -45,23 +45,27 @@ export function SelectionBar(props: SelectionBarProps) {
           tabIndex={-1}
         >
           <span role="status" className={classes.count}>
-            {isAll ? 'All that match are selected' : `${formatCount(ids.size)} selected`}
+            {isAll
+              ? `All ${search.filter === undefined ? 'documents' : 'that match'} are selected`
+              : `${formatCount(ids.size)} selected`}
             {isFull && ', the maximum'}
           </span>
           {!isAll && hasMore && (
             <Button ref={keepFocus} variant="subtle" onClick={onChooseAll}>
-              Select all that match
+              {search.filter === undefined ? 'Select all documents' : 'Select all that match'}
             </Button>
           )}
-          <Button variant="default" onClick={() => bulk('edit')}>
-            Edit
-          </Button>
-          <Button variant="default" onClick={() => bulk('delete')}>
-            Delete
-          </Button>
-          <Button ref={keepFocus} variant="subtle" onClick={onClear}>
-            Clear selection
-          </Button>
+          <div className={classes.actions}>
+            <Button variant="default" onClick={() => bulk('edit')}>
+              Edit
+            </Button>
+            <Button variant="default" onClick={() => bulk('delete')}>
+              Delete
+            </Button>
+            <Button ref={keepFocus} variant="subtle" onClick={onClear}>
+              Clear selection
+            </Button>
+          </div>
         </section>
       )}
       {mayChange && isSome && search.bulk !== undefined && (
