@@ -362,6 +362,15 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await gatehouse.signIn(page, `${ARTICLES}?filter=year:above%3D2000`)
   const chip = page.getByRole('button', { name: 'Edit the filter year:above=2000' })
   await expect(chip).toHaveAccessibleDescription(/"above" is not an operator/)
+  // Nothing is beside the message, and the text of the button below is aligned with it.
+  const alert = page.getByText('"above" is not an operator')
+  const [message, add] = [
+    await alert.boundingBox(),
+    await page.getByRole('button', { name: 'Add filter' }).boundingBox(),
+  ]
+  if (message === null || add === null) throw new Error('an element is hidden')
+  expect(add.y).toBeGreaterThan(message.y)
+  expect(add.x).toBeLessThan(message.x)
 
   await page.goto(`${ARTICLES}?sort=year&cursor=of-another-query`)
   await expect(
