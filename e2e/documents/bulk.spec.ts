@@ -293,15 +293,19 @@ test('Documents are imported from text and from a file, filtered by several fiel
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
 
   // A collection is created with its first documents.
+  await gatehouse.post('/_db/blog/articles', { id: 'd1' })
   await page.goto('/_console/documents/blog')
   await page.getByRole('button', { name: 'Import' }).click()
   const books = dialogOf(page, 'Import documents')
-  await expect(books.getByLabel('Collection')).toBeFocused()
+  await expect(books.getByRole('combobox', { name: 'Collection' })).toBeFocused()
   await page.keyboard.press('Control+Enter')
-  await expect(books.getByLabel('Collection')).toHaveAccessibleDescription(
+  await expect(books.getByRole('combobox', { name: 'Collection' })).toHaveAccessibleDescription(
     /begins with a lowercase/,
   )
-  await books.getByLabel('Collection').fill('books')
+  await books.getByRole('combobox', { name: 'Collection' }).fill('art')
+  await books.getByRole('option', { name: 'articles', exact: true }).click()
+  await expect(books.getByRole('combobox', { name: 'Collection' })).toHaveValue('articles')
+  await books.getByRole('combobox', { name: 'Collection' }).fill('books')
   await books.getByLabel('Or paste documents').fill('{\n  "id": "b1"\n}\n{\n  "id": "b2"\n}')
   await expect(books.getByLabel('Format')).toContainText('Detected: JSON')
   await expect(books.getByRole('cell', { name: 'b2' })).toBeVisible()

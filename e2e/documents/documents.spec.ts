@@ -22,16 +22,16 @@ test('The first document of a database is created and can be read through its en
 
   await page.getByRole('button', { name: 'Create the first document' }).click()
   const form = dialogOf(page, 'Create document')
-  await expect(form.getByLabel('Collection')).toBeFocused()
-  await form.getByLabel('Collection').fill('Articles')
+  await expect(form.getByRole('combobox', { name: 'Collection' })).toBeFocused()
+  await form.getByRole('combobox', { name: 'Collection' }).fill('Articles')
   await editorOf(page).fill('{\n  "title": "One"\n  "author": "ada"\n}')
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByLabel('Collection')).toHaveAccessibleDescription(
+  await expect(form.getByRole('combobox', { name: 'Collection' })).toHaveAccessibleDescription(
     /begins with a lowercase letter/,
   )
   await expect(editorOf(page)).toHaveAccessibleDescription(/^Invalid JSON at line 3, column 3\./)
 
-  await form.getByLabel('Collection').fill('articles')
+  await form.getByRole('combobox', { name: 'Collection' }).fill('articles')
   await editorOf(page).fill('{ "id": "one", "title": "One", "title": "Two" }')
   await page.keyboard.press('Control+Enter')
   await expect(editorOf(page)).toHaveAccessibleDescription(/^The key "title" occurs twice\./)

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
@@ -8,6 +7,7 @@ import { findDocumentLink } from '../find-document-link.ts'
 import { useCreateDocument } from '../mutations/create-document.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
+import { CollectionField } from './collection-field.tsx'
 import { collectionName } from './collection-name.ts'
 
 const newDocumentSchema = z.object({
@@ -57,11 +57,9 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
         onCancel={close}
       >
         {collection === undefined && (
-          <CodeInput
-            label="Collection"
+          <CollectionField
+            database={database}
             description={`In ${database}. A new collection is created with this document.`}
-            placeholder="articles"
-            data-autofocus
             {...form.getInputProps('collection')}
           />
         )}

@@ -6,10 +6,10 @@ import type { OnConflict } from '../../../server/contract/import.ts'
 import { ApiFailure } from '../../app/api.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { CollectionField } from '../dialogs/collection-field.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -164,11 +164,9 @@ export function ImportDialog(props: { database: string; collection: string | und
         >
           <div className={classes.source}>
             {collection === undefined && (
-              <CodeInput
-                label="Collection"
+              <CollectionField
+                database={database}
                 description={`In ${database}. A new collection is created with its first document.`}
-                placeholder="articles"
-                data-autofocus
                 {...form.getInputProps('collection')}
               />
             )}
