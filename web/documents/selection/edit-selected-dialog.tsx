@@ -4,15 +4,10 @@ import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import type { StoredDocument } from '../document-client.ts'
-import {
-  documentError,
-  formatJson,
-  minifyJson,
-  NEW_DOCUMENT,
-  sameDocument,
-} from '../editor/document-text.ts'
-import { JsonBlock } from '../editor/json-block.tsx'
+import { documentError, minifyJson, NEW_DOCUMENT, sameDocument } from '../editor/document-text.ts'
+import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
+import { compareDocuments } from '../model/compare-documents.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { mergePatch } from '../model/merge-patch.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -137,17 +132,18 @@ function changedBy(documents: readonly StoredDocument[], text: string): Previewe
 function Preview({ change }: { change: PreviewedChange | undefined }) {
   if (change === undefined) return null
   const { document, after } = change
+  const lines = compareDocuments(document.json, after)
   return (
     <section aria-label={`Preview of ${document.id}`} className={classes.preview}>
       <div>
         <p className={classes.label}>
           <span className="mono">{document.id}</span> now
         </p>
-        <JsonBlock label={`${document.id} now`} text={formatJson(document.json)} />
+        <ComparedJsonBlock label={`${document.id} now`} lines={lines.before} />
       </div>
       <div>
         <p className={classes.label}>After the change</p>
-        <JsonBlock label={`${document.id} after the change`} text={formatJson(after)} />
+        <ComparedJsonBlock label={`${document.id} after the change`} lines={lines.after} />
       </div>
     </section>
   )

@@ -1,0 +1,66 @@
+/** Lines of printed JSON that follow each other. */
+export interface ComparedLines {
+  readonly text: string
+  /** Whether the lines differ from those of the other document. */
+  readonly isChanged: boolean
+}
+
+interface Line {
+  /** Identifies the line in both documents: the names that lead to its value, and which end it is. */
+  readonly place: string
+  readonly text: string
+}
+
+/**
+ * Returns the lines of two documents, printed as by `formatJson`. A line is changed if the same field or
+ * element has another line, or none, in the other document.
+ */
+export function compareDocuments(before: string, after: string) {
+  const [one, other] = [linesOf(before), linesOf(after)]
+  return { before: compare(one, other), after: compare(other, one) }
+}
+
+const linesOf = (json: string): Line[] => [...printLines(JSON.parse(json), '', '', '', '')]
+
+function* printLines(
+  value: unknown,
+  place: string,
+  indent: string,
+  key: string,
+  comma: string,
+): Generator<Line> {
+  const isArray = Array.isArray(value)
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (entries.length === 0) {
+    yield { place, text: `${indent}${key}${JSON.stringify(value)}${comma}` }
+    return
+  }
+  const [open, close] = isArray ? '[]' : '{}'
+  yield { place, text: `${indent}${key}${open}` }
+  for (const [at, [name, inner]] of entries.entries()) {
+    const quoted = JSON.stringify(name)
+    const isLast = at === entries.length - 1
+    yield* printLines(
+      inner,
+      `${place} ${quoted}`,
+      `${indent}  `,
+      isArray ? '' : `${quoted}: `,
+      isLast ? '' : ',',
+    )
+  }
+  yield { place: `${place} end`, text: `${indent}${close}${comma}` }
+}
+
+/** Joins lines that are both changed, or both not. The comma after a value does not count. */
+function compare(lines: readonly Line[], others: readonly Line[]): ComparedLines[] {
+  const withoutComma = (text: string) => text.replace(/,$/, '')
+  const texts = new Map(others.map(({ place, text }) => [place, withoutComma(text)]))
+  const parts: { text: string; isChanged: boolean }[] = []
+  for (const { place, text } of lines) {
+    const isChanged = texts.get(place) !== withoutComma(text)
+    const last = parts.at(-1)
+    if (last?.isChanged === isChanged) last.text += `\n${text}`
+    else parts.push({ text, isChanged })
+  }
+  return parts
+}
