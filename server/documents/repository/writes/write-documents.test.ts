@@ -1,6 +1,10 @@
 import pg from 'pg'
 import { expect, test, vi } from 'vitest'
+import type { Store } from '../../../storage/store.ts'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
+import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
+import { afterStatement } from '../after-statement.testing.ts'
 import { createDocumentRepository } from '../repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
@@ -55,4 +59,43 @@ forEngine('postgres', (engine) => {
     expect(rows.map(({ id }) => id)).toEqual(replaces ? ['a', 'b', 'c', 'd'] : ['a', 'b', 'd'])
     await other.end()
   })
+
+  test.each(['create', 'delete'])(
+    'the loop that builds indexes waits for documents that are being written: %s',
+    async (change) => {
+      const store = await engine.open()
+      const waiting = Promise.withResolvers<void>()
+      // Lists the transactions that write documents.
+      const db = afterStatement(store.db, 'pg_locks', async (rows) => {
+        if (rows.length > 0) waiting.resolve()
+      })
+      const indexes = openIndexesOf({ ...store, db })
+      if (change === 'delete') {
+        await indexes.put(where, 'by-n', ['n'])
+        await indexes.build()
+      }
+      const [opened, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const afterOpening = async () => {
+        opened.resolve()
+        await changed.promise
+      }
+      const transaction: Store['transaction'] = (work, length) =>
+        store.transaction(
+          (trx) => work(afterStatement(trx, 'document_indexes', afterOpening)),
+          length,
+        )
+      const repository = createDocumentRepository({ ...store, transaction })
+      const writing = repository.write(where, documents, false)
+      await opened.promise
+      if (change === 'create') await indexes.put(where, 'by-n', ['n'])
+      else await indexes.delete(where, 'by-n')
+      const building = indexes.build()
+      await Promise.race([waiting.promise, building])
+      changed.resolve()
+      await Promise.all([writing, building])
+      const states = await store.db.selectFrom('document_indexes').select('state').execute()
+      expect(states).toEqual(change === 'create' ? [{ state: 'ready' }] : [])
+      await expectEntriesOfDocuments(store)
+    },
+  )
 })
