@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Store } from '../../storage/store.ts'
@@ -8,7 +9,7 @@ import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts
 import type { Documents } from '../documents.ts'
 import { idsOn } from '../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
-import { buildStep } from './build/build-step.ts'
+import { buildStep, Contended } from './build/build-step.ts'
 import { openIndexedDocuments } from './build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
 
@@ -207,6 +208,22 @@ forEachEngine((engine) => {
       await expectConsistent()
     })
   })
+
+  if (engine.name === 'postgres') {
+    it('builds an index without waiting for documents that are locked, and omits none', async () => {
+      await createArray(some(3))
+      await indexes.put(where, 'by-n', ['n'])
+      const [row] = await store.db.selectFrom('document_indexes').selectAll().execute()
+      assert(row !== undefined)
+      const other = new pg.Client((engine.location() as { databaseUrl: string }).databaseUrl)
+      await other.connect()
+      await other.query(`begin; select 1 from documents where id = 'd10001' for update`)
+      await expect(buildStep(store, row, 'e')).rejects.toThrow(Contended)
+      await other.end()
+      await indexes.build()
+      await expectConsistent()
+    })
+  }
 
   it('indexes few documents in a step, and fewer if they are large', async () => {
     const large = 'x'.repeat(100 * 1024)
