@@ -193,6 +193,8 @@ forEachEngine((engine) => {
       expect(viewOf(await find('c:gte=a&sort=-c')).ids).toBe('6,7')
       expect(viewOf(await find('c:gte=a')).ids).toBe('6,7')
       expect((await find('c:gte=a', true)).total).toBe(2)
+      expect((await find('c:gte=a&sort=c', true)).total).toBe(2)
+      expect((await find('c=later', true)).total).toBe(0)
       const earlier = { id: '6', body: '{"id":"6","c":"earlier"}' }
       await store.transaction((trx) => reserveEntries(trx, where, [earlier]))
       for (const [sort, ids] of [
