@@ -100,10 +100,14 @@ forEachEngine((engine) => {
     expect(await view('a=1')).toEqual(['by-a', '1,2'])
   })
 
-  test('a scan begins once the caller has permission', async () => {
+  test.each([
+    ['a scan', 'a=1', false, '1,2'],
+    ['a count', 'limit=2', true, '1,2'],
+  ])('%s begins once the caller has permission', async (_, query, count, ids) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     let isFound = false
-    const finding = Promise.resolve(find('a=1', { permission: promise })).then((page) => {
+    const options = { count, permission: promise }
+    const finding = Promise.resolve(find(query, options)).then((page) => {
       isFound = true
       return page
     })
@@ -111,7 +115,47 @@ forEachEngine((engine) => {
     for (let reads = 0; reads < 20; reads++) await view('b=1')
     expect(isFound).toBe(false)
     resolve()
-    expect(viewOf(await finding)).toEqual([undefined, '1,2'])
+    expect(viewOf(await finding)).toEqual([undefined, ids])
+  })
+
+  /** Runs `change` once, before the entries of an index are read for the `at`th time. */
+  function beforeEntries(at: number, change: () => Promise<unknown>): void {
+    const repository = createDocumentRepository(store)
+    const { indexes: reader } = repository
+    let reads = 0
+    const entries: typeof reader.entries = async (...parameters) => {
+      if (++reads === at) await change()
+      return reader.entries(...parameters)
+    }
+    documents = createDocuments({ ...repository, indexes: { ...reader, entries } }, () => 0)
+  }
+
+  test.each([
+    ['read in order', 'a:gt=0&b:ne=9&sort=a,b', 1, '2,1,3'],
+    ['read to its end in order', 'a:gt=0&b:ne=1&sort=a,b&limit=1', 2, '1'],
+    ['read in the order of several streams', 'a:in=1,2&b:ne=9&sort=b,id&limit=1', 4, '2'],
+    ['sorted', 'a:gt=0&sort=-b', 1, '1,2,3'],
+  ])('a page whose index is dropped while it is %s is read without it', async (...given) => {
+    const [, query, at, ids] = given
+    await indexes.put(where, 'by-a', ['a', 'b'])
+    await indexes.build()
+    expect(await view(query)).toEqual(['by-a', ids])
+    beforeEntries(at, () => indexes.delete(where, 'by-a'))
+    expect(await view(query)).toEqual([undefined, ids])
+  })
+
+  test('a document that moves in an index while a page is read is on the page once', async () => {
+    await indexes.put(where, 'by-n', ['n'])
+    await indexes.build()
+    for (let n = 1; n <= 8; n++) {
+      const document = { id: `n${n}`, n, odd: n % 4 === 1 }
+      await documents.create(where, JSON.stringify(document))
+    }
+    const move = () =>
+      documents.patch({ ...where, id: 'n1' }, '{"n":9}', { match: undefined, noneMatch: undefined })
+    beforeEntries(2, move)
+    const page = await find('n:gt=0&odd=true&sort=n&limit=3')
+    expect([...viewOf(page), page.returned, page.scanned]).toEqual(['by-n', 'n1,n5', 2, 9])
   })
 
   test.each<[string, string, string, number]>([
