@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { PAGE } from '../contract/document.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDocuments } from './documents.ts'
-import { createBodyOf } from './json/create-body.ts'
+import { createBodyOf, readCreateBody } from './json/create-body.ts'
 import { idsOn } from './query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query/query.ts'
 import type { ScanBounds } from './query/scan/read-page.ts'
@@ -140,6 +140,32 @@ it('returns the deleted state if another change came first', async () => {
   const conditions = { match: undefined, noneMatch: undefined }
   const deleted = await documents.delete({ database: 'a', collection: 'b', id: 'a' }, conditions)
   expect(deleted.tag).toBe('second')
+})
+
+/** Creates the documents of an array, and returns whether its body was closed. */
+async function createFrom(text: string, respondAsync: boolean): Promise<boolean> {
+  let isClosed = false
+  async function* chunks() {
+    try {
+      for (const each of [text, '{}', ',{}]']) yield Buffer.from(each)
+    } finally {
+      isClosed = true
+    }
+  }
+  const body = await readCreateBody(chunks())
+  if (!('parts' in body)) throw new Error('no array')
+  // By default, it rejects large arrays before it reads them.
+  const documents = createDocuments({} as DocumentRepository, () => 0)
+  await expect(documents.createMany(WHERE, body.parts, respondAsync)).rejects.toThrow()
+  return isClosed
+}
+
+it.each([
+  ['that has an invalid document', `[${'1,'.repeat(300)}`, false],
+  ['that is rejected before its rest is read', `[${'{},'.repeat(2_000)}`, false],
+  ['that is rejected before it is read', '[{},', true],
+])('closes the body of an array %s', async (_, text, respondAsync) => {
+  expect(await createFrom(text, respondAsync)).toBe(true)
 })
 
 forEachEngine((engine) => {

@@ -33,7 +33,7 @@ export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise
     if (done) return { text: decode(head.take()) }
     head.add(value)
     const first = firstOf(value)
-    if (first === OPEN_ARRAY) return { parts: partsOf(joined(head.take(), rest)) }
+    if (first === OPEN_ARRAY) return { parts: closing(partsOf(joined(head.take(), rest)), rest) }
     if (first !== undefined) return { text: await textOf(joined(head.take(), rest)) }
     if (head.length > DOCUMENT_BYTES) {
       await rest.return?.()
@@ -65,6 +65,22 @@ async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>) {
   } finally {
     await rest.return?.()
   }
+}
+
+/**
+ * Returns the values of a generator. Closing them closes `source`, too, also before the generator is
+ * started, when its `finally` does not run.
+ */
+function closing<T>(values: AsyncGenerator<T>, source: AsyncIterator<unknown>): AsyncIterable<T> {
+  const iterator: AsyncIterator<T> = {
+    next: () => values.next(),
+    async return() {
+      await values.return(undefined)
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
 }
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {

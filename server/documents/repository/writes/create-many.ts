@@ -64,7 +64,7 @@ export interface CreateManyDeps {
 /**
  * Creates the documents of an array, all or none.
  *
- * @param parts the elements as JSON (`create-body.ts`).
+ * @param parts the elements as JSON (`create-body.ts`). Closed if they are not read to their end.
  * @param signal see {@link LargeArrays.create}; it does not affect small arrays.
  * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`, `too-many-requests`
  */
@@ -90,11 +90,12 @@ export async function createMany(
       documents.push(...parseElements(value, documents.length, deps.now))
       for (const text of value) bytes += Buffer.byteLength(text)
     }
+    const validated = validateParts(deps, where, documents, rest)
+    return await deps.large.create(where, validated, respondAsync, signal)
   } catch (error) {
     await rest.return?.()
     throw error
   }
-  return deps.large.create(where, validateParts(deps, where, documents, rest), respondAsync, signal)
 }
 
 /** Returns the length of documents as text, in UTF-16 code units. */
@@ -119,18 +120,14 @@ async function* validateParts(
   rest: AsyncIterator<readonly string[]>,
 ): AsyncGenerator<readonly NewDocument[]> {
   let from = 0
-  try {
-    for (let batch = first.splice(0); ; ) {
-      if (batch.length > 0) await check(where, batch, true, from)
-      from += batch.length
-      if (batch.length > 0) yield batch
-      const { done, value } = await rest.next()
-      if (done) return
-      await nextTurn()
-      batch = parseElements(value, from, now)
-    }
-  } finally {
-    await rest.return?.()
+  for (let batch = first.splice(0); ; ) {
+    if (batch.length > 0) await check(where, batch, true, from)
+    from += batch.length
+    if (batch.length > 0) yield batch
+    const { done, value } = await rest.next()
+    if (done) return
+    await nextTurn()
+    batch = parseElements(value, from, now)
   }
 }
 
