@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { beforeEach, expect, test } from 'vitest'
+import type { UnappliedChange } from '../../storage/changes/collection-writes.ts'
+import type { Store } from '../../storage/store.ts'
+import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
+import { keyOfValues } from '../indexes/index-key.ts'
+import { ScanLimit } from '../query/scan/scan-limit.ts'
+import { createCollectionSearch } from './collection-search.ts'
+
+const where = { database: '_system', collection: 'articles' }
+
+forEachEngine((engine) => {
+  let store: Store
+  let indexes: ReturnType<typeof openIndexesOf>
+
+  beforeEach(async () => {
+    store = await engine.open()
+    indexes = openIndexesOf(store)
+    await indexes.put(where, 'by-a', ['a'])
+    await indexes.build()
+  })
+
+  /** Adds entries of documents whose ids have this many characters. */
+  async function addEntries(count: number, length: number): Promise<void> {
+    const [index] = await store.db.selectFrom('document_indexes').selectAll().execute()
+    const key = keyOfValues(['x'], [{ path: ['a'], isDescending: false }]).bytes
+    const rows = JSON.stringify(Array.from({ length: count }, (_, n) => n))
+    const ids =
+      engine.name === 'sqlite'
+        ? sql`json_each(${rows})`
+        : sql`json_array_elements_text(cast(${rows} as json)) as each(value)`
+    const id = 'x'.repeat(length - 6)
+    await sql`
+      insert into index_entries (index_id, key, id)
+      select cast(${index?.id} as bigint), cast(${key} as ${sql.raw(engine.name === 'sqlite' ? 'blob' : 'bytea')}),
+        cast(${id} as text) || cast(100000 + cast(value as integer) as text)
+      from ${ids}`.execute(store.db)
+    // So that PostgreSQL does not sort all entries for each read.
+    await sql`analyze index_entries`.execute(store.db)
+  }
+
+  const select = (pause: () => Promise<unknown> = async () => {}) =>
+    createCollectionSearch(store, new ScanLimit(), pause).select(
+      where,
+      [['a', 'x']],
+      async (step) => step(),
+    )
+
+  test('an index selects the documents of a change', async () => {
+    await addEntries(300, 9)
+    expect(await select()).toHaveLength(300)
+  })
+
+  test.each([
+    ['documents', 100_001, 7],
+    ['characters', 8_400, 1_000],
+  ])('a change of too many %s is not selected by an index', async (_, count, length) => {
+    await addEntries(count, length)
+    expect(await select()).toBeUndefined()
+  })
+
+  test('an index that is dropped while its entries are read selects no documents', async () => {
+    await addEntries(300, 9)
+    let isDropped = false
+    const drop = async () => {
+      if (!isDropped) await indexes.delete(where, 'by-a')
+      isDropped = true
+    }
+    expect(await select(drop)).toBeUndefined()
+  })
+
+  if (engine.name === 'sqlite') {
+    test('an index to which a large change is being applied selects no documents', async () => {
+      await addEntries(300, 9)
+      const { collectionWrites } = store
+      const change = {} as UnappliedChange
+      expect(await select(async () => collectionWrites?.restore(where, change))).toBeUndefined()
+      expect(await select()).toBeUndefined()
+      collectionWrites?.applied(where)
+      expect(await select()).toHaveLength(300)
+    })
+  }
+})
