@@ -6,9 +6,10 @@ import type { Jobs } from '../../jobs/jobs.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import type { Documents } from '../documents.ts'
+import { createDocuments, type Documents } from '../documents.ts'
 import { idsOn } from '../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
+import { createDocumentRepository } from '../repository/repository.ts'
 import { buildStep, Contended } from './build/build-step.ts'
 import { openIndexedDocuments } from './build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
@@ -189,6 +190,60 @@ forEachEngine((engine) => {
       expect(await store.db.selectFrom('index_entries').select('id').execute()).toEqual([])
     })
   })
+
+  if (engine.name === 'sqlite') {
+    describe('while a large change is being applied', () => {
+      const toOne = { filter: [], patch: '{"author":"one"}' }
+      /** Whether some of the documents are written, and others are not. */
+      const isHalfWritten = async () => {
+        const rows = await store.db.selectFrom('documents').select('body').execute()
+        const written = rows.filter(({ body }) => body.includes('"one"')).length
+        return written > 0 && written < LARGE
+      }
+
+      beforeEach(async () => {
+        await createArray(some(LARGE))
+        await jobsEnded()
+        await indexes.put(where, 'by-author', ['author'])
+        await indexes.build()
+      })
+
+      it('a query is answered without the index', async () => {
+        const pages: unknown[] = []
+        between = async () => {
+          if (await isHalfWritten()) pages.push(await idsOf('author=a5'))
+        }
+        await jobs.run(where, 'patch', toOne)
+        await jobsEnded()
+        expect(pages.length).toBeGreaterThan(0)
+        for (const page of pages) expect(page).toMatchObject({ ids: [], index: undefined })
+        expect(await idsOf('author=a5')).toMatchObject({ ids: [], index: 'by-author' })
+      })
+
+      it('a query that has begun before the change is answered without the index', async () => {
+        const [written, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        between = async () => {
+          if (!(await isHalfWritten())) return
+          written.resolve()
+          await found.promise
+        }
+        const repository = createDocumentRepository(store)
+        const { indexes: reader } = repository
+        let patching: Promise<number> | undefined
+        const entries: typeof reader.entries = async (...parameters) => {
+          patching ??= jobs.run(where, 'patch', toOne)
+          await written.promise
+          return reader.entries(...parameters)
+        }
+        documents = createDocuments({ ...repository, indexes: { ...reader, entries } }, () => 0)
+        const page = await idsOf('author=a5&n:ne=-1&limit=1000')
+        found.resolve()
+        expect(page).toMatchObject({ ids: [], index: undefined })
+        expect(await patching).toBe(LARGE)
+        await jobsEnded()
+      })
+    })
+  }
 
   describe('builds', () => {
     it('are continued by another process where one has stopped', async () => {
