@@ -100,6 +100,29 @@ forEachEngine((engine) => {
     expect(await view('a=1')).toEqual(['by-a', '1,2'])
   })
 
+  test('indexes that were read before a backup was restored are not kept', async () => {
+    await indexes.put(where, 'by-b', ['b'])
+    await indexes.build()
+    const repository = createDocumentRepository(store)
+    const { indexes: reader } = repository
+    const [read, restored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const ready = async (place: typeof where) => {
+      const found = await reader.ready(place)
+      read.resolve()
+      await restored.promise
+      return found
+    }
+    documents = createDocuments({ ...repository, indexes: { ...reader, ready } }, () => 0)
+    const before = view('b=1')
+    await read.promise
+    const other = { name: 'by-a', fields: '["a"]' }
+    await store.db.updateTable('document_indexes').set(other).execute()
+    documents.clearCache()
+    restored.resolve()
+    await before
+    expect(await view('b=1')).toEqual([undefined, '2,3'])
+  })
+
   test.each([
     ['a scan', 'a=1', false, '1,2'],
     ['a count', 'limit=2', true, '1,2'],

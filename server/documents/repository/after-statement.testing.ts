@@ -1,4 +1,5 @@
 import type { Kysely, QueryId } from 'kysely'
+import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 
 /**
@@ -21,4 +22,23 @@ export function afterStatement<T extends Kysely<Tables>>(
       return result
     },
   }) as Kysely<Tables> as T
+}
+
+/**
+ * Returns a store whose transactions wait, after each statement on the indexes of collections, until
+ * `resume` is called. `paused` resolves when the first one waits.
+ */
+export function pauseAfterOpeningIndexes(store: Store) {
+  const [paused, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait = async () => {
+    paused.resolve()
+    await resumed.promise
+  }
+  const transaction: Store['transaction'] = (work, length) =>
+    store.transaction((trx) => work(afterStatement(trx, 'document_indexes', wait)), length)
+  return {
+    store: { ...store, transaction },
+    paused: paused.promise,
+    resume: () => resumed.resolve(),
+  }
 }

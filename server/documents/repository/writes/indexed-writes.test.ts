@@ -4,6 +4,7 @@ import { forEachEngine, forEngine } from '../../../storage/test-support/each-eng
 import { createEntityTag } from '../../entity-tag.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
+import { pauseAfterOpeningIndexes } from '../after-statement.testing.ts'
 import { createDocumentRepository } from '../repository.ts'
 import type { DocumentRepository } from '../stored-documents.ts'
 
@@ -101,6 +102,25 @@ forEachEngine((engine) => {
 })
 
 forEngine('postgres', (engine) => {
+  it('does not keep indexes that were read before a backup was restored', async () => {
+    const store = await engine.open()
+    await putIndexes(store)
+    const paused = pauseAfterOpeningIndexes(store)
+    const repository = createDocumentRepository(paused.store)
+    const inserting = insertAll(repository, some(1))
+    await paused.paused
+    // The backup uses the id of an index for another one.
+    const { db } = store
+    await db.updateTable('document_indexes').set({ fields: '["x"]' }).execute()
+    repository.clearCache()
+    paused.resume()
+    await inserting
+    await db.deleteFrom('documents').execute()
+    await db.deleteFrom('index_entries').execute()
+    await insertAll(repository, [{ id: 'a', x: 1 } as never])
+    await expectEntriesOfDocuments(store)
+  })
+
   it('nodes that insert the same values concurrently store one of them', async () => {
     const store = await engine.open()
     await putIndexes(store)

@@ -1,10 +1,9 @@
 import pg from 'pg'
 import { expect, test, vi } from 'vitest'
-import type { Store } from '../../../storage/store.ts'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
-import { afterStatement } from '../after-statement.testing.ts'
+import { afterStatement, pauseAfterOpeningIndexes } from '../after-statement.testing.ts'
 import { createDocumentRepository } from '../repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
@@ -74,24 +73,15 @@ forEngine('postgres', (engine) => {
         await indexes.put(where, 'by-n', ['n'])
         await indexes.build()
       }
-      const [opened, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const afterOpening = async () => {
-        opened.resolve()
-        await changed.promise
-      }
-      const transaction: Store['transaction'] = (work, length) =>
-        store.transaction(
-          (trx) => work(afterStatement(trx, 'document_indexes', afterOpening)),
-          length,
-        )
-      const repository = createDocumentRepository({ ...store, transaction })
+      const paused = pauseAfterOpeningIndexes(store)
+      const repository = createDocumentRepository(paused.store)
       const writing = repository.write(where, documents, false)
-      await opened.promise
+      await paused.paused
       if (change === 'create') await indexes.put(where, 'by-n', ['n'])
       else await indexes.delete(where, 'by-n')
       const building = indexes.build()
       await Promise.race([waiting.promise, building])
-      changed.resolve()
+      paused.resume()
       await Promise.all([writing, building])
       const states = await store.db.selectFrom('document_indexes').select('state').execute()
       expect(states).toEqual(change === 'create' ? [{ state: 'ready' }] : [])
