@@ -80,7 +80,7 @@ export async function prepareApply(
 }
 
 /**
- * Returns a merge that fails with `busy` once its calls have staged {@link MERGE_TIME} in total. A
+ * Returns a merge that fails with `busy` once its calls have taken {@link MERGE_TIME} in total. A
  * schema can make each of them slow.
  *
  * @param steady returns the time of a monotonic clock, ms.
