@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { Failure } from '../failure.ts'
+import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { createBeginImport } from './import-job.ts'
 import type { DocumentRules } from './job.ts'
 import { createJobs } from './jobs.ts'
+import { createJobRepository } from './repository/repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 
@@ -29,5 +32,19 @@ forEachEngine((engine) => {
     await expect.poll(() => jobs.read('_system', id)).toMatchObject(expected)
     await jobs.stop()
     expect(errors).toEqual([])
+  })
+
+  it('reports the error of a body although the job cannot be deleted', async () => {
+    const repository = createJobRepository(await engine.open(), Date.now)
+    const beginImport = createBeginImport({
+      repository: { ...repository, discard: () => Promise.reject(new StoreUnavailable()) },
+      ...{ allow: async () => {}, pause: async () => {}, wake() {} },
+    })
+    async function* parts() {
+      yield { text: '[]', records: 1 }
+      throw new Failure('bad-json', 'The second line is no document.')
+    }
+    const importing = beginImport(where, { onConflict: 'fail' }, parts())
+    await expect(importing).rejects.toMatchObject({ code: 'bad-json' })
   })
 })

@@ -55,7 +55,8 @@ export const createBeginImport =
       await repository.begin(job)
       return { id: job.id }
     } catch (error) {
-      await repository.discard([job.id])
+      // A job that cannot be discarded expires. The caller needs the first error.
+      await repository.discard([job.id]).catch(() => {})
       throw error
     } finally {
       stopRenewing()
