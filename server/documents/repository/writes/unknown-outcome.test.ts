@@ -90,6 +90,24 @@ forEachEngine((engine) => {
     expect(await repository.read(ref)).toBeUndefined()
   })
 
+  it('an unconfirmed transaction that keeps all documents is known to change nothing', async () => {
+    await repository.insert(ref, [{ id: 'a', body: '{}' }])
+    const transaction: Store['transaction'] = async (...parameters) => {
+      await store.transaction(...parameters)
+      throw new OutcomeUnknown()
+    }
+    const silent = createDocumentRepository({ ...store, transaction })
+    const documents = [{ id: 'a', body: '{"n":1}' }]
+    expect(await silent.write(ref, documents, false)).toEqual(['exists'])
+    // What the callback stores may be lost.
+    const withCallback = silent.write(ref, documents, false, async () => {})
+    await expect(withCallback).rejects.toThrow(OutcomeUnknown)
+    expect(await silent.write(ref, documents, true)).toEqual(['replaced'])
+    const lost = async () => Promise.reject(new OutcomeUnknown())
+    const disconnected = createDocumentRepository({ ...store, transaction: lost })
+    await expect(disconnected.write(ref, documents, false)).rejects.toThrow(OutcomeUnknown)
+  })
+
   it('a document of another client is not taken for the one that was sent', async () => {
     await repository.insert(ref, [{ id: 'a', body: '{"n":1}' }])
     const stored = await readStored(repository, ref)

@@ -110,6 +110,8 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
     )
     return resolveOutcome(writing, async () => {
       const at = written.findLastIndex((each) => each === 'created' || each === 'replaced')
+      // Nothing was changed, unless the callback has stored something.
+      if (at === -1) return commit === undefined && written.length > 0 ? written : undefined
       const { id = '', tag = '' } = rows[at] ?? {}
       const stored = await storedStates({ trx: db, engine, where }, [{ id }])
       return stored.get(id)?.tag === tag ? written : undefined
