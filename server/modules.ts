@@ -119,6 +119,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       now: nodes.now,
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),
+      onApplied: indexes.onChange,
       search: createCollectionSearch(store, scans, createTurns()),
     }),
   )

@@ -84,6 +84,11 @@ export interface JobsDeps {
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
+  /**
+   * Called when a large change is applied on SQLite. A unique index that was created after the
+   * change was committed may have failed.
+   */
+  readonly onApplied?: () => void
   readonly search?: CollectionSearch
   /** Replaces the timer that renews leases in tests. */
   readonly renewalTimer?: RenewalTimer
@@ -115,6 +120,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     writes &&
     createLargeChanges({
       ...{ store, writes, repository, rules, steady, pause, onError, applyInTransaction },
+      onApplied: deps.onApplied ?? (() => {}),
       wake: () => runner.wake(),
     })
 

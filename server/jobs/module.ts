@@ -18,15 +18,19 @@ export interface JobsModuleDeps {
   readonly now: JobsDeps['now']
   readonly leaseClock: NonNullable<JobsDeps['leaseClock']>
   readonly onError: (error: unknown) => void
+  readonly onApplied: () => void
   readonly search: CollectionSearch
 }
 
 /** Creates the jobs and their routes. */
 export function createJobsModule(deps: JobsModuleDeps) {
   const { store, rules, documents, http, requireRole, idOf, now, leaseClock } = deps
-  const { onError, search } = deps
+  const { onError, onApplied, search } = deps
   const pause = createTurns()
-  const jobs = createJobs({ store, rules, now, leaseClock, pause, onError, search })
+  const jobs = createJobs({
+    ...{ store, rules, now, leaseClock, pause },
+    ...{ onError, onApplied, search },
+  })
   return {
     ...jobs,
     routes: jobRoutes({ jobs, documents, requireRole, reserve: http.reserve, idOf }),

@@ -10,6 +10,7 @@ import { createDocuments, type Documents } from '../documents.ts'
 import { idsOn } from '../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
+import { openIndexesOf } from './build/build-indexes.testing.ts'
 import { buildStep, Contended } from './build/build-step.ts'
 import { openIndexedDocuments } from './build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
@@ -291,6 +292,21 @@ forEachEngine((engine) => {
       row = await buildStep(store, row, 'f')
     }
     expect(done).toEqual([0, 250, 302, 304])
+  })
+
+  it('reports a build that ends because a job has found duplicates', async () => {
+    await createArray(some(3))
+    const failed = store.db.updateTable('document_indexes').set({ state: 'failed' })
+    let ended = 0
+    const { builder, put } = openIndexesOf(store, {
+      stepLimits: { documents: 1, bytes: 1024 },
+      pause: () => failed.execute(),
+      onEnded: () => ended++,
+    })
+    await put(where, 'by-n', ['n'], true)
+    builder.wake()
+    await expect.poll(() => ended).toBe(1)
+    await builder.stop()
   })
 
   it('ends a build while documents are created at the end of the collection', async () => {

@@ -55,7 +55,7 @@ export function createIndexesModule(deps: IndexesDeps) {
     put: indexes.put,
     /** Resumes builds. Call it at startup and periodically. */
     wake: builder.wake,
-    /** Resumes builds and publishes events, after a change by another node. */
+    /** Resumes builds and publishes events, after a change by another node or by a job. */
     onChange,
     [Symbol.asyncDispose]: builder.stop,
   }

@@ -34,6 +34,8 @@ export interface LargeChangesDeps {
   readonly steady: () => number
   readonly pause: () => Promise<unknown>
   readonly onError: (error: unknown) => void
+  /** See `JobsDeps.onApplied`. */
+  readonly onApplied: () => void
   /** Triggers the deletion of the rows of ended jobs. */
   readonly wake: () => void
   /** Applies a job in the transaction that ends it. */
@@ -61,8 +63,8 @@ interface Check {
  * later writes wait for the commit, and changed documents have reserved their unique values.
  */
 export function createLargeChanges(deps: LargeChangesDeps) {
-  const { store, writes, repository, rules, steady, pause, onError, wake, applyInTransaction } =
-    deps
+  const { store, writes, repository, rules, steady, pause } = deps
+  const { onError, onApplied, wake, applyInTransaction } = deps
   const { db, transaction } = store
   const reservation = createReservation(deps)
   const applying = new Map<string, Promise<void>>()
@@ -186,6 +188,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     }
     if (stopped) return
     writes.applied(job)
+    onApplied()
     // From here on, the caller of `discard` deletes the job.
     applying.delete(job.id)
     if (dropped.delete(job.id)) await repository.discard([job.id]).catch(onError)

@@ -12,7 +12,7 @@ import { type BuilderDeps, createBuilder } from './builder.ts'
  */
 export function openIndexesOf(
   store: Store,
-  pace: Partial<Pick<BuilderDeps, 'pause' | 'stepLimits'>> = {},
+  pace: Partial<Pick<BuilderDeps, 'pause' | 'stepLimits' | 'onEnded'>> = {},
 ) {
   const repository = createIndexRepository(store, Date.now)
   const errors: unknown[] = []

@@ -24,7 +24,7 @@ export interface BuilderDeps {
   readonly isOurs: () => Promise<boolean>
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
-  /** Called when an index is ready or failed. */
+  /** Called when an index is no longer built: it is ready, failed or dropped. */
   readonly onEnded: () => void
   readonly onError: (error: unknown) => void
   readonly stepLimits?: StepLimits
@@ -51,7 +51,7 @@ export function createBuilder(deps: BuilderDeps) {
         if (!(error instanceof Contended)) throw error
         await retryDelay()
         const [stored] = (await repository.list(row)).filter(({ id }) => id === row.id)
-        if (stored?.state !== 'building') return
+        if (stored?.state !== 'building') return onEnded()
         current = { ...stored, total }
       }
     }

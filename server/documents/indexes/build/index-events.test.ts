@@ -1,35 +1,84 @@
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { START } from '../../../audit/record.ts'
+import { createJobs } from '../../../jobs/jobs.ts'
+import type { Store } from '../../../storage/store.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { createDocumentRules } from '../../document-rules.ts'
 import { createIndexesModule } from '../module.ts'
 
+const where = { database: 'db', collection: 'articles' }
+const on = { record: async () => {}, actor: START, target: 'db/articles/by-n' }
+
 forEachEngine((engine) => {
-  it('publishes an event when an index is created, and another one when it is ready', async () => {
-    const store = await engine.open()
+  let store: Store
+  let errors: unknown[]
+  let events: number
+
+  beforeEach(async () => {
+    store = await engine.open()
     await storeDatabases(store, 'db')
-    const errors: unknown[] = []
-    let events = 0
-    let hasLock = false
-    await using indexes = createIndexesModule({
-      // As if another node built the indexes at first.
-      store: { ...store, acquireLock: async () => hasLock },
+    errors = []
+    events = 0
+  })
+
+  const openIndexes = (acquireLock: Store['acquireLock'] = async () => true) =>
+    createIndexesModule({
+      store: { ...store, acquireLock },
       record: async () => {},
       requireRole: () => (_, next) => next(),
       events: { publish: () => events++ },
       logError: () => (error) => errors.push(error),
       idOf: (database) => database,
     })
-    const where = { database: 'db', collection: 'articles' }
-    const on = { record: async () => {}, actor: START, target: 'db/articles/by-n' }
+  const states = async () =>
+    (await store.db.selectFrom('document_indexes').select('state').execute()).map(
+      ({ state }) => state,
+    )
+
+  it('publishes an event when an index is created, and another one when it is ready', async () => {
+    // As if another node built the indexes at first.
+    let hasLock = false
+    await using indexes = openIndexes(async () => hasLock)
     await indexes.put(where, 'by-n', { fields: ['n'], unique: false }, on)
     await expect.poll(() => events).toBe(1)
     hasLock = true
     indexes.wake()
     await expect.poll(() => events).toBe(2)
-    expect(await store.db.selectFrom('document_indexes').select('state').execute()).toEqual([
-      { state: 'ready' },
-    ])
+    expect(await states()).toEqual(['ready'])
     expect(errors).toEqual([])
   })
+
+  if (engine.name === 'sqlite') {
+    it('publishes an event when an index fails because a large change is applied', async () => {
+      await using indexes = openIndexes()
+      let isCreated = false
+      const jobs = createJobs({
+        ...{ store, rules: createDocumentRules(() => 0), now: () => 0 },
+        async pause() {
+          await new Promise(setImmediate)
+          if (isCreated || store.collectionWrites?.unapplied(where) === undefined) return
+          isCreated = true
+          await indexes.put(where, 'by-n', { fields: ['n'], unique: true }, on)
+          await expect.poll(() => events).toBe(2)
+          expect(await states()).toEqual(['ready'])
+        },
+        onError: (error) => errors.push(error),
+        onApplied: indexes.onChange,
+      })
+      async function* parts() {
+        for (let n = 0; n < 3_000; n += 250) {
+          yield Array.from({ length: 250 }, (_, at) => {
+            const id = `d${10_000 + n + at}`
+            return { id, body: JSON.stringify({ id, ...(n === 2_750 && { n: 1 }) }) }
+          })
+        }
+      }
+      await jobs.create(where, parts(), false)
+      await expect.poll(() => events).toBe(3)
+      expect(await states()).toEqual(['failed'])
+      await jobs.stop()
+      expect(errors).toEqual([])
+    })
+  }
 })
