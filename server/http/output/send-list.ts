@@ -1,7 +1,7 @@
 import type { Context, TypedResponse } from 'hono'
 import type { JSONParsed } from 'hono/utils/types'
 import type { AppEnv } from '../env.ts'
-import { partsBody } from '../input/parts-body.ts'
+import { partsBody } from './parts-body.ts'
 import { API_JSON } from './render-failure.ts'
 import type { Reserve } from './response-memory.ts'
 
