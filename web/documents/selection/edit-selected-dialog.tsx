@@ -1,5 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
+import { mergePatch } from '../../../server/contract/merge-patch.ts'
+import type { Json } from '../../../server/contract/strict-json.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
@@ -9,7 +11,6 @@ import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
 import { compareDocuments } from '../model/compare-documents.ts'
 import { conditionsOf } from '../model/conditions.ts'
-import { mergePatch } from '../model/merge-patch.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { patchEach, patchMatching } from './change-selected.ts'
@@ -122,7 +123,7 @@ interface PreviewedChange {
 /** Returns the documents that a patch changes; none if the text is not a patch. */
 function changedBy(documents: readonly StoredDocument[], text: string): PreviewedChange[] {
   if (documentError(text) !== undefined) return []
-  const patch: unknown = JSON.parse(text)
+  const patch = JSON.parse(text) as Json
   return documents.flatMap((document) => {
     const after = JSON.stringify(mergePatch(JSON.parse(document.json), patch))
     return sameDocument(document.json, after) ? [] : [{ document, after }]
