@@ -221,28 +221,34 @@ forEachEngine((engine) => {
         expect(await idsOf('author=a5')).toMatchObject({ ids: [], index: 'by-author' })
       })
 
-      it('a query that has begun before the change is answered without the index', async () => {
-        const [written, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-        between = async () => {
-          if (!(await isHalfWritten())) return
-          written.resolve()
-          await found.promise
-        }
-        const repository = createDocumentRepository(store)
-        const { indexes: reader } = repository
-        let patching: Promise<number> | undefined
-        const entries: typeof reader.entries = async (...parameters) => {
-          patching ??= jobs.run(where, 'patch', toOne)
-          await written.promise
-          return reader.entries(...parameters)
-        }
-        documents = createDocuments({ ...repository, indexes: { ...reader, entries } }, () => 0)
-        const page = await idsOf('author=a5&n:ne=-1&limit=1000')
-        found.resolve()
-        expect(page).toMatchObject({ ids: [], index: undefined })
-        expect(await patching).toBe(LARGE)
-        await jobsEnded()
-      })
+      it.each([
+        ['all', 1_000],
+        ['one', 1],
+      ])(
+        'a query for %s that has begun before the change is answered without the index',
+        async (_, limit) => {
+          const [written, found] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+          between = async () => {
+            if (!(await isHalfWritten())) return
+            written.resolve()
+            await found.promise
+          }
+          const repository = createDocumentRepository(store)
+          const { indexes: reader } = repository
+          let patching: Promise<number> | undefined
+          const entries: typeof reader.entries = async (...parameters) => {
+            patching ??= jobs.run(where, 'patch', toOne)
+            await written.promise
+            return reader.entries(...parameters)
+          }
+          documents = createDocuments({ ...repository, indexes: { ...reader, entries } }, () => 0)
+          const page = await idsOf(`author=a5&n:ne=-1&limit=${limit}`)
+          found.resolve()
+          expect(page).toMatchObject({ ids: [], index: undefined })
+          expect(await patching).toBe(LARGE)
+          await jobsEnded()
+        },
+      )
     })
   }
 

@@ -64,6 +64,7 @@ export function withUnapplied(
       ready(where) {
         return writes.unapplied(where) === undefined ? stored.indexes.ready(where) : []
       },
+      isApplied: (where) => writes.unapplied(where) === undefined,
       async isReady(where, index) {
         return writes.unapplied(where) === undefined && stored.indexes.isReady(where, index)
       },

@@ -55,6 +55,8 @@ export interface IndexReader {
    * asynchronous.
    */
   ready(where: CollectionRef): readonly IndexDefinition[] | Promise<readonly IndexDefinition[]>
+  /** Returns whether the documents and indexes of a collection contain all committed changes. */
+  isApplied(where: CollectionRef): boolean
   /** Returns whether an index can still serve queries: entries read before are complete. */
   isReady(where: CollectionRef, index: IndexDefinition): Promise<boolean>
   /** Returns entries by key and id; none if the index can no longer serve queries. */
@@ -173,6 +175,7 @@ export function createIndexReader({
       const reading = ready(database, collection, 'ready')
       return reading instanceof Promise ? reading.then(definitionsOf) : definitionsOf(reading)
     },
+    isApplied: () => true,
     async isReady(_, { id }) {
       return (await isReady(id)).rows.length > 0
     },
