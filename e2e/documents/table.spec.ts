@@ -93,7 +93,7 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   }
   await remove('d03')
   await expect(page.getByRole('link', { name: 'd03' })).toBeHidden()
-  await expect(page.getByRole('link', { name: 'd04' })).toBeFocused()
+  await expect(page.getByRole('row', { name: 'd04' })).toBeFocused()
   await page.keyboard.press('Control+z')
   await expect(last).toHaveText('1 document was restored.')
   await expect(page.getByRole('link', { name: 'd03' })).toBeVisible()

@@ -3,7 +3,7 @@ import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
-import { findDocumentLink } from '../find-document-link.ts'
+import { findDocumentElement } from '../find-document-element.ts'
 import { useCreateDocument } from '../mutations/create-document.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
@@ -47,7 +47,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
       name={collection}
       width={720}
       onClose={close}
-      returnTo={() => (create.data === undefined ? undefined : findDocumentLink(create.data.id))}
+      returnTo={() => (create.data === undefined ? undefined : findDocumentElement(create.data.id))}
     >
       <FormFrame
         form={form}

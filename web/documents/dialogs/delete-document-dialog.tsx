@@ -3,7 +3,7 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
-import { findDocumentLink, findNeighbour } from '../find-document-link.ts'
+import { findDocumentElement, findNeighbour } from '../find-document-element.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
 import { deleteOne } from '../selection/change-selected.ts'
 import { useShowChange } from '../selection/last-change.tsx'
@@ -51,7 +51,7 @@ export function DeleteDocumentDialog({
       }}
       onClose={close}
       returnTo={() =>
-        findDocumentLink(next.current) ??
+        findDocumentElement(next.current) ??
         // Not the link of the deleted document, which is about to be removed.
         (next.current === id ? undefined : window.document.querySelector('main'))
       }

@@ -5,7 +5,7 @@ import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonEditor } from '../editor/json-editor.tsx'
-import { findDocumentLink } from '../find-document-link.ts'
+import { findDocumentElement } from '../find-document-element.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-dialog.module.css'
 
@@ -27,7 +27,7 @@ export function DocumentDialog({
       name={id}
       width={720}
       onClose={close}
-      returnTo={() => findDocumentLink(id)}
+      returnTo={() => findDocumentElement(id)}
     >
       <JsonEditor label={`Document ${id} as JSON`} text={text} first />
       <DialogActions>

@@ -5,7 +5,7 @@ import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import type { StoredDocument, StoredJson } from '../document-client.ts'
 import { formatJson, minifyJson } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
-import { findDocumentLink } from '../find-document-link.ts'
+import { findDocumentElement } from '../find-document-element.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
 import { useSaveDocument } from '../mutations/save-document.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
@@ -68,7 +68,7 @@ export function EditDocumentDialog({
       name={id}
       width={beside ? 1040 : 720}
       onClose={close}
-      returnTo={() => findDocumentLink(id)}
+      returnTo={() => findDocumentElement(id)}
     >
       <FormFrame
         form={form}

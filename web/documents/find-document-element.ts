@@ -2,14 +2,14 @@
  * Returns the element of a document in the list that takes the focus: its row in the table, or its
  * link on narrow screens. Returns null if the document is not on this page.
  */
-export function findDocumentLink(id: string): HTMLElement | null {
+export function findDocumentElement(id: string): HTMLElement | null {
   const row = document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(id)}"]`)
   return row instanceof HTMLTableRowElement ? row : (row?.querySelector('a') ?? null)
 }
 
 /** Returns the id of the document that takes the place of a deleted one; undefined if there is none. */
 export function findNeighbour(id: string): string | undefined {
-  const row = findDocumentLink(id)?.closest('[data-row]')
+  const row = findDocumentElement(id)?.closest('[data-row]')
   const neighbour = row?.nextElementSibling ?? row?.previousElementSibling
   return neighbour?.getAttribute('data-row') ?? undefined
 }
