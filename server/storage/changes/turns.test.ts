@@ -1,17 +1,43 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createTurns } from './turns.ts'
 
-test('concurrent calls each wait for a turn', async () => {
-  const nextTurn = createTurns()
+afterEach(() => void vi.restoreAllMocks())
+
+/** Returns a function that returns the number of turns of the event loop so far. */
+function countTurns(signal: AbortSignal): () => number {
   let passed = 0
-  let isDone = false
-  const counting = (async () => {
-    for (; !isDone; passed++) await nextImmediate()
+  void (async () => {
+    for (; !signal.aborted; passed++) await nextImmediate()
   })()
-  await Promise.all([nextTurn(), nextTurn(), nextTurn()])
-  isDone = true
-  await counting
-  expect(passed).toBeGreaterThanOrEqual(3)
-  expect(passed).toBeLessThanOrEqual(4)
+  return () => passed
+}
+
+test('concurrent calls each wait for a turn', async () => {
+  const ended = new AbortController()
+  const passed = countTurns(ended.signal)
+  const nextTurn = createTurns()
+  const turns = new Set<number>()
+  await Promise.all([1, 2, 3].map(() => nextTurn().then(() => turns.add(passed()))))
+  ended.abort()
+  expect(turns.size).toBe(3)
+})
+
+test.each([
+  [5, 1],
+  [35, 3],
+  [10_000, 20],
+])('after work of %i ms, at least %i turns pass before other work', async (duration, turns) => {
+  let time = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => time)
+  const ended = new AbortController()
+  const passed = countTurns(ended.signal)
+  const nextTurn = createTurns()
+  await nextTurn()
+  time += duration
+  const begun = passed()
+  await nextTurn()
+  ended.abort()
+  expect(passed() - begun).toBeGreaterThanOrEqual(turns)
+  expect(passed() - begun).toBeLessThanOrEqual(turns + 2)
 })

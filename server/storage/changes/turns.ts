@@ -1,15 +1,29 @@
 /** Resolves in a separate turn of the event loop for each call. */
 export type NextTurn = () => Promise<void>
 
+/** Work that takes this time in a turn lets one more turn pass, ms. */
+const TURN = 10
+/** Maximum number of turns that pass after one. */
+const MAX_TURNS = 20
+
 /**
  * Creates a {@link NextTurn}. Work that blocks for milliseconds awaits it first, so that other
- * requests are handled between any two pieces of such work.
+ * requests are handled between any two pieces of such work. After a piece that took long, several
+ * turns pass: Node.js accepts only one connection per listener in a turn, so new connections would
+ * otherwise wait for as many pieces.
  */
 export function createTurns(): NextTurn {
   let last = Promise.resolve()
   const wait = () => new Promise<void>((resolve) => setImmediate(resolve))
+  async function pass(): Promise<void> {
+    const begun = performance.now()
+    await wait()
+    const turns = Math.min(MAX_TURNS, Math.floor((performance.now() - begun) / TURN))
+    for (let turn = 1; turn < turns; turn++) await wait()
+  }
   return () => {
-    last = last.then(wait)
-    return last
+    const granted = last.then(wait)
+    last = granted.then(pass)
+    return granted
   }
 }
