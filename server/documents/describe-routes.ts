@@ -15,7 +15,10 @@ const MERGE_PATCH = {
   ...json({ type: 'object' }),
   'application/merge-patch+json': { schema: { type: 'object' } },
 }
-const JSON_SCHEMA = json({ type: 'object', description: 'A JSON Schema, draft 2020-12.' })
+const JSON_SCHEMA = json({
+  type: ['object', 'boolean'],
+  description: 'A JSON Schema, draft 2020-12.',
+})
 
 const one = { description: 'The document', headers: { ETag: TAG }, content: DOCUMENT }
 const LINK = header('The URL of the next page (RFC 8288), if there is one.')
