@@ -113,7 +113,8 @@ freshTest(
 
     // One undo covers all changes; one fails because another program has its port.
     const program = await listen(Number(news.split(':').at(-1)))
-    await bar.getByRole('button', { name: 'Undo' }).click()
+    await bar.getByRole('button', { name: 'Undo' }).click({ trial: true })
+    await page.keyboard.press('Control+z')
     await expect(bar).toContainText('2 of 3 changes were undone. 1 failed.')
     await expect(bar).toContainText(`${news} Port`)
     await expect(rowOf(page, both)).toContainText('shop')

@@ -46,7 +46,7 @@ export interface DocumentTableProps {
   readonly onResize: (columns: readonly FieldColumn[]) => void
   readonly onOpen: (id: string) => void
   /** Returns the shortcuts that act on the row of a document. */
-  readonly keysOf: (id: string) => KeyHandlers
+  readonly keysOf: (id: string) => KeyHandlers<'documents'>
   /** Undefined if the role does not permit changes. */
   readonly selection: TableSelection | undefined
 }

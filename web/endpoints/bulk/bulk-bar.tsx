@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { useKeys } from '../../shared/keys/use-keys.ts'
+import { UNDO_TIP, useUndoKey } from '../../shared/keys/use-undo-key.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
@@ -70,14 +70,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
   const undo = useUndoBulk()
   const canUndo = mayChange && made > 0 && undoOf === null
   const run = () => undo.isPending || undo.mutate(id)
-  useKeys('endpoints', {
-    undo: ({ target }) => {
-      // In a text field the shortcut undoes typing.
-      if (!canUndo || (target instanceof HTMLElement && target.matches(FIELD))) return false
-      run()
-      return true
-    },
-  })
+  useUndoKey(canUndo ? run : undefined)
   return (
     <>
       <div className={bar.text} role={failed > 0 ? 'alert' : 'status'}>
@@ -100,7 +93,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
           <Button
             variant="subtle"
             aria-disabled={undo.isPending || undefined}
-            data-tip="Ctrl Z or ⌘ Z"
+            data-tip={UNDO_TIP}
             onClick={run}
           >
             Undo
@@ -121,5 +114,3 @@ const ErrorText = ({ error }: { error: Error | null }) =>
       {error.message}
     </p>
   )
-
-const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]'

@@ -99,7 +99,12 @@ export type KeyId = (typeof KEYS)[number]['id']
 /** Handles a shortcut. Returns `false` if it did not act; the event then propagates. */
 export type KeyHandler = (event: KeyboardEvent) => unknown
 
-export type KeyHandlers = { readonly [Id in KeyId]?: KeyHandler }
+type IdIn<Where extends KeyScope> = Extract<(typeof KEYS)[number], { readonly where: Where }>['id']
+
+/** Handlers of the shortcuts of some scopes. */
+export type KeyHandlers<Where extends KeyScope = KeyScope> = {
+  readonly [Id in IdIn<Where>]?: KeyHandler
+}
 
 /**
  * Returns whether a combination includes a bare character (WCAG 2.1.4). Such shortcuts never act in

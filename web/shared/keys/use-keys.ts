@@ -35,8 +35,8 @@ let pending: { readonly press: string; readonly at: number } | undefined
  * for the search and the shortcuts dialog act. For shortcuts that act only while one element has
  * the focus, see {@link onKeys}.
  */
-export function useKeys(where: KeyScope, handlers: KeyHandlers): void {
-  const current = useRef(handlers)
+export function useKeys<Where extends KeyScope>(where: Where, handlers: KeyHandlers<Where>): void {
+  const current = useRef<KeyHandlers>(handlers)
   // A layout effect, so that the handlers match what is on screen.
   useLayoutEffect(() => {
     current.current = handlers
@@ -64,11 +64,12 @@ export function useKeys(where: KeyScope, handlers: KeyHandlers): void {
  * <tbody onKeyDown={onKeys('table', { next: () => step(1), previous: () => step(-1) })}>
  * ```
  */
-export function onKeys(where: KeyScope, handlers: KeyHandlers) {
+export function onKeys<Where extends KeyScope>(where: Where, handlers: KeyHandlers<Where>) {
+  const all: KeyHandlers = handlers
   return (event: ReactKeyboardEvent | KeyboardEvent): boolean => {
     const native = 'nativeEvent' in event ? event.nativeEvent : event
     const id = match(native, where)
-    return id !== undefined && id !== 'more' && act(native, handlers[id])
+    return id !== undefined && id !== 'more' && act(native, all[id])
   }
 }
 

@@ -10,8 +10,10 @@ import {
   useState,
 } from 'react'
 import { flushSync } from 'react-dom'
-import type { KeyHandlers, KeyScope } from './keys.ts'
+import type { KeyHandlers } from './keys.ts'
 import { onKeys } from './use-keys.ts'
+
+type RowScope = 'endpoints' | 'documents'
 
 export interface RowNavigationOptions<Row extends { readonly id: string }> {
   readonly rows: readonly Row[]
@@ -20,16 +22,17 @@ export interface RowNavigationOptions<Row extends { readonly id: string }> {
   /** Returns the number of rows per page. */
   readonly pageOf: () => number
   /** The scope of the shortcuts that act on a row. */
-  readonly where: KeyScope
+  readonly where: RowScope
   /** Returns the shortcuts that act on a row while it has the focus. */
-  readonly keysOf: (row: Row) => KeyHandlers
+  readonly keysOf: (row: Row) => KeyHandlers<RowScope>
   /** Undefined if rows cannot be selected. */
   readonly select?: ((index: number, extend: boolean) => void) | undefined
 }
 
 /**
  * Handles the keyboard in a list of rows, each an element with its id as `data-row`. One row at a
- * time is in the tab order. In a virtualized list, it stays rendered when it is scrolled out of view.
+ * time is in the tab order. In a virtualized list, it stays rendered when it is scrolled out of
+ * view.
  */
 export function useRowNavigation<Row extends { readonly id: string }>(
   options: RowNavigationOptions<Row>,

@@ -13,7 +13,7 @@ export interface RowActions {
 }
 
 /** Returns the key handlers of the focused row. */
-export function rowKeys(actions: RowActions, row: EndpointRow): KeyHandlers {
+export function rowKeys(actions: RowActions, row: EndpointRow): KeyHandlers<'endpoints'> {
   const { copy, open, tryIt, add, edit, remove } = actions
   const handlers = {
     open: () => open(row),
