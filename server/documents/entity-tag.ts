@@ -25,10 +25,10 @@ export interface Conditions {
 
 /**
  * Returns whether `If-Match` holds, by strong comparison: a weak tag never matches (RFC 9110
- * §13.1.1).
+ * §13.1.1). `tag` is undefined for a state without a tag.
  */
-export const matches = ({ match }: Conditions, tag: string): boolean =>
-  match === undefined || match === '*' || match.includes(tag)
+export const matches = ({ match }: Conditions, tag: string | undefined): boolean =>
+  match === undefined || match === '*' || (tag !== undefined && match.includes(tag))
 
 /** Returns whether `If-None-Match` holds, by weak comparison (RFC 9110 §13.1.2). */
 export const matchesNone = ({ noneMatch }: Conditions, tag: string): boolean =>

@@ -318,9 +318,7 @@ function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, stri
  * @throws Failure `precondition-failed`
  */
 function requireMatch(conditions: Conditions, tag: string | undefined): void {
-  const { match } = conditions
-  if (match === undefined || match === '*') return
-  if (tag !== undefined && matches(conditions, tag)) return
+  if (matches(conditions, tag)) return
   throw new Failure(
     'precondition-failed',
     'The documents have changed, or do not match the precondition of the request.',
