@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { isCollectionName } from '../../contract/document.ts'
+import { issueReason } from '../../contract/issue-reason.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import {
@@ -77,10 +78,8 @@ function parseDefinition(value: unknown, line: number): CollectionDefinition {
   const isDefinition = typeof value === 'object' && value !== null && 'collection' in value
   if (issue === undefined || !isDefinition) throw misplaced(line)
   const field = jsonPointer(issue.path)
-  const reason = issue.message.replace(/^Invalid input: /, '')
-  throw new Failure('invalid', `Line ${line} does not define a collection. ${field}: ${reason}.`, {
-    field,
-  })
+  const message = `Line ${line} does not define a collection. ${field}: ${issueReason(issue)}.`
+  throw new Failure('invalid', message, { field })
 }
 
 const incomplete = () =>

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { issueReason } from '../../contract/issue-reason.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { Failure } from '../../failure.ts'
 
@@ -21,7 +22,7 @@ export function validated<S extends z.ZodMiniType>(
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const errors = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
-    const reason = issue.message.replace(/^Invalid input: /, '')
+    const reason = issueReason(issue)
     const field = z.core.toDotPath(issue.path)
     return field === '' ? `the ${whole}: ${reason}` : `${field}: ${reason}`
   })
