@@ -51,7 +51,7 @@ interface Open {
   index: number
   /** The key of the current value, of an object. */
   key: string | undefined
-  /** All keys so far. Undefined until an object has two, because most objects of a large text are small. */
+  /** All keys so far. Undefined until there are two, because many objects have only one. */
   keys: Set<string> | undefined
 }
 

@@ -7,7 +7,7 @@ export function findDocumentElement(id: string): HTMLElement | null {
   return row instanceof HTMLTableRowElement ? row : (row?.querySelector('a') ?? null)
 }
 
-/** Returns the id of the document that takes the place of a deleted one; undefined if there is none. */
+/** Returns the id of the document after another, or before the last one; undefined if it is alone. */
 export function findNeighbour(id: string): string | undefined {
   const row = findDocumentElement(id)?.closest('[data-row]')
   const neighbour = row?.nextElementSibling ?? row?.previousElementSibling

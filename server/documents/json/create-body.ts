@@ -68,8 +68,8 @@ async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>) {
 }
 
 /**
- * Returns the values of a generator. Closing them closes `source`, too, also before the generator is
- * started, when its `finally` does not run.
+ * Returns the values of a generator, whose `return` also closes `source`. The `finally` of the
+ * generator is not enough: it does not run if the generator has not started.
  */
 function closing<T>(values: AsyncGenerator<T>, source: AsyncIterator<unknown>): AsyncIterable<T> {
   const iterator: AsyncIterator<T> = {

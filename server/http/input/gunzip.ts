@@ -49,7 +49,5 @@ const tooCompressed = () =>
   new Failure(
     'too-large',
     `The decompressed body is more than ${COMPRESSION.ratio} times the size of the compressed one.`,
-    {
-      field: 'Content-Encoding',
-    },
+    { field: 'Content-Encoding' },
   )

@@ -1,9 +1,9 @@
 /** Resolves in a separate turn of the event loop for each call. */
 export type NextTurn = () => Promise<void>
 
-/** Work that takes this time in a turn lets one more turn pass, ms. */
+/** After a turn that took a multiple of this time, as many turns pass before the next work, ms. */
 const TURN = 10
-/** Maximum number of turns that pass after one. */
+/** Maximum number of turns that pass before the next work. */
 const MAX_TURNS = 20
 
 /**

@@ -23,7 +23,7 @@ export function DeleteDocumentDialog({
   const [now, setNow] = useState(document)
   const remove = useChangeSelected(collectionRef)
   const show = useShowChange()
-  /** The document whose link receives the focus. */
+  /** The document that receives the focus when the dialog closes. */
   const next = useRef(id)
   const error =
     remove.error instanceof ConflictError ? CHANGED_MESSAGE : (remove.error?.message ?? '')
@@ -52,7 +52,7 @@ export function DeleteDocumentDialog({
       onClose={close}
       returnTo={() =>
         findDocumentElement(next.current) ??
-        // Not the link of the deleted document, which is about to be removed.
+        // Not the deleted document, which is about to disappear from the list.
         (next.current === id ? undefined : window.document.querySelector('main'))
       }
     >

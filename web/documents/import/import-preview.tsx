@@ -74,6 +74,7 @@ export function ImportPreview({ source, text, format, failure }: ImportPreviewPr
           </div>
         </>
       )}
+      {/* The form shows the reason why the import failed. */}
       {error !== undefined && !failure.startsWith(error) && (
         <p className={classes.error}>{error}</p>
       )}

@@ -12,8 +12,8 @@ interface Line {
 }
 
 /**
- * Returns the lines of two documents, printed as by `formatJson`. A line is changed if the same field or
- * element has another line, or none, in the other document.
+ * Returns the lines of two documents, printed as by `formatJson`. A line is changed if the same
+ * field or element has another line, or none, in the other document.
  */
 export function compareDocuments(before: string, after: string) {
   const [one, other] = [linesOf(before), linesOf(after)]

@@ -9,7 +9,7 @@ import { type SelectionOutcome, undoChanges } from './change-selected.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
-/** How long an undo is offered, ms, and how long the bar stays after it was hovered, focused or used. */
+/** How long an undo is offered, ms, and how long the bar stays after hover, focus or an undo. */
 const UNDO_MS = 10_000
 const MIN_AFTER_PAUSE_MS = 3_000
 
@@ -23,8 +23,8 @@ export interface UndoChangesProps {
 }
 
 /**
- * Shows the outcome of a change of documents, and offers for ten seconds to undo it, also with Ctrl+Z
- * or ⌘Z. Hover and focus pause the countdown. Failures stay until they are dismissed.
+ * Shows the outcome of a change of documents, and offers for ten seconds to undo it, by button or
+ * with Ctrl+Z or ⌘Z. Hover and focus pause the countdown. Failures stay until they are dismissed.
  */
 export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProps) {
   const undo = useChangeSelected(collectionRef)

@@ -13,8 +13,8 @@ export interface ColumnResizerProps {
 const STEP = 16
 
 /**
- * The right edge of a column, which resizes it by pointer or arrow keys. A double-click or Enter fits
- * the column to its values.
+ * The right edge of a column, which resizes it by pointer or arrow keys. A double-click or Enter
+ * fits the column to its values.
  */
 export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
   const drag = useRef<{ readonly from: number; readonly width: number; moved: boolean }>(undefined)

@@ -51,7 +51,7 @@ forEachEngine((engine) => {
     expect(turns).toBeGreaterThanOrEqual(all.length)
   })
 
-  test('the documents of ids are read in order, whatever their size', async () => {
+  test('documents are read by their ids in order, whatever their size', async () => {
     const store = await engine.open()
     await storeDatabases(store, 'db')
     const repository = createDocumentRepository(store)
