@@ -11,6 +11,7 @@ import {
   contents,
   fieldsServing,
   indexFields,
+  PAGED,
   parametersOf,
   printIndexFields,
   query,
@@ -143,7 +144,10 @@ test(
         }
       },
     )
-    await fc.assert(scenario, { numRuns: 10 * CASES })
+    await fc.assert(scenario, {
+      numRuns: 10 * CASES,
+      examples: [[PAGED.contents, [PAGED.query], []]],
+    })
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(CASES)
   },
   120_000 * CASES,

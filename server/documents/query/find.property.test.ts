@@ -12,6 +12,7 @@ import { openSlowIndexes } from '../indexes/build/slow-build.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import {
   type Change,
+  CONCURRENT,
   change,
   createOtherClients,
   isStable,
@@ -23,6 +24,7 @@ import {
   type Document,
   fieldsServing,
   indexFields,
+  PAGED,
   parametersOf,
   printIndexFields,
   type Query,
@@ -100,7 +102,16 @@ forEachEngine((engine) => {
         },
       )
       try {
-        await fc.assert(scenario, { numRuns: 30 * CASES })
+        await fc.assert(scenario, {
+          numRuns: 30 * CASES,
+          // Pages by a complete index, and pages while an index is built.
+          examples: [true, false].map((areReady) => [
+            PAGED.contents,
+            [PAGED.query],
+            { fields: [], after: 0, areReady, areMoved: false },
+            [CONCURRENT],
+          ]),
+        })
       } finally {
         await stored.end()
         await stored.builder.stop()

@@ -20,6 +20,15 @@ export const change = fc.record({
 })
 export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
+/** A document that is created, or replaced, during a page. */
+export const CONCURRENT: Change = {
+  id: '3m',
+  kind: 'replace',
+  contents: { a: 1 },
+  patch: {},
+  isConcurrent: true,
+}
+
 /** Returns whether no other client changes a document. */
 export const isStable = ({ id }: Document): boolean => !IDS.some((each) => each === id)
 

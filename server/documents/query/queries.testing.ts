@@ -117,6 +117,21 @@ export const query = fc.record({
 })
 export type Query = typeof query extends fc.Arbitrary<infer T> ? T : never
 
+/** Documents, and a query that reads them in five counted pages and has an index that serves it. */
+export const PAGED = {
+  contents: Array.from({ length: 9 }, (_, at) => ({ a: at % 4 })),
+  query: {
+    conditions: [],
+    sort: [{ path: ['a'], isDescending: false }],
+    fields: undefined,
+    limit: 2,
+    count: true,
+    served: 0,
+    servesOrder: true,
+    isReversed: false,
+  } satisfies Query,
+}
+
 /** The fields of an index. */
 export const indexFields = fc.uniqueArray(sortField, {
   minLength: 1,

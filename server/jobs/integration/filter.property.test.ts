@@ -5,6 +5,7 @@ import { createDocuments } from '../../documents/documents.ts'
 import { openSlowIndexes } from '../../documents/indexes/build/slow-build.testing.ts'
 import {
   type Change,
+  CONCURRENT,
   change,
   isStable,
   MAX_OTHERS,
@@ -14,6 +15,7 @@ import {
   type Document,
   fieldsServing,
   indexFields,
+  PAGED,
   parametersOf,
   patch,
   printIndexFields,
@@ -113,7 +115,22 @@ forEachEngine((engine) => {
       }
 
       try {
-        await fc.assert(scenario, { numRuns: 20 * CASES })
+        const whole = { query: PAGED.query, kind: 'patch', patch: { b: 1 } } as const
+        await fc.assert(scenario, {
+          numRuns: 20 * CASES,
+          // Changes while an index is built.
+          examples: [
+            [
+              PAGED.contents,
+              [
+                { ...whole, isJob: false },
+                { ...whole, isJob: true },
+              ],
+              { fields: [PAGED.query.sort], areReady: false },
+              [CONCURRENT],
+            ],
+          ],
+        })
       } finally {
         await stored.end()
         await stored.builder.stop()
