@@ -5,12 +5,15 @@ import { invalidateSoon } from './invalidate-soon.ts'
 afterEach(() => vi.useRealTimers())
 
 /** Sets up a query client with one observed list and spies on its full and partial fetches. */
-function watched(refetchEndpoints?: (names: readonly string[]) => Promise<void>) {
+function watched(
+  refetchEndpoints?: (names: readonly string[]) => Promise<void>,
+  first = Promise.resolve(['first']),
+) {
   vi.useFakeTimers()
   const queryClient = new QueryClient({
     defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } },
   })
-  const whole = vi.fn(async () => ['all'])
+  const whole = vi.fn(async () => ['all']).mockReturnValueOnce(first)
   const parts = vi.fn(refetchEndpoints)
   const observer = new QueryObserver(queryClient, {
     queryKey: ['endpoint'],
@@ -48,6 +51,20 @@ test('events during a fetch cause another fetch after it', async () => {
   await vi.advanceTimersByTimeAsync(200)
   expect(parts.mock.calls).toEqual([[['a']], [['b']]])
 })
+
+test.each([changed('a'), { type: 'reset' } as const])(
+  'an event during the first fetch causes another fetch after it: $type',
+  async (event) => {
+    const first = Promise.withResolvers<string[]>()
+    const { whole, note } = watched(undefined, first.promise)
+    note(event)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(whole).toHaveBeenCalledTimes(1)
+    first.resolve([])
+    await vi.advanceTimersByTimeAsync(0)
+    expect(whole).toHaveBeenCalledTimes(2)
+  },
+)
 
 test.each([
   ['the list cannot be read in part', undefined, 1],

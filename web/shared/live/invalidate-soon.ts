@@ -23,6 +23,7 @@ export function invalidateSoon(queryClient: QueryClient) {
   let names = new Map<LiveEvent['type'], Set<string>>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
+  const queries = queryClient.getQueryCache()
 
   const collect = (type: LiveEvent['type'], name?: string) => {
     const collected = names.get(type) ?? new Set()
@@ -34,7 +35,9 @@ export function invalidateSoon(queryClient: QueryClient) {
     const gathered = names
     names = new Map()
     const reading = gathered.has('reset')
-      ? queryClient.invalidateQueries({ predicate: isLive })
+      ? Promise.all(
+          queries.findAll({ predicate: isLive }).map((query) => refetch(queryClient, query)),
+        )
       : Promise.all([...gathered].map(([type, some]) => invalidate(queryClient, type, [...some])))
     // Keep responses in order: a slow refetch must not overwrite the result of a later one.
     await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))])
@@ -64,9 +67,23 @@ async function invalidate(queryClient: QueryClient, type: string, names: readonl
       const refetchEndpoints = query.meta?.refetchEndpoints
       const parts = refetchEndpoints !== undefined && canMerge(query) && names.length <= MAX_NAMES
       const done = parts && (await refetchEndpoints(queryClient, names).then(yes, no))
-      if (!done) await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
+      if (!done) await refetch(queryClient, query)
     }),
   )
+}
+
+/**
+ * Invalidates a query. A fetch in progress may have read an older state. TanStack Query replaces it
+ * if the query is observed and has data; otherwise the query is invalidated again after it, except
+ * with `meta.standsStill`.
+ */
+async function refetch(queryClient: QueryClient, query: Query): Promise<void> {
+  const isReplaced = query.isActive() && query.state.data !== undefined
+  const fetching = isReplaced || query.meta?.standsStill ? undefined : query.promise
+  const invalidate = () => queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
+  await invalidate()
+  if (fetching === undefined) return
+  await fetching.then(invalidate, () => {})
 }
 
 /**
