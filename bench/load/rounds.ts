@@ -21,6 +21,8 @@ export interface ServerLoad {
   readonly server: Pick<Subject, 'process'>
   /** Number of rounds in which the load is measured, from the first one; by default all. */
   readonly rounds?: number | undefined
+  /** Minimum warm-up, ms, for code that V8 takes longer to optimize; by default none. */
+  readonly minWarmUp?: number | undefined
 }
 
 /** The results of one load in one round. */
@@ -89,7 +91,10 @@ export async function measure<Kind extends string>(
 ): Promise<Map<Kind, Slice[]>> {
   const kinds = group.filter((kind) => all.has(kind))
   const slices = new Map(kinds.map((kind): [Kind, Slice[]] => [kind, []]))
-  for (const kind of kinds) await slice(all.get(kind) as ServerLoad, warmUp)
+  for (const kind of kinds) {
+    const load = all.get(kind) as ServerLoad
+    await slice(load, Math.max(warmUp, load.minWarmUp ?? 0))
+  }
   for (const round of withinBudget(rounds, share)) {
     for (const at of shuffled(kinds.length)) {
       const kind = kinds[at] as Kind
@@ -210,17 +215,31 @@ export function showRate<Kind extends string>(
   })
 }
 
+/** Formats the median and the 99th percentile of times. */
+const formatTimes = (times: readonly number[]) =>
+  `${quantile(times).toFixed(1)} (${quantile(times, 0.99).toFixed(1)})`
+
 /**
  * Prints the median and the 99th percentile of the times of responses, ms; with a target, it adds
  * them to the table of all benchmarks.
+ *
+ * @param bare the times of bare `node:http` in the same rounds.
  */
-export function showTimes(what: string, times: readonly number[], max?: number): void {
+export function showTimes(
+  what: string,
+  times: readonly number[],
+  max?: number,
+  bare?: readonly number[],
+): void {
   const p99 = quantile(times, 0.99)
-  const value = `${quantile(times).toFixed(1)} (${p99.toFixed(1)})`
+  const value = formatTimes(times)
   if (max === undefined) {
     print(`  ${what.padEnd(38)} ${value}`)
     return
   }
   print(`  ${what.padEnd(38)} ${value.padEnd(26)} wanted: p99 under ${max} – ${verdict(p99 < max)}`)
-  addFigure({ what, value, target: `p99 under ${max}`, isMet: p99 < max })
+  addFigure({
+    ...{ what, value, target: `p99 under ${max}`, isMet: p99 < max },
+    peers: bare && { 'node:http': formatTimes(bare) },
+  })
 }

@@ -21,7 +21,7 @@ export interface Slice {
   /** CPU time of the server, and of PostgreSQL, µs; multiples of 10 ms. */
   readonly cost: number
   readonly databaseCost: number
-  /** Times of the responses to inserts, ms. */
+  /** Times of the responses to inserts, and of bare `node:http`, ms. */
   readonly times: readonly number[]
 }
 
@@ -41,7 +41,7 @@ export async function measure(
     [database, ...childrenOf(database)].reduce((sum: number, pid) => sum + timeOf(pid), 0)
   const run = async (kind: Kind, duration: number): Promise<Slice> => {
     const { address, requests, pid } = targets.get(kind) as Target
-    const isTimed = requests[0]?.startsWith('POST ') === true
+    const isTimed = kind === 'bare' || requests[0]?.startsWith('POST ') === true
     const load = await openLoad(address, requests, LOADS[kind].connections, isTimed)
     const before = [timeOf(pid), databaseTime()] as const
     const { answers, time, times } = await load.run(duration)
