@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { handleEarlySignals } from './cli/early-signals.ts'
 import { createProgram, type Invocation } from './cli/program.ts'
-import { keepYoungGenerationSmall } from './cli/young-generation.ts'
 
 // The entry point of the process. Exit codes: 0 success, 1 failure, 2 invalid usage.
 
@@ -41,7 +40,6 @@ async function fail(error: unknown): Promise<void> {
 }
 
 handleEarlySignals(process)
-keepYoungGenerationSmall()
 await createProgram(version, carryOut)
   .parseAsync(process.argv.slice(2), { from: 'user' })
   .catch(fail)

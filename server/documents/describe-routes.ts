@@ -2,9 +2,8 @@
 // headers and responses.
 
 import { importResult } from '../contract/import.ts'
-import { schemaOf } from '../http/openapi.ts'
 import type { Described, Operation } from '../http/openapi-objects.ts'
-import { failure, header, json, parameter, ref } from './describe-components.ts'
+import { failure, header, json, jsonOf, parameter, ref } from './describe-components.ts'
 
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
 const JOB = header('The path of the job.')
@@ -155,7 +154,7 @@ export const collection = operations([parameter('Collection')], {
     responses: {
       '200': {
         description: 'The import has ended.',
-        content: json(schemaOf(importResult)),
+        content: jsonOf(importResult),
       },
       '201': {
         description: 'The stored document',

@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.ts'
 import type { Config } from '../config.ts'
 import { stopHandlingEarlySignals } from '../early-signals.ts'
 import { releaseMemoryWhenIdle } from '../release-memory.ts'
-import { letYoungGenerationGrow } from '../young-generation.ts'
+import { allocateInYoungGeneration } from '../young-generation.ts'
 
 /**
  * Repeated signals within this time are one, ms: npm and the launcher (`bin/gatehouse.js`) forward a
@@ -44,7 +44,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
     log.info('stopped')
     return []
   }
-  letYoungGenerationGrow()
+  allocateInYoungGeneration()
   releaseMemoryWhenIdle(() => log.debug('released unused memory'))
   log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
   // Only on a terminal: log files must not contain the key.

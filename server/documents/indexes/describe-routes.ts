@@ -1,16 +1,15 @@
 import { documentIndex, indexInput, indexList } from '../../contract/document-index.ts'
-import { schemaOf } from '../../http/openapi.ts'
-import { failure, json, parameter } from '../describe-components.ts'
+import { failure, jsonOf, parameter } from '../describe-components.ts'
 import { body, NO_CONTENT, operations } from '../describe-routes.ts'
 
-const INDEX = json(schemaOf(documentIndex))
+const INDEX = jsonOf(documentIndex)
 
 /** The operations of `/_index/<collection>`. */
 export const collectionIndexes = operations([parameter('Collection')], {
   get: {
     summary: 'List the indexes of a collection',
     responses: {
-      '200': { description: 'The indexes, by name', content: json(schemaOf(indexList)) },
+      '200': { description: 'The indexes, by name', content: jsonOf(indexList) },
       '404': failure('NotFound'),
     },
   },
@@ -23,7 +22,7 @@ export const documentIndexOperations = operations(
     put: {
       summary: 'Create an index of a collection',
       description: 'The index is built in the background, and serves queries once it is ready.',
-      requestBody: body(json(schemaOf(indexInput)), 'The fields of the index.'),
+      requestBody: body(jsonOf(indexInput), 'The fields of the index.'),
       responses: {
         '200': { description: 'The index exists with this definition.', content: INDEX },
         '201': { description: 'The index was created.', content: INDEX },

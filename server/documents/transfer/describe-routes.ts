@@ -1,6 +1,5 @@
 import { databaseImportResult } from '../../contract/transfer.ts'
-import { schemaOf } from '../../http/openapi.ts'
-import { failure, json, parameter } from '../describe-components.ts'
+import { failure, jsonOf, parameter } from '../describe-components.ts'
 import { body, JOB_STARTED, operations } from '../describe-routes.ts'
 
 const LINES = {
@@ -39,7 +38,7 @@ export const databaseImport = operations([], {
     responses: {
       '200': {
         description: 'What was stored',
-        content: json(schemaOf(databaseImportResult)),
+        content: jsonOf(databaseImportResult),
       },
       '202': JOB_STARTED,
       '409': failure('Conflict'),
