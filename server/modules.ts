@@ -151,8 +151,9 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       async sync() {
         schemas.clearCache()
         documents.clearCache()
+        const revisions = await Promise.all([endpoints.sync(), databases.sync()])
+        // Later, because requests wait for none of it: its queries would delay those of the endpoints.
         indexes.onChange()
-        const revisions = await Promise.all([databases.sync(), endpoints.sync()])
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.
         access.sync()
