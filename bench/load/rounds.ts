@@ -23,6 +23,8 @@ export interface ServerLoad {
   readonly rounds?: number | undefined
   /** Minimum warm-up, ms, for code that V8 takes longer to optimize; by default none. */
   readonly minWarmUp?: number | undefined
+  /** Whether the server leaves writes to the disk that would delay those of others. */
+  readonly writesLater?: boolean | undefined
 }
 
 /** The results of one load in one round. */
@@ -106,13 +108,17 @@ export async function measure<Kind extends string>(
   return slices
 }
 
-async function slice({ openLoad, server }: ServerLoad, duration: number): Promise<Slice> {
+async function slice(
+  { openLoad, server, writesLater }: ServerLoad,
+  duration: number,
+): Promise<Slice> {
   const load = await openLoad()
   const before = processorTime(server)
   const { answers, time, times } = await load.run(duration)
   const cost = (processorTime(server) - before) / answers
   load.close()
   await waitUntilIdle(server)
+  if (writesLater) execFileSync('sync')
   return { rate: (answers / time) * 1000, cost, times }
 }
 
