@@ -19,12 +19,8 @@ export interface ServerLoad {
   /** Opens new connections per slice: some servers close idle ones between slices. */
   readonly openLoad: () => Promise<Load>
   readonly server: Pick<Subject, 'process'>
-  /** Number of rounds in which the load is measured, from the first one; by default all. */
-  readonly rounds?: number | undefined
   /** Minimum warm-up, ms, for code that V8 takes longer to optimize; by default none. */
   readonly minWarmUp?: number | undefined
-  /** Whether the server leaves writes to the disk that would delay those of others. */
-  readonly writesLater?: boolean | undefined
 }
 
 /** The results of one load in one round. */
@@ -97,28 +93,22 @@ export async function measure<Kind extends string>(
     const load = all.get(kind) as ServerLoad
     await slice(load, Math.max(warmUp, load.minWarmUp ?? 0))
   }
-  for (const round of withinBudget(rounds, share)) {
+  for (const _ of withinBudget(rounds, share)) {
     for (const at of shuffled(kinds.length)) {
       const kind = kinds[at] as Kind
-      const load = all.get(kind) as ServerLoad
-      if (round >= (load.rounds ?? rounds)) continue
-      slices.get(kind)?.push(await slice(load, duration))
+      slices.get(kind)?.push(await slice(all.get(kind) as ServerLoad, duration))
     }
   }
   return slices
 }
 
-async function slice(
-  { openLoad, server, writesLater }: ServerLoad,
-  duration: number,
-): Promise<Slice> {
+async function slice({ openLoad, server }: ServerLoad, duration: number): Promise<Slice> {
   const load = await openLoad()
   const before = processorTime(server)
   const { answers, time, times } = await load.run(duration)
   const cost = (processorTime(server) - before) / answers
   load.close()
   await waitUntilIdle(server)
-  if (writesLater) execFileSync('sync')
   return { rate: (answers / time) * 1000, cost, times }
 }
 
@@ -142,8 +132,7 @@ export function showSlices<Kind extends string>(
   const head = `${title}, ${CONNECTIONS} connections; median (quartiles) of ${first.length} rounds`
   print(`${head.padEnd(60)} per second, µs of the server's CPU time`)
   for (const [kind, each] of slices) {
-    const rounds = each.length === first.length ? '' : ` (${each.length} rounds)`
-    print(`  ${names[kind].padEnd(38)} ${formatSlices(each)}${rounds}`)
+    print(`  ${names[kind].padEnd(38)} ${formatSlices(each)}`)
   }
   print()
 }
@@ -161,7 +150,7 @@ export function formatSlices(slices: readonly Pick<Slice, 'rate' | 'cost'>[]): s
   return `${rates.padEnd(26)} ${costs}`
 }
 
-/** Returns the ratio of two loads in each round in which both were measured. */
+/** Returns the ratio of two loads in each round. */
 export const ratios = <Kind extends string>(
   slices: ReadonlyMap<Kind, readonly Slice[]>,
   kind: Kind,
