@@ -152,7 +152,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         schemas.clearCache()
         documents.clearCache()
         const revisions = await Promise.all([endpoints.sync(), databases.sync()])
-        // Later, because requests wait for none of it: its queries would delay those of the endpoints.
+        // Last: no request waits for it, and its queries would delay those of the endpoints.
         indexes.onChange()
         // Only after a successful sync: while the store is unavailable, recently known callers keep
         // read access.
