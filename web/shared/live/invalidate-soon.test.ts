@@ -66,6 +66,20 @@ test.each([changed('a'), { type: 'reset' } as const])(
   },
 )
 
+test('an event during the prefetch of a list that is not shown marks it as outdated', async () => {
+  vi.useFakeTimers()
+  const queryClient = new QueryClient()
+  const queryKey = ['endpoint']
+  queryClient.setQueryData(queryKey, ['old'])
+  const fetch = Promise.withResolvers<string[]>()
+  void queryClient.prefetchQuery({ queryKey, queryFn: () => fetch.promise })
+  invalidateSoon(queryClient).note(changed('a'))
+  await vi.advanceTimersByTimeAsync(200)
+  fetch.resolve(['read before the event'])
+  await vi.advanceTimersByTimeAsync(0)
+  expect(queryClient.getQueryState(queryKey)?.isInvalidated).toBe(true)
+})
+
 test.each([
   ['the list cannot be read in part', undefined, 1],
   ['the part cannot be read', () => Promise.reject(new Error('no')), 1],
@@ -106,4 +120,20 @@ test('static queries are refetched only after a failure', async () => {
     await vi.advanceTimersByTimeAsync(200)
     expect(read).toHaveBeenCalledTimes(calls)
   }
+})
+
+test('a reset during the first fetch of a static query causes no other fetch', async () => {
+  vi.useFakeTimers()
+  const queryClient = new QueryClient()
+  const first = Promise.withResolvers<string[]>()
+  const read = vi.fn(() => first.promise)
+  const meta = { standsStill: true }
+  new QueryObserver(queryClient, { queryKey: ['activity'], queryFn: read, meta }).subscribe(
+    () => {},
+  )
+  invalidateSoon(queryClient).note({ type: 'reset' })
+  await vi.advanceTimersByTimeAsync(200)
+  first.resolve(['row'])
+  await vi.advanceTimersByTimeAsync(200)
+  expect(read).toHaveBeenCalledTimes(1)
 })

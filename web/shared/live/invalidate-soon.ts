@@ -23,7 +23,6 @@ export function invalidateSoon(queryClient: QueryClient) {
   let names = new Map<LiveEvent['type'], Set<string>>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let stopped = false
-  const queries = queryClient.getQueryCache()
 
   const collect = (type: LiveEvent['type'], name?: string) => {
     const collected = names.get(type) ?? new Set()
@@ -36,7 +35,10 @@ export function invalidateSoon(queryClient: QueryClient) {
     names = new Map()
     const reading = gathered.has('reset')
       ? Promise.all(
-          queries.findAll({ predicate: isLive }).map((query) => refetch(queryClient, query)),
+          queryClient
+            .getQueryCache()
+            .findAll({ predicate: isLive })
+            .map((query) => refetch(queryClient, query)),
         )
       : Promise.all([...gathered].map(([type, some]) => invalidate(queryClient, type, [...some])))
     // Keep responses in order: a slow refetch must not overwrite the result of a later one.
@@ -82,8 +84,7 @@ async function refetch(queryClient: QueryClient, query: Query): Promise<void> {
   const fetching = isReplaced || query.meta?.standsStill ? undefined : query.promise
   const invalidate = () => queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
   await invalidate()
-  if (fetching === undefined) return
-  await fetching.then(invalidate, () => {})
+  await fetching?.then(invalidate, () => {})
 }
 
 /**
