@@ -82,7 +82,7 @@ const WHAT = {
 type Kind = keyof typeof WHAT
 
 /** The first load of each node. */
-const GATEHOUSE: readonly Kind[] = ['few', 'same', 'many', 'insert']
+const FIRST_LOADS: readonly Kind[] = ['few', 'same', 'many', 'insert']
 /** Time of load after which V8 has optimized the code of a read or an insert, ms. */
 const OPTIMIZED_AFTER = 3_000
 
@@ -127,7 +127,7 @@ async function openLoads(): Promise<Map<Kind, ServerLoad>> {
     all.set(kind, {
       openLoad: () => openLoad({ host, port: DATA }, requests, CONNECTIONS, timed),
       server,
-      minWarmUp: GATEHOUSE.includes(kind) ? OPTIMIZED_AFTER : undefined,
+      minWarmUp: FIRST_LOADS.includes(kind) ? OPTIMIZED_AFTER : undefined,
     })
   }
 
@@ -252,17 +252,21 @@ execFileSync('sync')
 print()
 // The system stays busy for a while after inserts, which would slow down later requests.
 const reads = await measureGroup(all, {
-  ...{ title: 'Reads', share: 0.6 },
+  title: 'Reads',
+  share: 0.6,
   kinds: ['bare', ...CONSTANT_SERVERS, 'few', 'same', 'many', 'any', 'jsonServerRead'],
 })
 const inserts = await measureGroup(all, {
-  ...{ title: 'Inserts', share: 0.7 },
+  title: 'Inserts',
+  share: 0.7,
   kinds: ['bare', 'insert'],
 })
 // json-server leaves writes to the disk, which would delay other inserts.
 const besideJsonServer = all.has('jsonServerInsert')
   ? await measureGroup(all, {
-      ...{ title: 'Inserts of json-server', share: 1, rounds: JSON_SERVER_INSERTS },
+      title: 'Inserts of json-server',
+      share: 1,
+      rounds: JSON_SERVER_INSERTS,
       kinds: ['insert', 'jsonServerInsert'],
     })
   : undefined

@@ -42,12 +42,12 @@ function showRates(slices: Slices, roundTrip: number): void {
     ]
     print(`| ${cells.join(' | ')} |`)
   }
+  if (!slices.has('insert')) return
   const p99Of = (kind: Kind) =>
     quantile(
       (slices.get(kind) ?? []).flatMap(({ times }) => times),
       0.99,
     )
-  if (!slices.has('insert')) return
   const p99 = p99Of('insert')
   addFigure({
     ...{ what: 'PostgreSQL: insert, p99, ms', value: p99.toFixed(1) },
