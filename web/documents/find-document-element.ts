@@ -7,7 +7,10 @@ export function findDocumentElement(id: string): HTMLElement | null {
   return row instanceof HTMLTableRowElement ? row : (row?.querySelector('a') ?? null)
 }
 
-/** Returns the id of the document after another, or before the last one; undefined if it is alone. */
+/**
+ * Returns the id of the next document in the list, or of the previous one if there is none after
+ * it; undefined if it is alone.
+ */
 export function findNeighbour(id: string): string | undefined {
   const row = findDocumentElement(id)?.closest('[data-row]')
   const neighbour = row?.nextElementSibling ?? row?.previousElementSibling

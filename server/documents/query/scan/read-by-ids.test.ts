@@ -51,7 +51,7 @@ forEachEngine((engine) => {
     expect(turns).toBeGreaterThanOrEqual(all.length)
   })
 
-  test('documents are read by their ids in order, whatever their size', async () => {
+  test('documents of any size are read in the order of their ids', async () => {
     const store = await engine.open()
     await storeDatabases(store, 'db')
     const repository = createDocumentRepository(store)
