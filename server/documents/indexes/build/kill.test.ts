@@ -85,9 +85,12 @@ forEachEngine((engine) => {
     await expect
       .poll(async () => (await call('GET', path)).json, { timeout: 90_000 })
       .toMatchObject([{ state: 'ready' }])
-    const found = await call('GET', '/articles?author=a7')
-    expect(found.headers['query-plan']).toBe('index=by-author; scanned=11; returned=11')
-    expect(found.json).toEqual([
+    // On SQLite, queries do not use indexes while the documents of the first request are written.
+    const find = () => call('GET', '/articles?author=a7')
+    await expect
+      .poll(async () => (await find()).headers['query-plan'])
+      .toBe('index=by-author; scanned=11; returned=11')
+    expect((await find()).json).toEqual([
       ...documents.filter(({ author }) => author === 'a7'),
       { id: 'later', author: 'a7' },
     ])
