@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, inject, vi } from 'vitest'
+import { createUntilAvailable } from '../availability/until-available.ts'
 import type { EngineName } from '../engine.ts'
 import { openStore, type StoreLocation } from '../open.ts'
 import type { Store } from '../store.ts'
@@ -69,7 +70,7 @@ export function forEngine(name: EngineName, suite: EngineSuite, options?: Databa
       name,
       location: () => database.location,
       async open(role = 'node') {
-        const store = await openStore(database.location, role)
+        const store = await openStore(database.location, role, undefined, untilAvailable())
         opened.push(store)
         return store
       },
@@ -105,6 +106,13 @@ export async function makeDatabase({
     remove: () => dropDatabase(name),
   }
 }
+
+/** Maximum time that PostgreSQL may take to accept a connection on a busy machine, ms. */
+const OPENING = 60_000
+
+/** Retries a step like a node that starts. */
+const untilAvailable = () =>
+  createUntilAvailable({ signal: AbortSignal.timeout(OPENING), onWait: () => {} })
 
 /** Maximum time that connections may take to close before the server ends them, ms. */
 const CLOSING = 10_000
