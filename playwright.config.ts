@@ -12,8 +12,7 @@ export default defineConfig({
   outputDir: 'test-results',
   forbidOnly: Boolean(process.env.CI),
   fullyParallel: true,
-  // More than cores, because a test waits for half of its time. `npm test` runs unit tests beside
-  // them.
+  // More than cores, because a test waits for half of its time.
   workers: 3,
   retries: 0,
   // Much longer than on two idle cores, because the machine may be busy.

@@ -38,9 +38,8 @@ const tests = {
   pool: 'forks',
   // Modules have no state, so the files that a worker runs share them.
   isolate: false,
-  // More than cores, because tests spend a third of the time waiting for nodes and timers. With
-  // fewer, the processors are half idle after the journeys, which run beside them, have ended.
-  maxWorkers: 4,
+  // More than cores, because tests spend a third of the time waiting for nodes and timers.
+  maxWorkers: 3,
   // Long enough for a busy machine, which takes several times as long.
   testTimeout: 300_000,
   hookTimeout: 300_000,

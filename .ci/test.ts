@@ -38,26 +38,16 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 const started = performance.now()
 const secondsLeft = () => Math.max(0, TOTAL_LIMIT - (performance.now() - started) / 1000)
 
-/**
- * Runs a command, and then prints its output as a whole, because others run at the same time.
- *
- * @returns its exit code and its output
- */
-async function runAndPrint(command: string, args: readonly string[], options: RunOptions) {
+/** Runs a check, and then prints its output as a whole, because others run at the same time. */
+async function check(command: string, ...args: string[]): Promise<Count> {
   let output = ''
   const exitCode = await runCommand(command, args, {
-    ...options,
+    limit: Math.min(CHECK_LIMIT, secondsLeft()),
     print: (part) => {
       output += part
     },
   })
   process.stdout.write(output)
-  return { exitCode, output }
-}
-
-async function check(command: string, ...args: string[]): Promise<Count> {
-  const limit = Math.min(CHECK_LIMIT, secondsLeft())
-  const { exitCode, output } = await runAndPrint(command, args, { limit })
   return countCheck(exitCode, output)
 }
 
@@ -78,13 +68,12 @@ async function build(): Promise<Count> {
 
 /** Runs a test runner with the reporter of `test-events.ts`. */
 async function runTests(
-  run: typeof runCommand,
   command: string,
   args: readonly string[],
   env: RunOptions['env'],
 ): Promise<Count> {
   const file = path.join(reports, `${command}.jsonl`)
-  const exitCode = await run(command, args, {
+  const exitCode = await runCommand(command, args, {
     limit: secondsLeft(),
     progress: { file, limit: STALL_LIMIT },
     env: { ...env, [EVENTS_VARIABLE]: file },
@@ -103,7 +92,6 @@ async function unit(): Promise<Count> {
   const bareRoot = await canCreateBareRoot()
   if (!bareRoot) print('Skipped: *.dpkg.test.ts. A bare Debian cannot be created.')
   return await runTests(
-    runCommand,
     'vitest',
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
     {
@@ -130,12 +118,9 @@ async function browser(): Promise<Count> {
   if (unprivileged === undefined) {
     print('Skipped: the browser test of privileged ports. Every user can bind every port.')
   }
-  return await runTests(
-    async (...run) => (await runAndPrint(...run)).exitCode,
-    'playwright',
-    ['test', '--reporter=list,./.ci/playwright-reporter.ts'],
-    { GATEHOUSE_CHROMIUM: chromium },
-  )
+  return await runTests('playwright', ['test', '--reporter=list,./.ci/playwright-reporter.ts'], {
+    GATEHOUSE_CHROMIUM: chromium,
+  })
 }
 
 const timedOut: Count = {
@@ -148,18 +133,18 @@ const timedOut: Count = {
 type Stage = readonly [name: string, run: () => Promise<Count>]
 
 /**
- * Stages that do not need each other run concurrently: each uses the processors while the tests of
- * another wait. The build ends before the tests, so that they see the server as `npm start` leaves
- * it. The output of unit tests is shown as it appears, and that of each other stage when it ends.
+ * The stages of a step run concurrently. The tests run alone, because they occupy two processors
+ * with several workers each: together they take as long, and servers on a busy machine miss their
+ * time limits. The build ends first, so that the tests see the server as `npm start` leaves it.
  */
 const steps: readonly (readonly Stage[])[] = [
   [['build', build]],
   [
     ['types', () => check('npm', 'run', '--silent', 'types')],
     ['lint', () => check('npm', 'run', '--silent', 'lint')],
-    ['unit', unit],
-    ['browser', browser],
   ],
+  [['unit', unit]],
+  [['browser', browser]],
 ]
 
 /** Runs a stage. Returns its count and the lines of the summary. */
