@@ -1,5 +1,6 @@
 import { invariant } from '../../contract/invariant.ts'
 import { requireConnected } from '../../failure.ts'
+import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
 import { existsAlready, withTimeLimit } from '../apply.ts'
@@ -111,6 +112,46 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     return restaged
   }
 
+  /**
+   * Releases the values that a job has reserved before it ends. If that fails, a job of a request
+   * is kept until a later attempt succeeds.
+   *
+   * @throws StoreUnavailable if the job has to be repeated instead
+   */
+  async function release(job: Job): Promise<void> {
+    try {
+      await reservation.release(job)
+    } catch (error) {
+      onError(error)
+      if (job.state === 'running') throw new StoreUnavailable(undefined, { cause: error })
+      applying.set(job.id, releaseLater(job))
+    }
+  }
+
+  async function releaseLater(job: Job): Promise<void> {
+    const stopRenewing = repository.keepLease(job)
+    for (let isReleased = false; !isReleased && !stopped; ) {
+      await Promise.race([stopping.promise, later(RETRY_DELAY)])
+      isReleased = await writes
+        .turn(job, () => reservation.release(job, () => stopped))
+        .then(
+          () => !stopped,
+          () => false,
+        )
+    }
+    stopRenewing()
+    // Otherwise the next start continues.
+    if (!stopped) await end(job)
+  }
+
+  /** Deletes a job whose work in the background has ended, if its caller has discarded it. */
+  async function end({ id }: Job): Promise<void> {
+    // From here on, the caller of `discard` deletes the job.
+    applying.delete(id)
+    if (dropped.delete(id)) await repository.discard([id]).catch(onError)
+    wake()
+  }
+
   /** Commits a job. Releases the values that it has reserved in unique indexes if it fails. */
   async function commitIn(turn: Turn, job: Job, options: CommitOptions): Promise<Job> {
     // The job may have waited for the changes of earlier ones.
@@ -121,7 +162,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       await reservation.reserve(job, connectedPause(pause, options.signal))
       return await commitChecked(turn, job, options, 'reserved')
     } catch (error) {
-      await reservation.release(job).catch(onError)
+      await release(job)
       throw error
     }
   }
@@ -183,16 +224,14 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       } catch (error) {
         if (!isFailing) onError(error)
         isFailing = true
+        writes.failed(job, error)
         await Promise.race([stopping.promise, later(RETRY_DELAY)])
       }
     }
     if (stopped) return
     writes.applied(job)
     onApplied()
-    // From here on, the caller of `discard` deletes the job.
-    applying.delete(job.id)
-    if (dropped.delete(job.id)) await repository.discard([job.id]).catch(onError)
-    wake()
+    await end(job)
   }
 
   /** Writes some documents; returns false if none are left or the job was discarded. */
@@ -221,13 +260,13 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       // Otherwise the next start continues.
       if (!stopped) await end()
     }
-    void writes.turn(job, async () => {
-      const abandoning = releaseAndEnd().catch(onError)
-      applying.set(job.id, abandoning)
-      await abandoning
+    const abandoning = writes.turn(job, async () => {
+      const ending = releaseAndEnd().catch(onError)
+      applying.set(job.id, ending)
+      await ending
       applying.delete(job.id)
-      wake()
     })
+    void abandoning.then(wake)
   }
 
   /** Releases the values that a cancelled job has reserved, in the background. */
@@ -235,10 +274,9 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 
   return {
     commit: ((job, options = {}) =>
-      writes.turn(job, (turn) => commitIn(turn, job, options))) satisfies Commit,
+      writes.turn(job, (turn) => commitIn(turn, job, options)).finally(wake)) satisfies Commit,
 
-    /** Releases the values that a job has reserved in unique indexes. */
-    release: (job: Job) => writes.turn(job, () => reservation.release(job).catch(onError)),
+    release: (job: Job) => writes.turn(job, () => release(job)),
 
     /** Resumes changes that were committed. Call it before requests are served. */
     async restore(): Promise<void> {

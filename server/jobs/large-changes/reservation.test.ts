@@ -114,6 +114,58 @@ forEngine('sqlite', (engine) => {
     })
   })
 
+  describe('while the disk is full', () => {
+    /** Called after the disk has become full, during the reservation. */
+    let recover: () => void
+
+    beforeEach(() => {
+      let disk = 'almost full'
+      recover = () => {
+        disk = 'free'
+      }
+      const { transaction } = store
+      Object.assign(store, {
+        async transaction(work, length) {
+          if (disk === 'almost full' && (await rowsOf('index_entries')) > 500) disk = 'full'
+          if (disk === 'full') throw new Failure('insufficient-storage', 'The disk is full.')
+          return transaction(work, length)
+        },
+      } satisfies Pick<Store, 'transaction'>)
+      jobs = createJobs({
+        ...{ store, rules, now: () => 1 },
+        pause: () => new Promise(setImmediate),
+        onError: (error) => errors.push(error),
+      })
+    })
+    const list = some(COUNT).map((each) => ({ id: each.id, body: JSON.stringify(each) }))
+    async function* parts() {
+      for (let at = 0; at < list.length; at += 250) yield list.slice(at, at + 250)
+    }
+
+    it('keeps what an array has reserved, and releases it later', async () => {
+      await expect(jobs.create(where, parts(), false)).rejects.toMatchObject({
+        code: 'insufficient-storage',
+      })
+      expect(await rowsOf('index_entries')).toBeGreaterThan(0)
+      recover()
+      await applied()
+      expect(await rowsOf('index_entries')).toBe(0)
+      await create({ n: 17 })
+      await jobs.stop()
+    })
+
+    it('repeats the job of an array', async () => {
+      await jobs.create(where, parts(), true)
+      await expect.poll(() => errors.length).toBeGreaterThan(1)
+      recover()
+      jobs.wake()
+      const stateOf = () => store.db.selectFrom('jobs').select('state').execute()
+      await expect.poll(stateOf).toEqual([{ state: 'done' }])
+      await expectConsistent()
+      await jobs.stop()
+    })
+  })
+
   it('releases at the start what a killed process has reserved', async () => {
     const repository = createJobRepository(store, () => 0)
     const job = await repository.create(where, 'create', 'preparing', { filter: [] })

@@ -2,12 +2,17 @@ import type { Store } from '../../storage/store.ts'
 import { type Job, toJob } from '../job.ts'
 import type { Lease, RenewalTimer } from './lease.ts'
 
-/** Returns the queries that acquire, renew and release the leases of jobs. */
+/**
+ * Returns the queries that acquire, renew and release the leases of jobs.
+ *
+ * @param kept receives the ids of the jobs whose lease `keepLease` renews.
+ */
 export function createClaims(
   { db, engine, transaction }: Store,
   { nodeId, renewal, updateHeld }: Lease,
   leaseClock: () => number,
   timer: RenewalTimer,
+  kept: Set<string>,
 ) {
   const held = () => db.selectFrom('jobs').select('id').where('claimed_by', '=', nodeId)
 
@@ -37,8 +42,14 @@ export function createClaims(
       ),
 
     /** Renews the lease of a job of a request until the returned function is called. */
-    keepLease: ({ id }: Job): (() => void) =>
-      keep(held().where('id', '=', id).where('state', 'in', ['preparing', 'attached'])),
+    keepLease({ id }: Job): () => void {
+      kept.add(id)
+      const stop = keep(held().where('id', '=', id).where('state', 'in', ['preparing', 'attached']))
+      return () => {
+        kept.delete(id)
+        stop()
+      }
+    },
 
     /**
      * Renews the leases of this node's running jobs until the returned function is called.

@@ -8,8 +8,18 @@ import { type Job, toJob } from '../job.ts'
 const CLEANUP_ROWS = 500
 const CLEANUP_BYTES = 4 * 1024 * 1024
 
-/** Returns the queries that discard and delete jobs. */
-export function createCleanup({ db, engine }: Store, now: () => number, leaseClock: () => number) {
+/**
+ * Returns the queries that discard and delete jobs.
+ *
+ * @param kept the jobs whose lease this node renews. They are not stale, even if the process was
+ * suspended for longer than a lease.
+ */
+export function createCleanup(
+  { db, engine }: Store,
+  now: () => number,
+  leaseClock: () => number,
+  kept: ReadonlySet<string>,
+) {
   return {
     /**
      * Discards the patches that requests of an earlier process waited for. Returns them and those
@@ -67,6 +77,7 @@ export function createCleanup({ db, engine }: Store, now: () => number, leaseClo
         .selectFrom('jobs')
         .select('id')
         .where('state', '!=', 'discarded')
+        .$if(kept.size > 0, (query) => query.where('id', 'not in', [...kept]))
         .where((eb) =>
           eb.or([
             eb.and([

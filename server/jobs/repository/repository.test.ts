@@ -143,4 +143,17 @@ forEachEngine((engine) => {
       expect(await stateAfter(1)).toEqual([undefined, 'discarded'])
     },
   )
+
+  it('is not stale while its own process renews the lease, even if that is late', async () => {
+    const job = await jobs.create(where, 'patch', 'attached', everything)
+    const stop = jobs.keepLease(job)
+    const stateAfterCleanup = async () => {
+      await jobs.discardStale()
+      return (await jobs.read(job.id))?.state
+    }
+    now += LEASE + 1
+    expect(await stateAfterCleanup()).toBe('attached')
+    stop()
+    expect(await stateAfterCleanup()).toBe('discarded')
+  })
 })

@@ -25,6 +25,7 @@ export function createJobRepository(
 ) {
   const { db } = store
   const lease = createLease(now, leaseClock)
+  const kept = new Set<string>()
 
   return {
     /** Stores a job. Any node may claim it if it is `running`; otherwise this node holds it. */
@@ -87,11 +88,11 @@ export function createJobRepository(
       return rows.map(toJob)
     },
 
-    ...createClaims(store, lease, leaseClock, timer),
+    ...createClaims(store, lease, leaseClock, timer, kept),
     ...createStaging(store, lease),
     ...createProgress(store, lease),
     ...createApplying(store, now),
     ...createCancellation(store, now),
-    ...createCleanup(store, now, leaseClock),
+    ...createCleanup(store, now, leaseClock, kept),
   }
 }

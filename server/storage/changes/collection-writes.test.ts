@@ -16,7 +16,7 @@ describe('CollectionWrites', () => {
       creates: true,
       read: async () => undefined,
       list: async () => [],
-      sizes: async () => [],
+      sizes: async () => ({ rows: [], end: undefined }),
       apply: async (ids) => void applied.push([...ids]),
     }
   })
@@ -52,6 +52,53 @@ describe('CollectionWrites', () => {
     await later
     expect(order.indexOf('other')).toBe(0)
     expect(order.indexOf('closed')).toBeLessThan(order.indexOf('later'))
+  })
+
+  describe('waiting for a change', () => {
+    const isApplied = (waiting: Promise<void>) => waiting.then(() => 'applied')
+
+    it('ends when it is applied', async () => {
+      await writes.whenApplied(where)
+      writes.restore(where, change)
+      await writes.whenApplied(other)
+      const waiting = isApplied(writes.whenApplied(where, new AbortController().signal))
+      writes.applied(where)
+      expect(await waiting).toBe('applied')
+    })
+
+    it('ends when its signal is aborted', async () => {
+      writes.restore(where, change)
+      const client = new AbortController()
+      const waiting = isApplied(writes.whenApplied(where, client.signal))
+      client.abort(new Error('disconnected'))
+      await expect(waiting).rejects.toThrow('disconnected')
+      await expect(writes.whenApplied(where, client.signal)).rejects.toThrow('disconnected')
+    })
+
+    it('ends with the error of a step; later ones wait for the repeated step', async () => {
+      writes.restore(where, change)
+      const waiting = isApplied(writes.whenApplied(where))
+      writes.failed(where, new Error('the disk is full'))
+      await expect(waiting).rejects.toThrow('the disk is full')
+      const later = isApplied(writes.whenApplied(where))
+      writes.applied(where)
+      expect(await later).toBe('applied')
+    })
+  })
+
+  it('reports as busy what a job changes, and a change that is not applied', async () => {
+    const whole = { database: 'd', collection: '' }
+    const elsewhere = { database: 'dd', collection: '' }
+    const busy = () => [where, other, whole, elsewhere].map((each) => writes.isBusy(each))
+    await writes.turn(where, async (turn) => {
+      expect(busy()).toEqual([true, false, true, false])
+      await turn.close()
+      turn.commit(change)
+    })
+    expect(busy()).toEqual([true, false, true, false])
+    writes.applied(where)
+    expect(busy()).toEqual([false, false, false, false])
+    await writes.write(where, ['a'], async () => expect(writes.isBusy(where)).toBe(false))
   })
 
   it('opens a collection again if the job fails', async () => {

@@ -43,7 +43,12 @@ interface Entry {
   /** Ids of the documents written by requests since a job called `watch`. */
   written: Set<string> | undefined
   unapplied:
-    | { readonly change: UnappliedChange; readonly applied: PromiseWithResolvers<void> }
+    | {
+        readonly change: UnappliedChange
+        readonly applied: PromiseWithResolvers<void>
+        /** Rejected when a step of the change fails, and then replaced. */
+        failed: PromiseWithResolvers<never>
+      }
     | undefined
 }
 
@@ -81,9 +86,37 @@ export class CollectionWrites {
       .map(([key]) => key.slice(prefix.length))
   }
 
-  /** Resolves when a collection has no unapplied change. */
-  async whenApplied(where: CollectionRef): Promise<void> {
-    if (this.#unapplied > 0) await this.#entries.get(keyOf(where))?.unapplied?.applied.promise
+  /**
+   * Resolves when a collection has no unapplied change.
+   *
+   * @throws the reason of the signal if it is aborted before; the error of a step of the change,
+   * which is then repeated
+   */
+  async whenApplied(where: CollectionRef, signal?: AbortSignal): Promise<void> {
+    if (this.#unapplied === 0) return
+    const unapplied = this.#entries.get(keyOf(where))?.unapplied
+    if (unapplied === undefined) return
+    const aborted = Promise.withResolvers<never>()
+    const abort = () => aborted.reject(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    if (signal?.aborted) abort()
+    try {
+      await Promise.race([unapplied.applied.promise, unapplied.failed.promise, aborted.promise])
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /**
+   * Returns whether a job is changing a collection, or has a change that is not yet applied. An
+   * empty name stands for all collections of the database.
+   */
+  isBusy(where: CollectionRef): boolean {
+    const begin = keyOf(where)
+    return [...this.#entries].some(([key, { turns, unapplied }]) => {
+      const isSelected = where.collection === '' ? key.startsWith(begin) : key === begin
+      return isSelected && (turns > 0 || unapplied !== undefined)
+    })
   }
 
   /** Runs the write of a request to these documents of a collection. */
@@ -149,6 +182,13 @@ export class CollectionWrites {
     this.#tidy(key, entry)
   }
 
+  /** Must be called when a step of a change fails. Those who wait for the change get the error. */
+  failed(where: CollectionRef, error: unknown): void {
+    const unapplied = this.#entries.get(keyOf(where))?.unapplied
+    unapplied?.failed.reject(error)
+    if (unapplied !== undefined) unapplied.failed = pendingFailure()
+  }
+
   #turnOf(entry: Entry): Turn {
     const written = new Set<string>()
     return {
@@ -171,7 +211,8 @@ export class CollectionWrites {
   #announce(entry: Entry, change: UnappliedChange): void {
     if (entry.unapplied === undefined) this.#unapplied++
     const applied = entry.unapplied?.applied ?? Promise.withResolvers<void>()
-    entry.unapplied = { change, applied }
+    const failed = entry.unapplied?.failed ?? pendingFailure()
+    entry.unapplied = { change, applied, failed }
   }
 
   #entry(key: string): Entry {
@@ -198,6 +239,13 @@ export class CollectionWrites {
 }
 
 const NONE = Promise.resolve()
+
+/** Returns a promise that can be rejected although nothing awaits it. */
+function pendingFailure(): PromiseWithResolvers<never> {
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => {})
+  return failure
+}
 
 /** Database ids and collection names contain no slash. */
 const keyOf = ({ database, collection }: CollectionRef) => `${database}/${collection}`
