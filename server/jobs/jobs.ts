@@ -2,7 +2,7 @@ import type { Actor } from '../contract/audit.ts'
 import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
-import { Failure, isStoreFailure } from '../failure.ts'
+import { Failure, isStoreFailure, requireConnected } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
@@ -154,27 +154,48 @@ export function createJobs(deps: JobsDeps): Jobs {
     return selected.get(job.id)
   }
 
+  /** Waits for earlier committed changes. @throws Failure `busy` if the client disconnects */
+  async function whenApplied(where: CollectionRef, signal: AbortSignal): Promise<void> {
+    try {
+      await writes?.whenApplied(where, signal)
+    } catch (error) {
+      requireConnected(signal)
+      throw error
+    }
+  }
+
   const fail = (job: Job, failure: Failure): Promise<Job> =>
     job.kind === 'import'
       ? failImport(repository, rules.databaseImporter, job, failure)
       : repository.fail(job, failure)
 
   /**
-   * Makes one step of a job; returns its new state.
+   * Scans some documents of a job; returns its new state, or undefined after the last document.
    *
    * @param scan runs the part that reads documents.
+   */
+  async function scanSome(job: Job, scan: ScanStep, signal: AbortSignal) {
+    // The job starts after earlier committed changes are applied.
+    if (job.done === 0) await whenApplied(job, signal)
+    const ids = await selectionOf(job, scan)
+    const next = await scan(() => scanNext(store, rules, job, ids))
+    if (next !== undefined) return repository.advance(job, next)
+    selected.delete(job.id)
+    return undefined
+  }
+
+  /**
+   * Makes a step of a job; returns its result, or the new state of the job if it has failed.
+   *
    * @param signal aborted when the client of the job disconnects, or this node no longer holds it.
    */
-  async function step(job: Job, scan: ScanStep, signal: AbortSignal): Promise<Job> {
+  async function makeStep<T>(
+    job: Job,
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T | Job> {
     try {
-      if (job.kind === 'import') return await importNext(repository, rules, job, signal)
-      // The job starts after earlier committed changes are applied.
-      if (job.done === 0) await writes?.whenApplied(job)
-      const ids = await selectionOf(job, scan)
-      const next = await scan(() => scanNext(store, rules, job, ids))
-      if (next !== undefined) return await repository.advance(job, next)
-      selected.delete(job.id)
-      return await commit(job, { signal })
+      return await work()
     } catch (error) {
       selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
@@ -204,7 +225,13 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   const runner = createRunner({
     ...{ repository, pause, onError },
-    step: (job, signal) => step(job, search.connected(signal), signal),
+    isBusy: (where) => writes?.isBusy(where) ?? false,
+    step: (job, signal) =>
+      makeStep(job, signal, async () => {
+        if (job.kind === 'import') return importNext(repository, rules, job, signal)
+        const scanned = await scanSome(job, search.connected(signal), signal)
+        return scanned ?? commit(job, { signal })
+      }),
   })
 
   /** Listings count separately, because callers who may only read must not prevent changes. */
@@ -235,14 +262,22 @@ export function createJobs(deps: JobsDeps): Jobs {
       const stopRenewing = repository.keepLease(job)
       try {
         const { filter } = request
+        // Before it is known whether an index serves the filter, and outside the limits of scans.
+        await whenApplied(where, signal)
         const ids = await selectionOf(job, search.connected(signal))
         const isScan = filter.length > 0 && ids === undefined
         await search.run(signal, isScan ? filter : undefined, async (scan) => {
-          while (job.state === 'attached') {
-            job = await step(job, scan, signal)
+          for (;;) {
+            const next = await makeStep(job, signal, () => scanSome(job, scan, signal))
+            if (next === undefined) return
+            job = next
+            if (job.state !== 'attached') return
             await pause()
           }
         })
+        // Not part of the search, because it may wait for the changes of other jobs.
+        if (job.state === 'attached')
+          job = await makeStep(job, signal, () => commit(job, { signal }))
         const failure = failureOf(job)
         if (failure !== undefined) throw failure
         return job.found

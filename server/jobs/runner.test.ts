@@ -18,6 +18,7 @@ forEachEngine((engine) => {
     const errors: unknown[] = []
     const stepped: string[] = []
     const runner = createRunner({
+      isBusy: () => false,
       repository: {
         ...repository,
         release: () =>
@@ -48,6 +49,7 @@ forEachEngine((engine) => {
     const repository = createJobRepository(store, now)
     const errors: unknown[] = []
     const runner = createRunner({
+      isBusy: () => false,
       repository,
       step: () => Promise.reject(new StoreUnavailable()),
       pause: async () => {},
@@ -78,6 +80,7 @@ forEachEngine((engine) => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const runner = createRunner({
+      isBusy: () => false,
       repository,
       async step(job) {
         // The node claims the second job after the first step.
@@ -114,6 +117,7 @@ forEachEngine((engine) => {
     const cancelled = await repository.create(where, 'list', 'running', everything)
     const signals = new Map<string, AbortSignal>()
     const runner = createRunner({
+      isBusy: () => false,
       repository,
       async step(job, signal) {
         signals.set(job.id, signal)
@@ -140,6 +144,33 @@ forEachEngine((engine) => {
     expect(await repository.read(cancelled.id)).toMatchObject({ state: 'cancelled' })
   })
 
+  it('runs other jobs while many wait for a change of their collection', async () => {
+    const store = await engine.open()
+    const repository = createJobRepository(store, now)
+    const stepped: string[] = []
+    let isBusy = true
+    const runner = createRunner({
+      repository,
+      isBusy: ({ collection }) => isBusy && collection === where.collection,
+      async step(job) {
+        stepped.push(job.collection)
+        await repository.discard([job.id])
+        return { ...job, state: 'done' }
+      },
+      pause: async () => {},
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    for (let n = 0; n < 10; n++) await repository.create(where, 'delete', 'running', everything)
+    const other = { ...where, collection: 'other' }
+    await repository.create(other, 'delete', 'running', everything)
+    runner.wake()
+    await expect.poll(() => stepped).toEqual(['other'])
+    isBusy = false
+    runner.wake()
+    await expect.poll(() => stepped.slice(1)).toEqual(Array(10).fill(where.collection))
+    await runner.stop()
+  })
+
   it('runs a change beside many listings that were created before it', async () => {
     const repository = createJobRepository(await engine.open(), now)
     for (let n = 0; n < 10; n++) await repository.create(where, 'list', 'running', everything)
@@ -147,6 +178,7 @@ forEachEngine((engine) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const listings = new Set<string>()
     const runner = createRunner({
+      isBusy: () => false,
       repository,
       // The listings do not end.
       async step(job) {

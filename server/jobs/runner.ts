@@ -1,4 +1,5 @@
 import { createBackgroundLoop } from '../storage/changes/background-loop.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
@@ -15,8 +16,19 @@ const STEPS_PER_CLEANUP = 16
 export interface RunnerDeps {
   readonly repository: Pick<
     JobRepository,
-    'claim' | 'keepLeases' | 'release' | 'releaseDeadNodes' | 'discardStale' | 'deleteEnded'
+    | 'claim'
+    | 'read'
+    | 'keepLeases'
+    | 'release'
+    | 'releaseDeadNodes'
+    | 'discardStale'
+    | 'deleteEnded'
   >
+  /**
+   * Returns whether another change of the collection of a job is in progress. The job then waits
+   * without delaying others. Wake the loop when the change ends.
+   */
+  readonly isBusy: (where: CollectionRef) => boolean
   /** @param signal aborted when this node no longer holds the job. */
   readonly step: (job: Job, signal: AbortSignal) => Promise<Job>
   readonly pause: () => Promise<unknown>
@@ -24,7 +36,7 @@ export interface RunnerDeps {
 }
 
 /** Creates a loop that runs the jobs of a node until none are left. */
-export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
+export function createRunner({ repository, isBusy, step, pause, onError }: RunnerDeps) {
   let begun = false
   /** Whether the last run may have ended without releasing its jobs. */
   let holdsJobs = false
@@ -40,28 +52,41 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
     holdsJobs = true
     await repository.discardStale()
     const active: Job[] = []
+    /** The jobs that wait, by id. They are read again later, because their requests may be large. */
+    const waiting = new Map<string, CollectionRef>()
+    /** Returns a job that no longer waits, or claims one. */
+    async function takeNext(): Promise<Job | undefined> {
+      for (const [id, where] of waiting) {
+        if (isBusy(where)) continue
+        waiting.delete(id)
+        return repository.read(id)
+      }
+      const listings = active.filter(({ kind }) => kind === 'list').length
+      const claimed = await repository.claim(listings < LISTINGS ? 'any' : 'others')
+      if (claimed !== undefined) running.set(claimed.id, new AbortController())
+      return claimed
+    }
     const stopRenewing = repository.keepLeases(() => [...running.keys()], abort)
     try {
       for (let steps = 1; !isStopped(); steps++) {
-        if (active.length < CONCURRENCY) {
-          const listings = active.filter(({ kind }) => kind === 'list').length
-          const claimed = await repository.claim(listings < LISTINGS ? 'any' : 'others')
-          if (claimed !== undefined) {
-            active.push(claimed)
-            running.set(claimed.id, new AbortController())
-          }
-        }
+        const next = active.length < CONCURRENCY ? await takeNext() : undefined
+        if (next !== undefined) active.push(next)
         const job = active.shift()
+        if (job !== undefined && isBusy(job)) {
+          const { id, database, collection } = job
+          waiting.set(id, { database, collection })
+          continue
+        }
         if (job !== undefined) {
           const { signal } = running.get(job.id) ?? new AbortController()
-          const next = await step(job, signal).catch(ignoreLeaseLost)
-          if (next?.state === 'running') active.push(next)
+          const stepped = await step(job, signal).catch(ignoreLeaseLost)
+          if (stepped?.state === 'running') active.push(stepped)
           else running.delete(job.id)
         }
         const hasCleanedUp =
           (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.deleteEnded())
         if (job === undefined && !hasCleanedUp) {
-          holdsJobs = false
+          holdsJobs = waiting.size > 0
           return
         }
         await pause()

@@ -240,6 +240,7 @@ forEachEngine((engine) => {
       check: () => undefined,
       // As if the time of a transaction were over after each document.
       repository: {
+        ...repository,
         write: (to, [first], ...rest) => repository.write(to, first ? [first] : [], ...rest),
       },
     })
@@ -280,6 +281,7 @@ forEachEngine((engine) => {
       now: () => 0,
       check: () => undefined,
       repository: {
+        ...repository,
         async write(...all) {
           expect(++open).toBe(1)
           const written = await repository.write(...all)
@@ -305,7 +307,9 @@ it('an import that waits for another one ends when its client disconnects', asyn
     await finished
     return ['created' as const]
   })
-  const repository = { write } as unknown as Parameters<typeof createImporter>[0]['repository']
+  const repository = { write, whenApplied: async () => {} } as unknown as Parameters<
+    typeof createImporter
+  >[0]['repository']
   const check = vi.fn(() => undefined)
   const { run } = createImporter({ repository, now: () => 0, check })
   const begin = (signal: AbortSignal) =>
@@ -332,6 +336,7 @@ it('reads the next batch of an import while one is written, and counts both in o
   const readDuring: number[] = []
   const importer = createImporter({
     repository: {
+      whenApplied: async () => {},
       async write(_, documents) {
         // The second batch has been read by the end of the first one, and no more.
         if (written.length === 0) await vi.waitUntil(() => read >= 1_999)

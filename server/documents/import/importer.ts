@@ -47,7 +47,7 @@ export interface Importer {
 export type ImportPart = (where: CollectionRef, text: string, state: PartImport) => Promise<void>
 
 export interface ImporterDeps {
-  readonly repository: Pick<DocumentRepository, 'write'>
+  readonly repository: Pick<DocumentRepository, 'write' | 'whenApplied'>
   readonly now: () => number
   readonly check: CheckDocuments
 }
@@ -62,6 +62,8 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
     signal: AbortSignal,
     ...[where, documents, ...rest]: Parameters<WriteDocuments>
   ) {
+    // Before the transaction, because imports of other collections must not wait too.
+    await repository.whenApplied(where, signal)
     await transactions.enter(() => signal)
     try {
       return await repository.write(where, documents.slice(0, TRANSACTION), ...rest)

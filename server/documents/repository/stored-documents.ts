@@ -67,6 +67,12 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * those that fit, so the caller must limit the number of scans.
    */
   scan(where: CollectionRef, range: IdRange, maxBytes: number): Promise<Extent>
+  /**
+   * Resolves when {@link write} need not wait for a large change of the collection.
+   *
+   * @throws the reason of the signal; Failure of the store that delays the change
+   */
+  whenApplied(where: CollectionRef, signal: AbortSignal): Promise<void>
   /** See `writes/write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -170,6 +176,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       engine === 'sqlite'
         ? (where, range, maxBytes) => extent(where, range, PAGE.max, maxBytes)
         : createReadScanBatch(store),
+    whenApplied: async () => {},
     write: createWriteDocuments(store),
   }
 }

@@ -77,6 +77,7 @@ export function withUnapplied(
           () => stored.insert(where, documents),
         ),
       ),
+    whenApplied: (where, signal) => writes.whenApplied(where, signal),
     async write(where, documents, ...options) {
       await writes.whenApplied(where)
       const ids = documents.map(({ id }) => id)

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
@@ -48,15 +47,21 @@ forEachEngine((engine) => {
 
     it('succeeds although its job cannot be deleted', async () => {
       const { db } = fixture.store
-      const outside = AsyncLocalStorage.snapshot()
-      const failDiscard = async () => {
-        const rows = await db.selectFrom('jobs').select('state').execute()
-        if (rows[0]?.state !== 'done') return
-        vi.spyOn(db, 'updateTable').mockImplementationOnce(() => {
-          throw new StoreUnavailable()
+      const updateTable = db.updateTable.bind(db)
+      let fails = true
+      const failDiscard = (table: 'jobs') => {
+        const update = updateTable(table)
+        const set = update.set.bind(update)
+        return Object.assign(update, {
+          set(values: { readonly state?: string }) {
+            if (!fails || values.state !== 'discarded') return set(values as object)
+            fails = false
+            throw new StoreUnavailable()
+          },
         })
       }
-      const jobs = node(() => outside(failDiscard))
+      vi.spyOn(db, 'updateTable').mockImplementation(failDiscard as typeof db.updateTable)
+      const jobs = node()
       expect(await jobs.run(where, 'delete', byAda)).toBe(300)
       expect(await stored()).toHaveLength(300)
       expect(fixture.errors).toMatchObject([{ code: 'unavailable' }])
