@@ -1,3 +1,4 @@
+import { PAGE } from '../../contract/document.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
@@ -13,7 +14,7 @@ import type { PageQuery } from './page-query.ts'
 import { isPlanned } from './query.ts'
 import { idsOf, readByIds } from './scan/read-by-ids.ts'
 import { type Page, readPage } from './scan/read-page.ts'
-import type { ScanLimit } from './scan/scan-limit.ts'
+import type { ScanLimit, ScanStep } from './scan/scan-limit.ts'
 
 interface FindPageDeps {
   readonly repository: DocumentRepository
@@ -81,6 +82,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     const { sort, fields, count } = query
     // The limit of a page counts selected fields, so it does not bound the documents that are read.
     if (!isPlanned(query) && fields === undefined && !count) {
+      if (!reader.isApplied(where)) return readChanged()
       return readPage(deps, where, query, { reserve: bounds.reserve })
     }
     if (!isPlanned(query)) return readLong(undefined)
@@ -120,6 +122,17 @@ export function createFindPage(deps: FindPageDeps): FindPage {
           return found === undefined ? readLong(plan) : reserved(found)
         }
       }
+    }
+
+    /** Reads a page while a large change is written, which may have deleted many documents. */
+    async function readChanged(): Promise<Page> {
+      const { reserve } = bounds
+      await bounds.permission
+      return scans.runIndexed(bounds.signal(), (indexStep) => {
+        let steps = 0
+        const step: ScanStep = (read) => indexStep(PAGE.max * steps++, 0, read)
+        return readPage(deps, where, query, { reserve, step })
+      })
     }
 
     /** Reads a page of documents whose ids are known. */

@@ -30,10 +30,11 @@ export function withUnapplied(
   const extent: DocumentRepository['extent'] = async (where, range, limit, maxBytes) => {
     const change = writes.unapplied(where)
     if (change === undefined) return stored.extent(where, range, limit, maxBytes)
-    const rows = await change.sizes(range, limit)
+    const { rows, end } = await change.sizes(range, limit)
     const fit = limitBytes(rows, maxBytes)
     const bytes = rows.slice(0, fit).reduce((sum, row) => sum + row.bytes, 0)
-    return { last: fit === rows.length ? undefined : rows[fit - 1]?.id, bytes }
+    if (fit < rows.length) return { last: rows[fit - 1]?.id, bytes }
+    return { last: rows.length === limit ? undefined : end, bytes }
   }
 
   const read: DocumentRepository['read'] = (ref) => {

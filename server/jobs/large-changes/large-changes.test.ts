@@ -1,12 +1,23 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { readRecords } from '../../contract/records/read-records.ts'
+import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
 import { createDocumentRules } from '../../documents/document-rules.ts'
+import { createImporter } from '../../documents/import/importer.ts'
+import { createReadyIndexes } from '../../documents/indexes/ready-indexes.ts'
+import { createFindPage } from '../../documents/query/find-page.ts'
+import { idsOn } from '../../documents/query/ids-on-page.testing.ts'
+import { parseDocumentQuery } from '../../documents/query/query.ts'
+import { readPage } from '../../documents/query/scan/read-page.ts'
+import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
+import { createTurns } from '../../storage/changes/turns.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createJobs, type Jobs } from '../jobs.ts'
+import type { JobRequest } from '../job.ts'
+import { createJobs, type Jobs, type JobsDeps } from '../jobs.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }
@@ -34,7 +45,7 @@ forEngine('sqlite', (engine) => {
     between = async () => {}
   })
 
-  const node = (): Jobs =>
+  const node = (more: Partial<JobsDeps> = {}): Jobs =>
     createJobs({
       store,
       rules: createDocumentRules(() => 0),
@@ -45,6 +56,7 @@ forEngine('sqlite', (engine) => {
         await between()
       },
       onError: (error) => errors.push(error),
+      ...more,
     })
   async function* parts(documents: readonly { id: string; body: string }[]) {
     for (let at = 0; at < documents.length; at += 250) yield documents.slice(at, at + 250)
@@ -194,7 +206,102 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
+  describe('while the deletion of a collection is applied', () => {
+    const other = { ...where, collection: 'other' }
+    const nextTurn = createTurns()
+    const signal = () => new AbortController().signal
+    let deleting: Jobs
+    let jobs: Jobs
+    let scans: ScanLimit
+    let proceed: () => void
+
+    beforeEach(async () => {
+      await create(node())
+      await expect.poll(states).toEqual([])
+      const proceeding = Promise.withResolvers<void>()
+      proceed = proceeding.resolve
+      const isUnapplied = () => store.collectionWrites?.unapplied(where) !== undefined
+      deleting = node({ pause: async () => isUnapplied() && proceeding.promise })
+      await deleting.run(where, 'delete', everything)
+      scans = new ScanLimit({ ...SCANS, wait: 1 })
+      jobs = node({ now: () => 1, search: createCollectionSearch(store, scans, nextTurn) })
+      await repository.insert(other, [{ id: 'a', body: '{"id":"a"}' }])
+    })
+
+    async function end(): Promise<void> {
+      proceed()
+      await expect.poll(states).toEqual([])
+      await Promise.all([deleting.stop(), jobs.stop()])
+      expect(errors).toEqual([])
+    }
+
+    it('imports of other collections do not wait', async () => {
+      async function* chunks() {
+        yield Buffer.from('{"id":"b"}')
+      }
+      const { run } = createImporter({ repository, now: () => 0, check: () => undefined })
+      const importTo = (target: typeof where, client: AbortSignal) =>
+        run(target, readRecords(chunks(), 'ndjson'), 'fail', client)
+      const client = new AbortController()
+      const leaving = importTo(where, client.signal)
+      const waiting = importTo(where, signal())
+      expect(await importTo(other, signal())).toMatchObject({ created: 1 })
+      client.abort(new Error('disconnected'))
+      await expect(leaving).rejects.toThrow('disconnected')
+      await end()
+      expect(await waiting).toMatchObject({ created: 1 })
+    })
+
+    it('jobs of other collections do not wait', async () => {
+      const patch = { ...everything, patch: '{"on":true}' }
+      for (let n = 0; n < 5; n++) await jobs.begin(where, 'patch', patch)
+      const { id } = await jobs.begin(other, 'patch', patch)
+      await expect.poll(async () => (await jobs.read('_system', id)).state).toBe('done')
+      expect((await states()).filter((state) => state === 'running')).toHaveLength(5)
+      proceed()
+      await store.collectionWrites?.whenApplied(where)
+      // The other node would wake itself.
+      jobs.wake()
+      await expect.poll(states).toEqual(Array(6).fill('done'))
+      await Promise.all([deleting.stop(), jobs.stop()])
+    })
+
+    it('changes that wait for it take no slot of scans, and end with their client', async () => {
+      const filtered: JobRequest = { filter: [['n', '1']], patch: '{"on":true}' }
+      const client = new AbortController()
+      const leaving = jobs.run(where, 'patch', filtered, client.signal)
+      const waiting = [1, 2].map(() => jobs.run(where, 'patch', filtered))
+      expect(await jobs.run(other, 'patch', filtered)).toBe(0)
+      client.abort()
+      await expect(leaving).rejects.toMatchObject({ code: 'busy' })
+      await end()
+      expect(await Promise.all(waiting)).toEqual([0, 0])
+    })
+
+    it('a listing that passes many deleted documents is a scan', async () => {
+      const readyIndexes = createReadyIndexes(repository.indexes)
+      const find = createFindPage({ repository, readyIndexes, nextTurn, scans })
+      const query = { ...parseDocumentQuery(new URLSearchParams()), from: undefined, count: false }
+      const list = (limit: number, from: number) =>
+        find(where, { ...query, limit, from: { values: [], id: idOf(from) } }, [], {
+          reserve: () => undefined,
+          signal,
+        })
+      const occupied = Promise.withResolvers<void>()
+      const running = Array.from({ length: SCANS.running }, () =>
+        scans.run(signal(), () => occupied.promise),
+      )
+      await expect(list(1, 0)).rejects.toMatchObject({ code: 'busy' })
+      expect(await list(1, COUNT - 900)).toMatchObject({ returned: 0, next: undefined })
+      occupied.resolve()
+      await Promise.all(running)
+      expect(await list(1, 0)).toMatchObject({ returned: 0, next: undefined })
+      await end()
+    })
+  })
+
   describe('requests while a change is applied', () => {
+    const nextTurn = createTurns()
     const id = fc.integer({ min: 0, max: 11 }).map((n) => idOf(n * 450))
     const request = fc.record({
       verb: fc.constantFrom('insert', 'update', 'delete', 'read', 'list'),
@@ -226,6 +333,7 @@ forEngine('sqlite', (engine) => {
               if (kind === 'patch') model.set(each, body.replace('}', ',"on":true}'))
             }
             const queue = [...requests]
+            const pages = { repository, nextTurn }
             const performOne = async () => {
               if (store.collectionWrites?.unapplied(where) === undefined) return
               const requested = queue.shift()
@@ -255,9 +363,11 @@ forEngine('sqlite', (engine) => {
                   .filter(([each]) => each !== requested.id && each > requested.id !== isDescending)
                   .slice(0, 50)
                 expect(listed.map((row) => [row.id, row.body])).toEqual(expected)
-                const sizes = await repository.extent(where, range, 50, Infinity)
-                const bytes = expected.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0)
-                expect(sizes).toEqual({ last: undefined, bytes })
+                const parameters = new URLSearchParams(isDescending ? 'sort=-id' : '')
+                const query = { ...parseDocumentQuery(parameters), limit: 50, count: false }
+                const from = { values: [], id: requested.id }
+                const page = await readPage(pages, where, { ...query, from })
+                expect(idsOn(page)).toEqual(expected.map(([each]) => each))
               }
             }
             let isBusy = false

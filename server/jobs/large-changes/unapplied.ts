@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
+import { PAGE } from '../../contract/document.ts'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
 import { type IdRange, sqlOfRange } from '../../storage/id-range.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
@@ -8,8 +9,11 @@ import type { Tables } from '../../storage/tables.ts'
 import type { DocumentRules, Job } from '../job.ts'
 import { addStaged, removeStored } from '../reindex.ts'
 
-/** Number of stored documents that one query combines with a change. */
-const WINDOW_ROWS = 1_000
+/**
+ * Number of stored documents that one query combines with a change: the largest page, and the
+ * document after it.
+ */
+const WINDOW_ROWS = PAGE.max + 1
 
 type IndexRules = Pick<DocumentRules, 'openIndexes'>
 
@@ -28,34 +32,30 @@ export function createUnapplied(
   const isPending = pendingOf(job)
   const isHere = sql`documents.database = ${job.database} and documents.collection = ${job.collection}`
 
-  /** Combines stored documents with the change, in windows, and omits deleted documents. */
-  async function rows<R extends { readonly id: string }>(
+  /**
+   * Combines the first stored documents of a range with the change, and omits deleted documents.
+   * `end` is the last id of this part of the range; undefined if it is the whole range.
+   */
+  async function firstPart<R extends { readonly id: string }>(
     columns: RawBuilder<unknown>,
     range: IdRange,
     limit: number,
-  ): Promise<R[]> {
-    const found: R[] = []
-    for (let rest = range; ; ) {
-      const { isWithin, order } = sqlOfRange(rest)
-      const { rows: window } = await sql<{ id: string }>`
-        select id from documents where ${isHere} and ${isWithin}
-        ${order} limit 1 offset ${WINDOW_ROWS - 1}`.execute(db)
-      const end = window[0]?.id ?? range.last
-      const { isWithin: isInWindow } = sqlOfRange({ ...rest, last: end })
-      const { rows } = await sql<R>`
-        select id, ${columns} from documents where ${isHere} and ${isInWindow}
-        and not exists (
-          select 1 from job_documents as staged where ${isPending} and staged.id = documents.id)
-        union all
-        select id, ${columns} from job_documents as staged
-        where ${isPending} and ${isInWindow} and staged.tag <> ''
-        ${order} limit ${limitRows(limit - found.length)}`.execute(db)
-      found.push(...rows)
-      if (found.length === limit || window[0] === undefined) return found
-      rest = { ...range, after: window[0].id }
-      // Lets other requests run.
-      await nextTurn()
-    }
+  ): Promise<{ rows: R[]; end: string | undefined }> {
+    const { isWithin, order } = sqlOfRange(range)
+    const { rows: window } = await sql<{ id: string }>`
+      select id from documents where ${isHere} and ${isWithin}
+      ${order} limit 1 offset ${WINDOW_ROWS - 1}`.execute(db)
+    const end = window[0]?.id
+    const { isWithin: isInWindow } = sqlOfRange({ ...range, last: end ?? range.last })
+    const { rows } = await sql<R>`
+      select id, ${columns} from documents where ${isHere} and ${isInWindow}
+      and not exists (
+        select 1 from job_documents as staged where ${isPending} and staged.id = documents.id)
+      union all
+      select id, ${columns} from job_documents as staged
+      where ${isPending} and ${isInWindow} and staged.tag <> ''
+      ${order} limit ${limitRows(limit)}`.execute(db)
+    return { rows, end }
   }
 
   return {
@@ -67,8 +67,19 @@ export function createUnapplied(
       const [found] = rows
       return found?.tag === '' ? 'deleted' : found
     },
-    list: (range, limit) => rows(sql`tag, body`, range, limit),
-    sizes: (range, limit) => rows(sql`octet_length(body) as bytes`, range, limit),
+    async list(range, limit) {
+      const found: ChangedDocument[] = []
+      for (let after = range.after; ; ) {
+        const rest = { ...range, after }
+        const part = await firstPart<ChangedDocument>(sql`tag, body`, rest, limit - found.length)
+        found.push(...part.rows)
+        if (found.length === limit || part.end === undefined) return found
+        after = part.end
+        // Lets other requests run.
+        await nextTurn()
+      }
+    },
+    sizes: (range, limit) => firstPart(sql`octet_length(body) as bytes`, range, limit),
     async apply(ids) {
       const list = JSON.stringify(ids)
       const isSelected = sql<SqlBool>`${isPending} and staged.id in (select value from json_each(${list}))`

@@ -22,8 +22,18 @@ export interface UnappliedChange {
   read(id: string): Promise<ChangedDocument | 'deleted' | undefined>
   /** Returns the first documents of a range after the change, at most `limit`. */
   list(range: IdRange, limit: number): Promise<ChangedDocument[]>
-  /** Returns the lengths of the documents that {@link list} returns, in bytes. */
-  sizes(range: IdRange, limit: number): Promise<{ id: string; bytes: number }[]>
+  /**
+   * Returns the sizes of the first documents of a range, at most `limit`, in bytes. Reads only a
+   * part of the range, which may have no documents after the change: `end` is the last id of the
+   * part; undefined if it is the whole range.
+   */
+  sizes(
+    range: IdRange,
+    limit: number,
+  ): Promise<{
+    readonly rows: readonly { readonly id: string; readonly bytes: number }[]
+    readonly end: string | undefined
+  }>
   /** Applies the change to these documents. */
   apply(ids: readonly string[]): Promise<void>
 }
