@@ -1,11 +1,15 @@
 import { Failure } from '../../failure.ts'
+import { DOCUMENT_BYTES } from '../document.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../field-path.ts'
 import { DEPTH } from '../json-depth.ts'
 import { jsonPointer } from '../json-pointer.ts'
 import { type Json, parseStrictly, printJson } from '../strict-json.ts'
 
-/** Maximum number of columns. */
-const COLUMNS = 1_000
+/**
+ * Maximum number of columns of a file, and of characters in the names of their fields. `levels`
+ * counts the names themselves: 2 for the nested field `author.name`.
+ */
+export const CSV_COLUMNS = { names: 1_000, characters: 64 * 1024, levels: 2_000 } as const
 
 /** The fields of the columns of a CSV file, in order. */
 export type CsvHeader = readonly FieldPath[]
@@ -55,29 +59,51 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
 /**
  * Parses the first record of a CSV file. A dot separates the names of nested fields.
  *
- * @throws Failure `invalid` for more than {@link COLUMNS} columns, for lines that end with a
+ * @throws Failure `invalid` for more than {@link CSV_COLUMNS}, for lines that end with a
  * carriage return, and for a name that is repeated, nested in another one, or empty without quotes, as after
  * a trailing separator.
  */
 export function parseHeader(record: string, separator: string): CsvHeader {
   const quoted = new Set<number>()
   const names = parseCells(record, separator, quoted)
-  if (names.length > COLUMNS) {
-    throw new Failure('invalid', `A file can have at most ${COLUMNS} columns.`)
+  if (names.length > CSV_COLUMNS.names) {
+    throw new Failure(
+      'invalid',
+      `A file can have at most ${CSV_COLUMNS.names.toLocaleString('en')} columns.`,
+    )
   }
   if (names.some((name, at) => name.includes('\r') && !quoted.has(at))) {
     throw new Failure('invalid', 'A line must end with LF or CRLF.')
   }
   const paths = names.map((name, at) => pathOf(withoutGuard(name), quoted.has(at)))
+  requireShort(paths)
   const taken = new Set<string>()
   // Short paths first, so that a column precedes those nested in it.
   for (const path of paths.toSorted((one, other) => one.length - other.length)) {
-    for (let length = 1; length <= path.length; length++) {
-      if (taken.has(jsonPointer(path.slice(0, length)))) throw badName(printFieldPath(path))
+    let pointer = ''
+    for (const name of path) {
+      pointer += jsonPointer([name])
+      if (taken.has(pointer)) throw badName(printFieldPath(path))
     }
-    taken.add(jsonPointer(path))
+    taken.add(pointer)
   }
   return paths
+}
+
+/** @throws Failure `invalid` for paths with too many names or characters. */
+function requireShort(paths: readonly FieldPath[]): void {
+  let levels = 0
+  let characters = 0
+  for (const path of paths) {
+    levels += path.length
+    for (const name of path) characters += name.length
+  }
+  if (levels <= CSV_COLUMNS.levels && characters <= CSV_COLUMNS.characters) return
+  throw new Failure(
+    'invalid',
+    `The columns can have at most ${CSV_COLUMNS.characters.toLocaleString('en')} characters of names, ` +
+      `and ${CSV_COLUMNS.levels.toLocaleString('en')} names including those of nested fields.`,
+  )
 }
 
 function pathOf(name: string, isQuoted: boolean): FieldPath {
@@ -96,7 +122,7 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
  * Returns the document of a CSV record as JSON. Empty cells are omitted. A cell with the JSON text
  * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
  *
- * @throws Failure `invalid` if the number of cells differs from the header.
+ * @throws Failure `invalid` if the number of cells differs from the header; `too-large`
  */
 export function parseRecord(header: CsvHeader, record: string, separator: string): string {
   const cells = parseCells(record, separator)
@@ -111,7 +137,9 @@ export function parseRecord(header: CsvHeader, record: string, separator: string
     const cell = cells[at] as string
     if (cell !== '') setAt(document, path, isId(path) ? withoutGuard(cell) : toValue(cell))
   }
-  return printJson(document)
+  const text = printJson(document)
+  if (text.length > DOCUMENT_BYTES) throw documentTooLarge()
+  return text
 }
 
 type JsonObject = { [key: string]: Json }
@@ -150,6 +178,8 @@ const withoutGuard = (cell: string) =>
 
 const badQuote = () =>
   new Failure('invalid', 'A cell that contains a quote must be quoted, and its quotes doubled.')
+
+export const documentTooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')
 
 const badName = (name: string) =>
   new Failure(

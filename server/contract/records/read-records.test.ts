@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { DOCUMENT_BYTES } from '../document.ts'
+import { CSV_COLUMNS } from './csv-record.ts'
 import { type ImportFormat, readRecords } from './read-records.ts'
 
 /** Reads a body that arrives in chunks; errors become their messages. */
@@ -19,6 +20,9 @@ async function read(format: ImportFormat, ...chunks: readonly (string | Uint8Arr
 
 const LARGE = 'x'.repeat(DOCUMENT_BYTES + 1)
 const TOO_LARGE = '! A document can be at most 1 MiB.'
+/** Returns a header with fields that are nested 100 levels deep. */
+const nestedColumns = (count: number) =>
+  Array.from({ length: count }, (_, at) => `${'a.'.repeat(99)}${at}`).join()
 const BAD_QUOTE = '! A cell that contains a quote must be quoted, and its quotes doubled.'
 
 describe('NDJSON', () => {
@@ -182,6 +186,8 @@ describe('CSV', () => {
     ['a backslash', 'a\\x'],
     ['too many columns', 'a,'.repeat(1000)],
     ['too many levels', 'a.'.repeat(100)],
+    ['too many names of nested fields', nestedColumns(21)],
+    ['names that are too long', 'a'.repeat(CSV_COLUMNS.characters + 1)],
     ['a header that is too large', LARGE],
   ])('rejects a file whose header has %s', async (_, header) => {
     await expect(read('csv', `${header}\n1,2`)).rejects.toMatchObject({
@@ -199,6 +205,21 @@ describe('CSV', () => {
       message: expect.stringContaining(message),
     })
   })
+})
+
+test('accepts the longest names of columns', async () => {
+  const name = 'a'.repeat(CSV_COLUMNS.characters)
+  expect(await read('csv', `${name}\n1`)).toEqual([[2, `{"${name}":1}`]])
+  expect(await read('csv', `${nestedColumns(20)}\n${','.repeat(19)}`)).toEqual([[2, '{}']])
+})
+
+test('rejects a record that the names of its columns make too large', async () => {
+  const columns = Array.from({ length: 3 }, (_, at) => `${'x'.repeat(1_000)}${at}`)
+  const cell = 'y'.repeat(DOCUMENT_BYTES / 3 - 500)
+  expect(await read('csv', `${columns}\n${cell},${cell},${cell}\n1,,`)).toEqual([
+    [2, TOO_LARGE],
+    [3, `{"${columns[0]}":1}`],
+  ])
 })
 
 test('accepts a carriage return in the quoted name of a column', async () => {
@@ -235,6 +256,15 @@ it('yields parts of a bounded number of records and bytes', async () => {
   const sizes: number[] = []
   for await (const part of readRecords(bytes(), 'ndjson')) sizes.push(part.length)
   expect(sizes).toEqual([250, 250, 102, 1])
+})
+
+it('counts the names of columns as bytes of a part', async () => {
+  async function* bytes() {
+    yield Buffer.from(`${'a'.repeat(60_000)}\n${'1\n'.repeat(12)}`)
+  }
+  const sizes: number[] = []
+  for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
+  expect(sizes).toEqual([4, 5, 3])
 })
 
 it.each(['ndjson', 'csv'] as const)('yields empty parts for blank lines of %s', async (format) => {

@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts'
 import { CSV_SEPARATORS, type CsvSeparator } from '../import.ts'
-import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
+import { type CsvHeader, documentTooLarge, parseHeader, parseRecord } from './csv-record.ts'
 import {
   CsvSplitter,
   LineSplitter,
@@ -31,8 +31,9 @@ const JSON_PARSER: Parser = {
 }
 
 /**
- * Maximum number of records that are read for a part, and of their bytes. Parsing one takes a few
- * milliseconds.
+ * Maximum number of records that are read for a part, and of their bytes. A record of CSV counts as
+ * its JSON if that is longer: the names of the columns can make it much longer. Parsing a part takes
+ * a few milliseconds.
  */
 const BATCH = { records: 250, bytes: 256 * 1024 } as const
 
@@ -91,7 +92,7 @@ export async function* readRecords(
       const record = read(raw)
       if (record !== undefined) part.push(record)
       count++
-      bytes += raw.bytes?.length ?? 0
+      bytes += Math.max(raw.bytes?.length ?? 0, lengthOf(record))
       if (count < BATCH.records && bytes < BATCH.bytes) continue
       yield part
       part = []
@@ -108,9 +109,12 @@ export async function* readRecords(
   if (part.length > 0) yield part
 }
 
+const lengthOf = (record: ImportRecord | undefined): number =>
+  record !== undefined && 'text' in record ? record.text.length : 0
+
 function toRecord({ line, bytes }: RawRecord, parser: Parser): ImportRecord | undefined {
   try {
-    if (bytes === undefined) throw new Failure('too-large', 'A document can be at most 1 MiB.')
+    if (bytes === undefined) throw documentTooLarge()
     const record = withoutReturn(decode(bytes))
     if (parser.isBlank(record)) return undefined
     const text = parser.parse(record)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseHeader, parseRecord } from '../../contract/records/csv-record.ts'
-import { COLUMNS, CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
+import { CSV_COLUMNS, parseHeader, parseRecord } from '../../contract/records/csv-record.ts'
+import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 
 const rowOf = (value: string, isRaw = false) =>
   createCsvFormat([['a']], isRaw)
@@ -86,9 +86,9 @@ it('quotes a name that is empty', () => {
 it('rejects documents with too many different fields', () => {
   const columns = new CsvColumns()
   const rejection = expect.objectContaining({ code: 'bad-parameter', details: { field: 'fields' } })
-  for (let at = 1; at < COLUMNS.names; at++) columns.add({ [`f${at}`]: 1 })
+  for (let at = 1; at < CSV_COLUMNS.names; at++) columns.add({ [`f${at}`]: 1 })
   expect(() => columns.add({ one: 1 })).toThrow(rejection)
-  const long = { ['x'.repeat(COLUMNS.characters)]: 1 }
+  const long = { ['x'.repeat(CSV_COLUMNS.characters - 'id'.length)]: 1 }
   expect(() => new CsvColumns().add(long)).not.toThrow()
   expect(() => new CsvColumns().add({ ...long, y: 1 })).toThrow(rejection)
 })

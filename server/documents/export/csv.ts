@@ -1,23 +1,21 @@
 import { type FieldPath, printFieldPath, valueAt } from '../../contract/field-path.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
+import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
-
-/** Maximum number of columns that are taken from the documents, and of characters in their names. */
-export const COLUMNS = { names: 1_000, characters: 64 * 1024 } as const
 
 /** Collects the names of the fields of documents, in the order in which they appear, after `id`. */
 export class CsvColumns {
   readonly #names = new Set(['id'])
-  #characters = 0
+  #characters = 'id'.length
 
-  /** @throws Failure `bad-parameter` if there are too many. */
+  /** @throws Failure `bad-parameter` if there are more than an import accepts. */
   add(document: Json): void {
     for (const name of Object.keys(document as object)) {
       if (this.#names.has(name)) continue
       this.#names.add(name)
       this.#characters += name.length
-      if (this.#names.size > COLUMNS.names || this.#characters > COLUMNS.characters) {
+      if (this.#names.size > CSV_COLUMNS.names || this.#characters > CSV_COLUMNS.characters) {
         throw tooManyColumns()
       }
     }
@@ -98,7 +96,7 @@ const partOfAnother = (path: FieldPath) =>
 const tooManyColumns = () =>
   new Failure(
     'bad-parameter',
-    `The documents have more than ${COLUMNS.names.toLocaleString('en')} different fields, or very long names. ` +
+    `The documents have more than ${CSV_COLUMNS.names.toLocaleString('en')} different fields, or very long names. ` +
       'Select columns with fields.',
     { field: 'fields' },
   )
