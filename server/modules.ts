@@ -103,7 +103,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const indexes = stack.use(
     createIndexesModule({ store, record, requireRole, events, logError, idOf }),
   )
-  const importer = createImporter({ repository, now: Date.now, check: schemas.check })
+  const importer = createImporter({ repository, now: Date.now, schemaOf: schemas.current })
   const databaseImporter = createDatabaseImporter({
     ...{ store, record, repository, importer, schemas, indexes },
   })

@@ -35,7 +35,9 @@ export async function storeDocuments(
       })
       // Not `insert`, which sends a statement for each document.
       for (let stored = 0; stored < some.length; ) {
-        const written = await repository.write({ database, collection }, some.slice(stored), false)
+        const written = await repository.write({ database, collection }, some.slice(stored), {
+          replaces: false,
+        })
         if (written.some((each) => each !== 'created')) throw new Error('an id already exists')
         stored += written.length
       }

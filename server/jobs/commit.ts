@@ -1,8 +1,8 @@
 import { Failure, requireConnected } from '../failure.ts'
+import { SchemaChanged } from '../storage/current-schema.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job } from './job.ts'
 import { rangeAfter } from './range.ts'
-import { SchemaChanged } from './repository/progress.ts'
 import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of documents validated again between two pauses, and of their bytes. */

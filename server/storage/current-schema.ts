@@ -22,15 +22,22 @@ export async function lockSchema(
   await sql`select ${lock}(hashtext('schemas'), hashtext(${key}))`.execute(trx)
 }
 
+/** Thrown if the schema of a collection has changed since documents were validated by it. */
+export class SchemaChanged extends Error {}
+
 /**
- * Returns the tag of the schema of a collection, or null if it has none. The schema cannot change
- * until the transaction ends.
+ * Checks that the schema of a collection still has a tag, null for no schema and undefined if it is
+ * unknown. The schema then cannot change until the transaction ends. Call it after the statements that store the documents, so that the
+ * lock is not held while they wait for other transactions.
+ *
+ * @throws SchemaChanged
  */
-export async function lockedSchemaTag(
+export async function requireSchema(
   trx: Kysely<Tables>,
   engine: EngineName,
   where: CollectionRef,
-): Promise<string | null> {
+  tag: string | null | undefined,
+): Promise<void> {
   await lockSchema(trx, engine, where, 'shared')
   const row = await trx
     .selectFrom('schemas')
@@ -38,5 +45,5 @@ export async function lockedSchemaTag(
     .where('database', '=', where.database)
     .where('collection', '=', where.collection)
     .executeTakeFirst()
-  return row?.tag ?? null
+  if ((row?.tag ?? null) !== tag) throw new SchemaChanged()
 }

@@ -7,12 +7,13 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
-import type { CheckDocuments } from '../schemas/schemas.ts'
+import type { CurrentSchema, CurrentSchemaOf, Validate } from '../schemas/schemas.ts'
 import { createImporter, type Importer } from './importer.ts'
 import { type PartImport, type StoredPart, storedParts } from './stored-part.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const NOTHING = { created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] }
+const noSchema = async () => ({ tag: null })
 const forever = () => new AbortController().signal
 
 async function* linesOf(documents: readonly unknown[]): AsyncGenerator<Buffer> {
@@ -24,15 +25,15 @@ async function* linesOf(documents: readonly unknown[]): AsyncGenerator<Buffer> {
 forEachEngine((engine) => {
   let store: Store
   let importer: Importer
-  let check: CheckDocuments
+  let schemaOf: CurrentSchemaOf
   let indexes: ReturnType<typeof openIndexesOf>
 
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'db')
-    check = () => undefined
+    schemaOf = noSchema
     const repository = createDocumentRepository(store)
-    importer = createImporter({ repository, now: () => 0, check: (...all) => check(...all) })
+    importer = createImporter({ repository, now: () => 0, schemaOf: (...all) => schemaOf(...all) })
     indexes = openIndexesOf(store)
   })
 
@@ -41,6 +42,11 @@ forEachEngine((engine) => {
     onConflict: OnConflict = 'fail',
     signal = forever(),
   ) => importer.run(where, readRecords(linesOf(documents), 'ndjson'), onConflict, signal)
+  const setSchema = (tag: string) =>
+    store.db
+      .insertInto('schemas')
+      .values({ ...where, tag, body: 'true' })
+      .execute()
   const stored = async () => {
     const rows = await store.db.selectFrom('documents').selectAll().orderBy('id').execute()
     return rows.map(({ body }) => JSON.parse(body))
@@ -156,7 +162,7 @@ forEachEngine((engine) => {
 
     it('are those that their schema rejects, together or one by one', async () => {
       const violation = (at: number) => ({ pointer: `/${at}/n/0`, message: 'must be a number' })
-      check = async (_, documents) => {
+      const validate: Validate = async (documents) => {
         if (documents.some(({ body }) => body.includes('slow'))) {
           throw new Failure('invalid', 'Checking takes too long.', { field: '' })
         }
@@ -165,6 +171,8 @@ forEachEngine((engine) => {
         )
         if (wrong.length > 0) throw new Failure('invalid', 'x', { violations: wrong.slice(0, 2) })
       }
+      await setSchema('slow')
+      schemaOf = async () => ({ tag: 'slow', validate })
       const list = ['x', 'ok', 'slow', 'x', 'x', 'ok'].map((n, at) => ({ id: `${at}`, n: [n] }))
       const wrong = (line: number) => ({ line, pointer: '/n/0', message: 'must be a number' })
       expect(await run(list)).toEqual({
@@ -179,6 +187,47 @@ forEachEngine((engine) => {
         ],
       })
       expect((await stored()).map(({ id }) => id)).toEqual(['1', '5'])
+    })
+  })
+
+  describe('a schema that is set after documents were validated', () => {
+    const validate: Validate = async (documents) => {
+      const violations = documents.flatMap(({ body }, at) =>
+        body.includes('x') ? [{ pointer: `/${at}/n`, message: 'must be a number' }] : [],
+      )
+      if (violations.length > 0) throw new Failure('invalid', 'x', { violations })
+    }
+    const file = ['x', 1, 'x', 2].map((n, at) => ({ id: `${at}`, n }))
+    const wrong = (line: number) => ({ line, pointer: '/n', message: 'must be a number' })
+    const expected = { ...NOTHING, created: 2, failed: 2, errors: [wrong(1), wrong(3)] }
+
+    beforeEach(() => {
+      const states: CurrentSchema[] = [{ tag: null }, { tag: 'numbers', validate }]
+      schemaOf = async () => {
+        const [current] = states.splice(0, 1)
+        if (current?.tag === null) await setSchema('numbers')
+        return current ?? expect.fail('validated a third time')
+      }
+    })
+
+    it('applies to an import', async () => {
+      expect(await run(file)).toEqual(expected)
+      expect((await stored()).map(({ id }) => id)).toEqual(['1', '3'])
+    })
+
+    it('applies to a part, even if it rejects all of its documents', async () => {
+      const importPart = async (documents: readonly unknown[]) => {
+        const parts = storedParts(readRecords(linesOf(documents), 'ndjson'))
+        const { text } = (await parts.next()).value as StoredPart
+        const commit = vi.fn<PartImport['commit']>(async () => {})
+        const state = { line: 0, result: null, signal: forever(), commit }
+        await importer.part(where, text, { onConflict: 'fail', ...state })
+        return commit.mock.calls.map(([, progress]) => progress)
+      }
+      const rejected = { ...NOTHING, failed: 1, errors: [wrong(1)] }
+      expect(await importPart([file[0]])).toEqual([{ line: undefined, result: rejected, done: 1 }])
+      schemaOf = async () => ({ tag: 'numbers', validate })
+      expect(await importPart(file)).toEqual([{ line: undefined, result: expected, done: 4 }])
     })
   })
 
@@ -237,7 +286,7 @@ forEachEngine((engine) => {
     const repository = createDocumentRepository(store)
     const one = createImporter({
       now: () => 0,
-      check: () => undefined,
+      schemaOf: noSchema,
       // As if the time of a transaction were over after each document.
       repository: {
         ...repository,
@@ -279,7 +328,7 @@ forEachEngine((engine) => {
     let open = 0
     const counting = createImporter({
       now: () => 0,
-      check: () => undefined,
+      schemaOf: noSchema,
       repository: {
         ...repository,
         async write(...all) {
@@ -310,15 +359,15 @@ it('an import that waits for another one ends when its client disconnects', asyn
   const repository = { write, whenApplied: async () => {} } as unknown as Parameters<
     typeof createImporter
   >[0]['repository']
-  const check = vi.fn(() => undefined)
-  const { run } = createImporter({ repository, now: () => 0, check })
+  const schemaOf = vi.fn(noSchema)
+  const { run } = createImporter({ repository, now: () => 0, schemaOf })
   const begin = (signal: AbortSignal) =>
     run(where, readRecords(linesOf([{ id: 'a' }]), 'ndjson'), 'fail', signal)
   const first = begin(forever())
   await expect.poll(() => write).toHaveBeenCalledOnce()
   const client = new AbortController()
   const second = begin(client.signal)
-  await expect.poll(() => check).toHaveBeenCalledTimes(2)
+  await expect.poll(() => schemaOf).toHaveBeenCalledTimes(2)
   // It was validated, so by the next turn it waits to be written.
   setImmediate(() => client.abort(new Error('disconnected')))
   await expect(second).rejects.toThrow('disconnected')
@@ -346,7 +395,7 @@ it('reads the next batch of an import while one is written, and counts both in o
         return documents.map(() => 'created' as const)
       },
     },
-    ...{ now: () => 0, check: () => undefined },
+    ...{ now: () => 0, schemaOf: noSchema },
   })
   const result = await importer.run(where, records(), 'fail', forever())
   expect(result).toMatchObject({ created: 2_997, failed: 3 })

@@ -1,15 +1,18 @@
+import type { Transaction } from 'kysely'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { parseAndPrint } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import { Semaphore } from '../../storage/changes/semaphore.ts'
 import { createTurns } from '../../storage/changes/turns.ts'
+import { SchemaChanged } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Tables } from '../../storage/tables.ts'
 import { type NewDocument, toDocument } from '../document.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { existsFailure } from '../repository/writes/create-many.ts'
-import type { WriteDocuments, WriteResult } from '../repository/writes/write-documents.ts'
-import type { CheckDocuments } from '../schemas/schemas.ts'
+import type { WriteResult } from '../repository/writes/write-documents.ts'
+import type { CurrentSchemaOf } from '../schemas/schemas.ts'
 import { ImportTally } from './import-tally.ts'
 import { type PartImport, parseStoredPart } from './stored-part.ts'
 import { type ImportedDocument, validate } from './validate.ts'
@@ -49,41 +52,88 @@ export type ImportPart = (where: CollectionRef, text: string, state: PartImport)
 export interface ImporterDeps {
   readonly repository: Pick<DocumentRepository, 'write' | 'whenApplied'>
   readonly now: () => number
-  readonly check: CheckDocuments
+  readonly schemaOf: CurrentSchemaOf
 }
 
-export function createImporter({ repository, now, check }: ImporterDeps): Importer {
+/** Documents that a schema has validated. */
+interface ValidDocuments {
+  readonly documents: readonly ImportedDocument[]
+  /** Its tag; null if the collection has no schema. */
+  readonly schema: string | null
+}
+
+/** Documents to write in one transaction. */
+interface Batch {
+  readonly where: CollectionRef
+  readonly valid: ValidDocuments
+  /** Counts those that a schema which is set later rejects. */
+  readonly rejected: ImportTally
+  readonly onConflict: OnConflict
+  readonly signal: AbortSignal
+}
+
+/** The results of the first of some documents, and the others. */
+interface Written {
+  readonly documents: readonly ImportedDocument[]
+  readonly written: readonly WriteResult[]
+  readonly rest: ValidDocuments
+}
+
+export function createImporter({ repository, now, schemaOf }: ImporterDeps): Importer {
   const nextTurn = createTurns()
   // Other writers wait for at most one transaction of imports, however many imports there are.
   const transactions = new Semaphore(1)
 
-  /** Writes documents in one transaction, while no other import has one. */
-  async function write(
+  async function validated(
+    where: CollectionRef,
+    documents: readonly ImportedDocument[],
+    rejected: ImportTally,
     signal: AbortSignal,
-    ...[where, documents, ...rest]: Parameters<WriteDocuments>
-  ) {
-    // Before the transaction, because imports of other collections must not wait too.
-    await repository.whenApplied(where, signal)
-    await transactions.enter(() => signal)
-    try {
-      return await repository.write(where, documents.slice(0, TRANSACTION), ...rest)
-    } finally {
-      transactions.leave()
+  ): Promise<ValidDocuments> {
+    const { tag, validate: check } = await schemaOf(where)
+    return { documents: await validate(check, documents, rejected, signal), schema: tag }
+  }
+
+  /**
+   * Writes the first documents in one transaction, while no other import has one. Validates them
+   * again if the schema has changed.
+   *
+   * @param commit called at the end of the transaction, with the documents that are still valid.
+   */
+  async function write(
+    { where, valid, rejected, onConflict, signal }: Batch,
+    commit?: (
+      trx: Transaction<Tables>,
+      documents: readonly ImportedDocument[],
+      written: readonly WriteResult[],
+    ) => Promise<void>,
+  ): Promise<Written> {
+    for (let current = valid; ; ) {
+      const { documents, schema } = current
+      // Before the transaction, because imports of other collections must not wait too.
+      await repository.whenApplied(where, signal)
+      await transactions.enter(() => signal)
+      try {
+        const written = await repository.write(where, documents.slice(0, TRANSACTION), {
+          ...{ replaces: onConflict === 'replace', schema },
+          ...(commit && { commit: (trx, some) => commit(trx, documents, some) }),
+        })
+        return { documents, written, rest: { documents: documents.slice(written.length), schema } }
+      } catch (error) {
+        if (!(error instanceof SchemaChanged)) throw error
+      } finally {
+        transactions.leave()
+      }
+      current = await validated(where, documents, rejected, signal)
     }
   }
 
-  async function writeBatch(
-    where: CollectionRef,
-    documents: readonly ImportedDocument[],
-    onConflict: OnConflict,
-    tally: ImportTally,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (let rest = documents; rest.length > 0; ) {
-      signal.throwIfAborted()
-      const written = await write(signal, where, rest, onConflict === 'replace')
-      count(tally, rest, written, onConflict)
-      rest = rest.slice(written.length)
+  async function writeBatch(batch: Batch, tally: ImportTally): Promise<void> {
+    for (let { valid } = batch; valid.documents.length > 0; ) {
+      batch.signal.throwIfAborted()
+      const { documents, written, rest } = await write({ ...batch, valid })
+      count(tally, documents, written, batch.onConflict)
+      valid = rest
       await nextTurn()
     }
   }
@@ -106,8 +156,8 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
         writing.catch(() => {})
       }
       const end = async (documents: readonly ImportedDocument[], others: ImportTally) => {
-        const valid = await validate(check, where, documents, others, signal)
-        await writeBatch(where, valid, onConflict, tally, signal)
+        const valid = await validated(where, documents, others, signal)
+        await writeBatch({ where, valid, rejected: others, onConflict, signal }, tally)
         tally.add(others)
         tally.endBatch()
       }
@@ -131,14 +181,13 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
       const records = parseStoredPart(text)
       const rejected = new ImportTally()
       const documents = toDocuments(records, now, rejected)
-      const valid = await validate(check, where, documents, rejected, signal)
-      let rest = valid.filter((document) => document.line > line)
-      let done = valid.length - rest.length
+      let valid = await validated(where, documents, rejected, signal)
+      let done = valid.documents.findLastIndex((document) => document.line <= line) + 1
+      valid = { ...valid, documents: valid.documents.slice(done) }
       const tally = new ImportTally(result ?? undefined)
       do {
-        const documents = rest
-        const isReplacing = onConflict === 'replace'
-        const written = await write(signal, where, rest, isReplacing, async (trx, some) => {
+        const batch = { where, valid, rejected, onConflict, signal }
+        const { written, rest } = await write(batch, async (trx, documents, some) => {
           count(tally, documents, some, onConflict)
           const isEnd = some.length === documents.length
           // Only counted at the end: an import that continues rejects these documents again.
@@ -151,9 +200,9 @@ export function createImporter({ repository, now, check }: ImporterDeps): Import
           })
         })
         done += written.length
-        rest = rest.slice(written.length)
+        valid = rest
         await nextTurn()
-      } while (rest.length > 0)
+      } while (valid.documents.length > 0)
     },
   }
 }

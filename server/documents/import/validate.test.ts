@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
 import { VIOLATIONS } from '../../contract/schema.ts'
-import type { CheckDocuments } from '../schemas/schemas.ts'
+import type { Validate } from '../schemas/schemas.ts'
 import { violationFailure } from '../schemas/violations.ts'
 import { ImportTally } from './import-tally.ts'
 import { type ImportedDocument, validate } from './validate.ts'
-
-const where = { database: 'db', collection: 'articles' }
 
 /** Returns documents whose body is their number of violations. */
 const documentsOf = (counts: readonly number[]): ImportedDocument[] =>
@@ -14,7 +12,7 @@ const documentsOf = (counts: readonly number[]): ImportedDocument[] =>
 /** Returns a check that counts the documents it gets, and reports at most {@link VIOLATIONS}. */
 function createCheck(onCheck = () => {}) {
   const counted = { checks: 0, documents: 0 }
-  const check: CheckDocuments = async (_, documents) => {
+  const check: Validate = async (documents) => {
     counted.checks++
     counted.documents += documents.length
     onCheck()
@@ -40,7 +38,7 @@ test.each([
 ])('documents with %s are checked in linear time', async (_, counts, factor) => {
   const { check, counted } = createCheck()
   const tally = new ImportTally()
-  const valid = await validate(check, where, documentsOf(counts), tally, never)
+  const valid = await validate(check, documentsOf(counts), tally, never)
   const expected = documentsOf(counts).filter(({ body }) => body === '0')
   expect(valid).toEqual(expected)
   expect(tally.failed).toBe(counts.length - expected.length)
@@ -51,7 +49,7 @@ test('no document is checked after the signal is aborted', async () => {
   const client = new AbortController()
   const { check, counted } = createCheck(() => client.abort())
   const documents = documentsOf(Array.from({ length: 900 }, () => 500))
-  const validating = validate(check, where, documents, new ImportTally(), client.signal)
+  const validating = validate(check, documents, new ImportTally(), client.signal)
   await expect(validating).rejects.toBe(client.signal.reason)
   expect(counted.checks).toBe(1)
 })

@@ -1,8 +1,7 @@
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { NewDocument } from '../document.ts'
-import type { CheckDocuments } from '../schemas/schemas.ts'
+import type { Validate } from '../schemas/schemas.ts'
 import type { ImportTally } from './import-tally.ts'
 
 /** A document to import. */
@@ -11,7 +10,7 @@ export interface ImportedDocument extends NewDocument {
 }
 
 /**
- * Validates documents by the schema of their collection; returns the valid ones, in order. The
+ * Validates documents by a schema, if there is one; returns the valid ones, in order. The
  * others count as failed.
  *
  * A check lists a limited number of violations, which may be those of its first documents only. The
@@ -21,25 +20,25 @@ export interface ImportedDocument extends NewDocument {
  * @throws Failure `busy`; the reason of the signal
  */
 export async function validate(
-  check: CheckDocuments,
-  where: CollectionRef,
+  check: Validate | undefined,
   documents: readonly ImportedDocument[],
   tally: ImportTally,
   signal: AbortSignal,
 ): Promise<readonly ImportedDocument[]> {
+  if (check === undefined) return documents
   const valid: ImportedDocument[] = []
   let size = documents.length
   for (let rest = documents; rest.length > 0; ) {
     signal.throwIfAborted()
     const some = rest.slice(0, size)
-    const failure = await failureOf(check(where, some, true))
+    const failure = await failureOf(check(some, true))
     let checked = some.length
     if (failure === undefined) {
       valid.push(...some)
     } else {
       const invalid = byDocument(failure)
       if (invalid.size === 0) {
-        valid.push(...(await validateHalves(check, where, some, tally, failure, signal)))
+        valid.push(...(await validateHalves(check, some, tally, failure, signal)))
       } else {
         if (isTruncated(failure)) checked = Math.max(...invalid.keys()) + 1
         for (const [at, violations] of invalid) {
@@ -59,7 +58,7 @@ export async function validate(
 /** Returns whether documents after the last one with violations may have further ones. */
 const isTruncated = ({ details: { violations = [] } }: Failure) => violations.length >= VIOLATIONS
 
-async function failureOf(checking: Promise<void> | undefined): Promise<Failure | undefined> {
+async function failureOf(checking: Promise<void>): Promise<Failure | undefined> {
   try {
     await checking
     return undefined
@@ -85,8 +84,7 @@ function byDocument({ details: { violations = [] } }: Failure): Map<number, Viol
 
 /** Validates each half separately, to find the documents whose validation takes too long. */
 async function validateHalves(
-  check: CheckDocuments,
-  where: CollectionRef,
+  check: Validate,
   documents: readonly ImportedDocument[],
   tally: ImportTally,
   failure: Failure,
@@ -99,7 +97,7 @@ async function validateHalves(
   }
   const middle = documents.length >> 1
   return [
-    ...(await validate(check, where, documents.slice(0, middle), tally, signal)),
-    ...(await validate(check, where, documents.slice(middle), tally, signal)),
+    ...(await validate(check, documents.slice(0, middle), tally, signal)),
+    ...(await validate(check, documents.slice(middle), tally, signal)),
   ]
 }

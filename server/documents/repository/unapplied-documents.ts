@@ -79,10 +79,10 @@ export function withUnapplied(
         ),
       ),
     whenApplied: (where, signal) => writes.whenApplied(where, signal),
-    async write(where, documents, ...options) {
+    async write(where, documents, options) {
       await writes.whenApplied(where)
       const ids = documents.map(({ id }) => id)
-      return writes.write(where, ids, () => stored.write(where, documents, ...options))
+      return writes.write(where, ids, () => stored.write(where, documents, options))
     },
     update: (ref, old, body) =>
       retry(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, old, body))),

@@ -65,7 +65,7 @@ forEachEngine((engine) => {
     const repository = createDocumentRepository(store)
     const checker = createSchemaChecker()
     const schemas = createSchemas(store, checker)
-    const importer = createImporter({ repository, now: () => 0, check: schemas.check })
+    const importer = createImporter({ repository, now: () => 0, schemaOf: schemas.current })
     const record = createRecorder()
     const databaseImporter = createDatabaseImporter({
       ...{ store, record, repository, importer, schemas: changeSchemas(schemas) },

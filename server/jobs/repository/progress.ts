@@ -3,7 +3,7 @@ import type { JobResult } from '../../contract/job.ts'
 import type { Failure } from '../../failure.ts'
 import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
-import { lockedSchemaTag } from '../../storage/current-schema.ts'
+import { requireSchema } from '../../storage/current-schema.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -22,9 +22,6 @@ export interface Step {
   readonly staged: readonly StagedDocument[]
 }
 
-/** Thrown if the schema of a collection has changed since the documents of a job were validated. */
-export class SchemaChanged extends Error {}
-
 /** Returns the queries that store the progress and the end of jobs. */
 export function createProgress({ engine, transaction, change }: Store, { updateHeld }: Lease) {
   /**
@@ -32,9 +29,9 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
    *
    * @throws SchemaChanged
    */
-  async function requireSchema(trx: Transaction<Tables>, job: Job): Promise<void> {
+  async function requireValidated(trx: Transaction<Tables>, job: Job): Promise<void> {
     if (job.kind !== 'create' && job.kind !== 'patch') return
-    if ((await lockedSchemaTag(trx, engine, job)) !== job.request.schema) throw new SchemaChanged()
+    await requireSchema(trx, engine, job, job.request.schema)
   }
 
   return {
@@ -80,7 +77,7 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
         await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
         // Checked last, because PostgreSQL lets another node drop the database during this change.
         await requireDatabase(trx, job.database)
-        await requireSchema(trx, job)
+        await requireValidated(trx, job)
         return { ...ended, found }
       }
       return retryConflicts(
@@ -99,7 +96,7 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
         const state = { state: 'applying', cursor: '', clean: keep ? 1 : 0 }
         const committed = await updateHeld(trx, job, state)
         await requireDatabase(trx, job.database)
-        await requireSchema(trx, job)
+        await requireValidated(trx, job)
         return committed
       })
     },

@@ -98,14 +98,16 @@ forEachEngine((engine) => {
     }
     const silent = createDocumentRepository({ ...store, transaction })
     const documents = [{ id: 'a', body: '{"n":1}' }]
-    expect(await silent.write(ref, documents, false)).toEqual(['exists'])
+    expect(await silent.write(ref, documents, { replaces: false })).toEqual(['exists'])
     // What the callback stores may be lost.
-    const withCallback = silent.write(ref, documents, false, async () => {})
+    const withCallback = silent.write(ref, documents, { replaces: false, commit: async () => {} })
     await expect(withCallback).rejects.toThrow(OutcomeUnknown)
-    expect(await silent.write(ref, documents, true)).toEqual(['replaced'])
+    expect(await silent.write(ref, documents, { replaces: true })).toEqual(['replaced'])
     const lost = async () => Promise.reject(new OutcomeUnknown())
     const disconnected = createDocumentRepository({ ...store, transaction: lost })
-    await expect(disconnected.write(ref, documents, false)).rejects.toThrow(OutcomeUnknown)
+    await expect(disconnected.write(ref, documents, { replaces: false })).rejects.toThrow(
+      OutcomeUnknown,
+    )
   })
 
   it('a document of another client is not taken for the one that was sent', async () => {

@@ -25,7 +25,7 @@ forEngine('postgres', (engine) => {
     'documents that exist need no second transaction (replaces: %o)',
     async (replaces, outcome) => {
       const { repository, transaction } = await openCounted()
-      const written = await repository.write(where, documents, replaces)
+      const written = await repository.write(where, documents, { replaces })
       expect(written).toEqual([outcome, 'created', 'created', 'created'])
       expect(transaction).toHaveBeenCalledTimes(1)
     },
@@ -44,8 +44,11 @@ forEngine('postgres', (engine) => {
       `insert into documents select database, collection, 'c', 'other', body from documents`,
     )
     const commits: unknown[] = []
-    const writing = repository.write(where, documents, replaces, async (_, written) => {
-      commits.push(written)
+    const writing = repository.write(where, documents, {
+      replaces,
+      async commit(_, written) {
+        commits.push(written)
+      },
     })
     const waiting = `select 1 from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`
@@ -75,7 +78,7 @@ forEngine('postgres', (engine) => {
       }
       const paused = pauseAfterOpeningIndexes(store)
       const repository = createDocumentRepository(paused.store)
-      const writing = repository.write(where, documents, false)
+      const writing = repository.write(where, documents, { replaces: false })
       await paused.paused
       if (change === 'create') await indexes.put(where, 'by-n', ['n'])
       else await indexes.delete(where, 'by-n')

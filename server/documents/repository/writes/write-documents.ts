@@ -4,6 +4,7 @@ import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts
 import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
 import { createTurns } from '../../../storage/changes/turns.ts'
+import { requireSchema } from '../../../storage/current-schema.ts'
 import { requireDatabase } from '../../../storage/database-exists.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { EngineName } from '../../../storage/engine.ts'
@@ -23,20 +24,28 @@ import {
 /** The result of writing a document. `exists`: the stored document with this id was kept. */
 export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | UniqueValuesTooLarge
 
+/** Options of {@link WriteDocuments}. */
+export interface WriteOptions {
+  /** Whether stored documents with the same ids are replaced. */
+  readonly replaces: boolean
+  /** The tag of the schema that has validated the documents, null for none. Default: not checked. */
+  readonly schema?: string | null
+  /** Called at the end of the transaction, to store more in it. */
+  readonly commit?: (trx: Transaction<Tables>, written: readonly WriteResult[]) => Promise<void>
+}
+
 /**
  * Writes documents one after the other, in one transaction of bounded time. A document that cannot
  * be stored does not affect the others.
  *
- * @param replaces whether stored documents with the same ids are replaced.
- * @param commit called at the end of the transaction, to store more in it.
  * @returns the results of the first documents, at least one; call it again with the others.
  * @throws Failure `database-not-found`
+ * @throws SchemaChanged
  */
 export type WriteDocuments = (
   where: CollectionRef,
   documents: readonly NewDocument[],
-  replaces: boolean,
-  commit?: (trx: Transaction<Tables>, written: readonly WriteResult[]) => Promise<void>,
+  options: WriteOptions,
 ) => Promise<readonly WriteResult[]>
 
 /** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
@@ -74,7 +83,7 @@ interface Target extends Scope {
 
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
   const nextTurn = createTurns()
-  return async (where, documents, replaces, commit) => {
+  return async (where, documents, { replaces, schema, commit }) => {
     let rows: Row[] = []
     let written: WriteResult[] = []
     // The callback may count the written documents, which must happen once.
@@ -100,6 +109,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
         rows.push(...next.slice(0, outcomes.length))
         written.push(...outcomes)
       }
+      if (schema !== undefined) await requireSchema(trx, engine, where, schema)
       hasCalledBack = commit !== undefined
       await commit?.(trx, written)
       return written
