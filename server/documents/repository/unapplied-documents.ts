@@ -88,9 +88,17 @@ export function withUnapplied(
       retry(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, old, body))),
     delete: (ref, old) => writes.write(ref, [ref.id], () => stored.delete(ref, old)),
     async collections(database) {
-      const created = writes.createdIn(database)
+      // Before the names are read: a change that is applied in between is combined with them.
+      const unapplied = writes.unappliedIn(database)
       const names = await stored.collections(database)
-      return created.length === 0 ? names : [...new Set([...names, ...created])].sort()
+      if (unapplied.length === 0) return names
+      const found = new Set(names)
+      for (const { collection, change } of unapplied) {
+        const [first] = await change.sizes({}, 1)
+        if (first === undefined) found.delete(collection)
+        else found.add(collection)
+      }
+      return [...found].sort()
     },
   }
 }

@@ -132,6 +132,26 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
+  it.each([
+    ['omits a collection that a deletion empties', [], ['others']],
+    ['lists a collection that keeps a document', [['n:ne', '4000']], ['articles', 'others']],
+  ] as const)('%s, before the change is applied', async (_, filter, expected) => {
+    const jobs = node()
+    await create(jobs)
+    await expect.poll(states).toEqual([])
+    await repository.insert({ ...where, collection: 'others' }, [{ id: 'a', body: '{}' }])
+    const listed: string[][] = []
+    between = async () => {
+      if (store.collectionWrites?.unapplied(where) === undefined) return
+      listed.push(await repository.collections('_system'))
+    }
+    await jobs.run(where, 'delete', { filter })
+    await expect.poll(states).toEqual([])
+    expect(listed.length).toBeGreaterThan(0)
+    for (const names of listed) expect(names).toEqual(expected)
+    await jobs.stop()
+  })
+
   it('continues after a stop, and shows the whole change until then', async () => {
     const first = node()
     const stopped = new Promise<void>((resolve) => {

@@ -131,7 +131,10 @@ describe('CollectionWrites', () => {
     expect(writes.unapplied(where)).toBeUndefined()
     await writes.turn(where, async (turn) => turn.commit(change))
     expect(writes.unapplied(where)).toBe(change)
-    expect([writes.unapplied(other), writes.createdIn('d')]).toEqual([undefined, ['c']])
+    expect([writes.unapplied(other), writes.unappliedIn('d')]).toEqual([
+      undefined,
+      [{ collection: 'c', change }],
+    ])
     await writes.write(where, ['a'], async () => expect(applied).toEqual([['a']]))
     writes.applied(where)
     await writes.write(where, ['b'], async () => {})
@@ -147,6 +150,6 @@ describe('CollectionWrites', () => {
     expect(writes.unapplied(where)).toBe(again)
     writes.applied(where)
     expect(await turn).toBe('turn')
-    expect(writes.createdIn('d')).toEqual([])
+    expect(writes.unappliedIn('d')).toEqual([])
   })
 })

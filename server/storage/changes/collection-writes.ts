@@ -87,13 +87,14 @@ export class CollectionWrites {
     return this.#entries.get(keyOf(where))?.unapplied?.change
   }
 
-  /** Returns the collections of a database in which an unapplied change creates documents. */
-  createdIn(database: string): string[] {
+  /** Returns the collections of a database with an unapplied change. */
+  unappliedIn(database: string): { collection: string; change: UnappliedChange }[] {
     if (this.#unapplied === 0) return []
     const prefix = `${database}/`
-    return [...this.#entries]
-      .filter(([key, { unapplied }]) => key.startsWith(prefix) && unapplied?.change.creates)
-      .map(([key]) => key.slice(prefix.length))
+    return [...this.#entries].flatMap(([key, { unapplied }]) => {
+      if (unapplied === undefined || !key.startsWith(prefix)) return []
+      return { collection: key.slice(prefix.length), change: unapplied.change }
+    })
   }
 
   /**
