@@ -196,7 +196,7 @@ export const documentComponents: Components = {
     IfMatchAny: {
       name: 'If-Match',
       in: 'header',
-      description: 'Only *. A tag gets 412, because it does not cover the whole collection.',
+      description: 'Only *. A tag gets 412, because none covers what the request changes.',
       schema: { type: 'string', enum: ['*'] },
     },
     IfNoneMatch: {

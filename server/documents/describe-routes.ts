@@ -140,6 +140,7 @@ export const collection = operations([parameter('Collection')], {
       parameter('CsvSeparator'),
       parameter('Accept'),
       parameter('Prefer'),
+      parameter('IfMatchAny'),
     ],
     requestBody: body(
       {
@@ -166,6 +167,7 @@ export const collection = operations([parameter('Collection')], {
       '202': JOB_STARTED,
       '406': failure('NotAcceptable'),
       '409': failure('Conflict'),
+      '412': failure('PreconditionFailed'),
     },
   },
   patch: {

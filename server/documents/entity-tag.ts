@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { uncodedTag } from '../contract/content-coding.ts'
+import { Failure } from '../failure.ts'
 
 const pool = Buffer.alloc(4096)
 let used = pool.length
@@ -34,6 +35,19 @@ export const matches = ({ match }: Conditions, tag: string | undefined): boolean
 export const matchesNone = ({ noneMatch }: Conditions, tag: string): boolean =>
   noneMatch === undefined ||
   (noneMatch !== '*' && !noneMatch.some((each) => each === tag || each === `W/${tag}`))
+
+/**
+ * Rejects conditions of a request that changes what no tag identifies.
+ *
+ * @param what the resource, and what to do instead, without a final period.
+ * @throws Failure `precondition-failed`
+ */
+export function requireNoConditions({ match, noneMatch }: Conditions, what: string): void {
+  if ((match === undefined || match === '*') && noneMatch === undefined) return
+  throw new Failure('precondition-failed', `Preconditions are not supported for ${what}.`, {
+    field: noneMatch === undefined ? 'If-Match' : 'If-None-Match',
+  })
+}
 
 /** Parses the conditional headers of a request. */
 export function readConditions(

@@ -39,7 +39,13 @@ import {
 } from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
 import type { ChangeAhead, Documents, FoundPage } from './documents.ts'
-import { type Conditions, matches, matchesNone, readConditions } from './entity-tag.ts'
+import {
+  type Conditions,
+  matches,
+  matchesNone,
+  readConditions,
+  requireNoConditions,
+} from './entity-tag.ts'
 import {
   type ExportCollectionDeps,
   exportCollection,
@@ -170,7 +176,7 @@ export function documentRoutes({
   const toCreate = requireRole('operator', { readAhead: schemaAhead.begin })
   const toChange = requireRole('operator', { readAhead: changeAhead.begin })
   const toDelete = requireRole('operator', { readAhead: storedAhead.begin })
-  const imports = importHandler({ importer, beginImport, collectionOf, contentType })
+  const imports = importHandler({ importer, beginImport, collectionOf, contentType, conditionsOf })
   return new Hono<AppEnv>()
     .get(`${PATH}/:id`, described(document.get, toReadDocument), (c) => {
       const type = contentType(c)
@@ -241,6 +247,7 @@ export function documentRoutes({
       const type = contentType(c)
       const schema = unlessSlow(c, schemaAhead)
       const where = collectionOf(c)
+      requireNoConditions(conditionsOf(c), NEW_DOCUMENTS)
       const body = await readDocuments(c)
       if ('parts' in body) {
         const { signal } = c.req.raw
@@ -260,9 +267,12 @@ export function documentRoutes({
         requireRole,
         collectionOf,
         contentType,
+        conditionsOf,
       }),
     )
 }
+
+const NEW_DOCUMENTS = 'new documents. Create one with PUT instead'
 
 /** A body up to this size is read whole before it is parsed, bytes. */
 const WHOLE = 64 * 1024

@@ -10,7 +10,7 @@ import { searchParameters } from '../../http/input/search-parameters.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
-import { readConditions } from '../entity-tag.ts'
+import { type Conditions, requireNoConditions } from '../entity-tag.ts'
 import type { Filter } from '../query/filter.ts'
 import { parseFilterQuery } from '../query/query.ts'
 
@@ -48,6 +48,7 @@ export interface WholeCollectionDeps {
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
   /** Returns the content type of a response, in the version that the request accepts. */
   readonly contentType: (c: Context<AppEnv>) => string
+  readonly conditionsOf: (c: Context<AppEnv>) => Conditions
 }
 
 /**
@@ -58,14 +59,14 @@ export const wholeCollectionRoutes = <Path extends string>(
   path: Path,
   deps: WholeCollectionDeps,
 ) => {
-  const { collections, requireRole, collectionOf, contentType } = deps
+  const { collections, requireRole, collectionOf, contentType, conditionsOf } = deps
   return new Hono<AppEnv>()
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
       requirePatch(patch)
-      requireNoConditions(c)
+      requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'patch', request))
@@ -76,7 +77,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
       const request = { filter: parseFilterQuery(searchParameters(c)) }
-      requireNoConditions(c)
+      requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request))
       const deleted = await collections.run(where, 'delete', request, c.req.raw.signal)
@@ -88,19 +89,7 @@ export const wholeCollectionRoutes = <Path extends string>(
 export const acceptedResponse = (c: Context<AppEnv>, { id }: { readonly id: string }) =>
   c.json({ id, state: 'running' as const }, 202, jobHeaders(c, id))
 
-/** Rejects conditions on tags with 412. The tag of a page does not cover the whole collection. */
-function requireNoConditions(c: Context<AppEnv>): void {
-  const { match, noneMatch } = readConditions(
-    c.req.header('If-Match'),
-    c.req.header('If-None-Match'),
-  )
-  if ((match === undefined || match === '*') && noneMatch === undefined) return
-  throw new Failure(
-    'precondition-failed',
-    'Preconditions are not supported for a whole collection. Change single documents instead.',
-    { field: noneMatch === undefined ? 'If-Match' : 'If-None-Match' },
-  )
-}
+const WHOLE_COLLECTION = 'a whole collection. Change single documents instead'
 
 /** Rejects a patch that no document accepts. @throws Failure `invalid` */
 function requirePatch(text: string): void {

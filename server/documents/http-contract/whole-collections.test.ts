@@ -65,6 +65,29 @@ forEachContractNode(({ by }) => {
       expect((await by('GET', '/minimal')).json).toEqual([])
     })
 
+    it.each([
+      ['POST', '/conditional-1', '{}', {}],
+      ['POST', '/conditional-2', '[{}]', { Prefer: 'respond-async' }],
+      ['POST', '/conditional-3', '{}', { 'Content-Type': 'application/x-ndjson' }],
+      ['POST', '/_import', '{}', { 'Content-Type': 'application/x-ndjson' }],
+      ['DELETE', '/_index/conditional-4/by-n', undefined, {}],
+      ['PUT', '/_index/conditional-4/by-n', '{"fields":["n"]}', {}],
+    ])('preconditions of %s %s: 412, unless they are If-Match: *', async (...given) => {
+      const [method, path, text, headers] = given
+      for (const condition of [
+        { 'If-Match': '"stale"' },
+        { 'If-Match': 'nonsense' },
+        { 'If-None-Match': '*' },
+      ]) {
+        const { status, json } = await by(method, path, text, { ...headers, ...condition })
+        expect([status, json.id]).toEqual([412, 'precondition_failed'])
+      }
+      const changed = path.startsWith('/_') ? '/_index/conditional-4' : path
+      expect((await by('GET', changed)).json).toEqual([])
+      const { status } = await by(method, path, text, { ...headers, 'If-Match': '*' })
+      expect(status).not.toBe(412)
+    })
+
     it('reject conditional changes: 412, and nothing is changed', async () => {
       await by('POST', '/stated', some)
       const { etag } = (await by('GET', '/stated')).headers

@@ -15,6 +15,7 @@ import { searchParameters } from '../../http/input/search-parameters.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
+import { type Conditions, requireNoConditions } from '../entity-tag.ts'
 import type { Importer } from './importer.ts'
 import { pacedRecords } from './paced-records.ts'
 import { storedParts } from './stored-part.ts'
@@ -25,11 +26,12 @@ export interface ImportHandlerDeps {
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
   /** Returns the content type of a response, in the version that the request accepts. */
   readonly contentType: (c: Context<AppEnv>) => string
+  readonly conditionsOf: (c: Context<AppEnv>) => Conditions
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
 export function importHandler(deps: ImportHandlerDeps) {
-  const { importer, beginImport, collectionOf, contentType } = deps
+  const { importer, beginImport, collectionOf, contentType, conditionsOf } = deps
   return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
@@ -43,6 +45,7 @@ export function importHandler(deps: ImportHandlerDeps) {
     requireKnown(parameters, PARAMETERS[format])
     const onConflict = parseOnConflict(parameters)
     const separator = parseSeparator(parameters)
+    requireNoConditions(conditionsOf(c), 'imports')
     const records = pacedRecords(readRecords(bodyChunks(c), format, { separator }))
     if (prefersAsync(c)) {
       return acceptedResponse(c, await beginImport(where, { onConflict }, storedParts(records)))

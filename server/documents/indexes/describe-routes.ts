@@ -22,20 +22,23 @@ export const documentIndexOperations = operations(
     put: {
       summary: 'Create an index of a collection',
       description: 'The index is built in the background, and serves queries once it is ready.',
+      parameters: [parameter('IfMatchAny')],
       requestBody: body(jsonOf(indexInput), 'The fields of the index.'),
       responses: {
         '200': { description: 'The index exists with this definition.', content: INDEX },
         '201': { description: 'The index was created.', content: INDEX },
         '409': failure('IndexConflict'),
+        '412': failure('PreconditionFailed'),
       },
     },
     delete: {
       summary: 'Delete an index of a collection',
-      parameters: [parameter('Prefer')],
+      parameters: [parameter('Prefer'), parameter('IfMatchAny')],
       responses: {
         '200': { description: 'The index that was deleted', content: INDEX },
         '204': NO_CONTENT,
         '404': failure('NotFound'),
+        '412': failure('PreconditionFailed'),
       },
     },
   },

@@ -11,6 +11,8 @@ import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { requireNoConditions } from '../entity-tag.ts'
+import { conditionsOf } from '../routes.ts'
 import { collectionIndexes, documentIndexOperations } from './describe-routes.ts'
 import type { OnIndexRecord } from './index-repository.ts'
 import type { Indexes } from './indexes.ts'
@@ -53,6 +55,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
       described(documentIndexOperations.put, requireRole('operator')),
       jsonBody(indexInput, BODY),
       async (c) => {
+        requireNoConditions(conditionsOf(c), 'indexes')
         const input = c.req.valid('json')
         const { created, index } = await indexes.put(whereOf(c), nameOf(c), input, recordOf(c))
         return c.json(index, created ? 201 : 200)
@@ -63,6 +66,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
       audited('index.drop', targetOf),
       described(documentIndexOperations.delete, requireRole('operator')),
       async (c) => {
+        requireNoConditions(conditionsOf(c), 'indexes')
         const deleted = await indexes.delete(whereOf(c), nameOf(c), recordOf(c))
         return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json(deleted, 200)
       },

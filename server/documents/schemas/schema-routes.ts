@@ -10,8 +10,8 @@ import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { schema } from '../describe-routes.ts'
-import { matchesNone, readConditions } from '../entity-tag.ts'
-import { contentType } from '../routes.ts'
+import { matchesNone } from '../entity-tag.ts'
+import { conditionsOf, contentType } from '../routes.ts'
 import type { StoredSchema } from './schema-repository.ts'
 import type { Schemas } from './schemas.ts'
 
@@ -34,9 +34,6 @@ export function schemaRoutes({ schemas, requireRole, idOf }: SchemaRoutesDeps) {
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }
-  const conditionsOf = (c: Context<AppEnv>) =>
-    readConditions(c.req.header('If-Match'), c.req.header('If-None-Match'))
-
   return new Hono<AppEnv>()
     .get(PATH, described(schema.get, requireRole('viewer')), async (c) => {
       const type = contentType(c)

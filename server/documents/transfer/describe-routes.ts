@@ -33,7 +33,7 @@ export const databaseImport = operations([], {
   post: {
     summary: 'Import an exported database',
     description: 'Without on-conflict, the database must not contain documents.',
-    parameters: [parameter('OnConflict'), parameter('Prefer')],
+    parameters: [parameter('OnConflict'), parameter('Prefer'), parameter('IfMatchAny')],
     requestBody: body(LINES, 'An export of a database.'),
     responses: {
       '200': {
@@ -42,6 +42,7 @@ export const databaseImport = operations([], {
       },
       '202': JOB_STARTED,
       '409': failure('Conflict'),
+      '412': failure('PreconditionFailed'),
     },
   },
 })

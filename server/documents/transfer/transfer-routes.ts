@@ -13,9 +13,11 @@ import { searchParameters } from '../../http/input/search-parameters.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
+import { requireNoConditions } from '../entity-tag.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
 import { parseOnConflict, requireKnown } from '../import/import-routes.ts'
 import { pacedRecords } from '../import/paced-records.ts'
+import { conditionsOf } from '../routes.ts'
 import type { DatabaseImporter } from './database-importer.ts'
 import { databaseExport, databaseImport } from './describe-routes.ts'
 import { readDatabase } from './read-database.ts'
@@ -59,6 +61,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
         const parameters = searchParameters(c)
         requireKnown(parameters, ['on-conflict'])
         const onConflict = parseOnConflict(parameters)
+        requireNoConditions(conditionsOf(c), 'imports')
         const { id: database, name: target } = databaseOf(c)
         if (!parameters.has('on-conflict')) {
           await databaseImporter.requireEmpty({ id: database, name: target })
