@@ -282,7 +282,16 @@ export const schema = operations([parameter('Collection')], {
     parameters: [parameter('Accept'), ...CONDITIONS],
     requestBody: body(JSON_SCHEMA, 'A JSON Schema, draft 2020-12.'),
     responses: {
-      '200': { description: 'The schema', headers: { ETag: TAG }, content: JSON_SCHEMA },
+      '200': {
+        description: 'The schema, which replaces another one',
+        headers: { ETag: TAG },
+        content: JSON_SCHEMA,
+      },
+      '201': {
+        description: 'The schema of a collection that had none',
+        headers: { ETag: TAG },
+        content: JSON_SCHEMA,
+      },
       '406': failure('NotAcceptable'),
       '412': failure('PreconditionFailed'),
     },

@@ -395,7 +395,7 @@ forEachEngineNode((start) => {
       case 'list':
         return { status: 200, json: pageOf(requested, collection).page }
       case 'schema':
-        return { status: 200, done: limit(n) }
+        return { status: collection.most === undefined ? 201 : 200, done: limit(n) }
       case 'no schema':
         if (collection.most === undefined) return { status: 404 }
         return { status: 200, done: limit(undefined) }

@@ -89,7 +89,7 @@ test.each([
     ].join('\r\n'),
   )
   await expect.poll(() => proxy.roundTrips).toBeGreaterThan(before)
-  expect((await node.request('PUT', '/_schema/late', { required: ['title'] })).status).toBe(200)
+  expect((await node.request('PUT', '/_schema/late', { required: ['title'] })).status).toBe(201)
   socket.write(body.slice(1))
   await expect.poll(() => response).toMatch(/^HTTP\/1\.1 422 /)
   socket.destroy()

@@ -148,7 +148,7 @@ describe('the package of the server', () => {
       }
       // Schemas are compiled in a worker, which is a separate file of the package.
       const schema = { headers, body: { required: ['title'] } }
-      expect((await sendRequest(port, 'PUT', '/_schema/articles', schema)).status).toBe(200)
+      expect((await sendRequest(port, 'PUT', '/_schema/articles', schema)).status).toBe(201)
       expect((await sendRequest(port, 'POST', '/articles', { headers, body: {} })).status).toBe(422)
     } finally {
       const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -21,16 +21,18 @@ forEachContractNode((fixture) => {
       violations: pointers.map((pointer) => ({ pointer, message: expect.any(String) })),
     })
 
-    it('PUT /_schema/<collection> returns 200 with the schema, and so do GET and DELETE', async () => {
+    it('PUT /_schema/<collection> returns 201 with a new schema, then 200, and so do GET and DELETE', async () => {
       const path = '/_schema/described'
       expect((await by('GET', path)).json).toMatchObject({ id: 'not_found' })
       const put = await by('PUT', path, SCHEMA)
-      expect([put.status, put.json]).toEqual([200, SCHEMA])
+      expect([put.status, put.json]).toEqual([201, SCHEMA])
       expect(put.headers['content-type']).toBe('application/json; version=1')
       const read = await as('viewer', 'GET', path)
       expect([read.status, read.json, read.headers.etag]).toEqual([200, SCHEMA, put.headers.etag])
       const cached = { 'If-None-Match': String(put.headers.etag) }
       expect((await by('GET', path, undefined, cached)).status).toBe(304)
+      const replaced = await by('PUT', path, SCHEMA, { 'If-Match': String(put.headers.etag) })
+      expect([replaced.status, replaced.json]).toEqual([200, SCHEMA])
       const stale = { 'If-Match': '"stale"' }
       expect((await by('PUT', path, true, stale)).json).toMatchObject({ id: 'precondition_failed' })
       expect((await by('DELETE', path, undefined, stale)).status).toBe(412)

@@ -115,7 +115,7 @@ forEachEngineNode((start) => {
     ['POST', '/gzip', '{"id":"b"}', {}, 201],
     ['POST', '/gzip', JSON.stringify([{ text: 'x'.repeat(100_000) }]), {}, 201],
     ['PATCH', '/gzip/b', '{"n":1}', {}, 200],
-    ['PUT', '/_schema/gzip', '{}', {}, 200],
+    ['PUT', '/_schema/gzip', '{}', {}, 201],
     ['PUT', '/_schema/gzip', '{}', { 'Content-Encoding': 'br' }, 415],
     ['POST', '/_api/database', '{"name":"packed"}', {}, 201],
   ])('%s %s accepts a compressed body', async (method, path, text, headers, status) => {

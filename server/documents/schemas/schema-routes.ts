@@ -45,7 +45,8 @@ export function schemaRoutes({ schemas, requireRole, idOf }: SchemaRoutesDeps) {
     .put(PATH, described(schema.put, requireRole('operator')), async (c) => {
       const type = contentType(c)
       const text = await textBody(c, SCHEMA_BYTES)
-      return schemaResponse(c, await schemas.put(whereOf(c), text, conditionsOf(c)), type)
+      const stored = await schemas.put(whereOf(c), text, conditionsOf(c))
+      return schemaResponse(c, stored, type, stored.created ? 201 : 200)
     })
     .delete(PATH, described(schema.delete, requireRole('operator')), async (c) => {
       const type = contentType(c)
@@ -55,5 +56,9 @@ export function schemaRoutes({ schemas, requireRole, idOf }: SchemaRoutesDeps) {
     })
 }
 
-const schemaResponse = (c: Context<AppEnv>, { tag, body }: StoredSchema, type: string): Response =>
-  c.body(body, 200, { ETag: `"${tag}"`, 'Content-Type': type })
+const schemaResponse = (
+  c: Context<AppEnv>,
+  { tag, body }: StoredSchema,
+  type: string,
+  status: 200 | 201 = 200,
+): Response => c.body(body, status, { ETag: `"${tag}"`, 'Content-Type': type })

@@ -24,10 +24,15 @@ export interface Schemas {
    * Sets the schema of a collection. It applies to later changes; stored documents are not
    * validated until they change.
    *
+   * @returns the schema, and whether the collection had none.
    * @throws Failure `bad-json`, `invalid` that names the error in it, `precondition-failed`,
    * `busy`
    */
-  put(where: CollectionRef, text: string, conditions: Conditions): Promise<StoredSchema>
+  put(
+    where: CollectionRef,
+    text: string,
+    conditions: Conditions,
+  ): Promise<StoredSchema & { readonly created: boolean }>
   /** Returns the deleted schema. @throws Failure `not-found`, `precondition-failed` */
   delete(where: CollectionRef, conditions: Conditions): Promise<StoredSchema>
   /**
@@ -171,7 +176,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
         if (tag === undefined) continue
         keep(where, { tag, body })
         replaceTag(where, found?.tag, tag)
-        return { tag, body }
+        return { tag, body, created: found === undefined }
       }
     },
     async delete(where, conditions) {
