@@ -1,5 +1,5 @@
+import { createCoalescedSync } from '../storage/changes/coalesced-sync.ts'
 import type { Store } from '../storage/store.ts'
-import { createFollower } from './follower.ts'
 
 /** Interval at which the store is checked for changes of other processes, besides requests, ms. */
 const CATCH_UP = 500
@@ -31,11 +31,11 @@ export interface ChangeFollowerDeps {
 export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
   const { store, onError } = deps
   let followed: number | undefined
-  const follower = createFollower(async () => {
+  const state = createCoalescedSync(async () => {
     followed = await deps.sync()
   })
-  const hasChanged = () => follower.behind || store.changedOutside()
-  const followInBackground = () => void follower.follow().catch(onError)
+  const hasChanged = () => state.behind || store.changedOutside()
+  const followInBackground = () => void state.sync().catch(onError)
   let checked = false
 
   const unsubscribe = store.onNotification((topic) => {
@@ -48,22 +48,22 @@ export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
       // PostgreSQL notifies nodes of changes, so requests do not check the store; see
       // `health/freshness.ts`.
       if (store.readRevision !== undefined) return undefined
-      if (checked) return follower.running
+      if (checked) return state.running
       // Requests read in one turn of the event loop share a single check of the store.
       const changed = hasChanged()
       checked = true
       setImmediate(() => {
         checked = false
       })
-      return changed ? follower.follow() : follower.running
+      return changed ? state.sync() : state.running
     },
     async followTo(revision) {
       // A notification of the same change may have started a sync already.
-      await follower.running?.catch(() => {})
-      if (follower.behind || followed !== revision) await follower.follow()
+      await state.running?.catch(() => {})
+      if (state.behind || followed !== revision) await state.sync()
     },
     async retry() {
-      if (follower.behind) await follower.follow()
+      if (state.behind) await state.sync()
     },
     watch() {
       const timer = setInterval(() => {

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Transaction } from 'kysely'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { Failure } from '../failure.ts'
+import { createCoalescedSync } from '../storage/changes/coalesced-sync.ts'
 import type { Store } from '../storage/store.ts'
 import type { Tables } from '../storage/tables.ts'
 import { requireOtherAdminAccess } from './admin-access.ts'
 import { createDatabaseClock } from './database-clock.ts'
-import { createFollower } from './follower.ts'
 import { createListenerReports } from './listener-reports.ts'
 import { DEAD_AFTER } from './liveness.ts'
 import { createPeerStates, type PeerStates, type PeerStatesDeps } from './peer-states.ts'
@@ -93,8 +93,8 @@ export function createNodes(deps: NodesDeps): Nodes {
   // Whether the next report is a heartbeat, which includes the traffic of all listeners.
   let isHeartbeat = false
 
-  const reporter = createFollower(sendReport)
-  const reader = createFollower(read)
+  const reporter = createCoalescedSync(sendReport)
+  const reader = createCoalescedSync(read)
 
   async function register(): Promise<void> {
     const until = performance.now() + NAME_TIMEOUT
@@ -145,7 +145,7 @@ export function createNodes(deps: NodesDeps): Nodes {
     if (!started) return
     reportTimer ??= setTimeout(() => {
       reportTimer = undefined
-      void inBackground(reporter.follow())
+      void inBackground(reporter.sync())
     }, REPORT_DELAY)
   }
 
@@ -155,8 +155,8 @@ export function createNodes(deps: NodesDeps): Nodes {
    */
   async function sendHeartbeat(): Promise<void> {
     isHeartbeat = true
-    await inBackground(reporter.follow())
-    await inBackground(reader.follow())
+    await inBackground(reporter.sync())
+    await inBackground(reader.sync())
     await inBackground(repository.deleteDead())
     await deps.onHeartbeat()
   }
@@ -177,10 +177,10 @@ export function createNodes(deps: NodesDeps): Nodes {
       requireOtherAdminAccess(trx, address, self.name, own),
     async start() {
       await register()
-      await reader.follow()
+      await reader.sync()
       started = true
       unsubscribe = store.onNotification((topic) => {
-        if (topic === 'nodes' || topic === 'all') void inBackground(reader.follow())
+        if (topic === 'nodes' || topic === 'all') void inBackground(reader.sync())
         // The advisory lock on the name was lost with the connection.
         if (topic === 'all')
           void inBackground(store.acquireLock(`node ${self.name}`).then(() => {}))

@@ -94,8 +94,7 @@ export function withUnapplied(
       if (unapplied.length === 0) return names
       const found = new Set(names)
       for (const { collection, change } of unapplied) {
-        const [first] = await change.sizes({}, 1)
-        if (first === undefined) found.delete(collection)
+        if (await change.isEmpty()) found.delete(collection)
         else found.add(collection)
       }
       return [...found].sort()

@@ -259,7 +259,11 @@ forEngine('sqlite', (engine) => {
       async function* chunks() {
         yield Buffer.from('{"id":"b"}')
       }
-      const { run } = createImporter({ repository, now: () => 0, check: () => undefined })
+      const { run } = createImporter({
+        repository,
+        now: () => 0,
+        schemaOf: async () => ({ tag: null }),
+      })
       const importTo = (target: typeof where, client: AbortSignal) =>
         run(target, readRecords(chunks(), 'ndjson'), 'fail', client)
       const client = new AbortController()

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
+import { createCoalescedSync } from '../../storage/changes/coalesced-sync.ts'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
 import { type IdRange, sqlOfRange } from '../../storage/id-range.ts'
 import { limitRows } from '../../storage/limit-rows.ts'
@@ -58,6 +59,25 @@ export function createUnapplied(
     return { rows, end }
   }
 
+  const list: UnappliedChange['list'] = async (range, limit) => {
+    const found: ChangedDocument[] = []
+    for (let after = range.after; ; ) {
+      const rest = { ...range, after }
+      const part = await firstPart<ChangedDocument>(sql`tag, body`, rest, limit - found.length)
+      found.push(...part.rows)
+      if (found.length === limit || part.end === undefined) return found
+      after = part.end
+      // Lets other requests run.
+      await nextTurn()
+    }
+  }
+
+  let isEmpty = false
+  // A check may read the whole collection, so concurrent requests share it.
+  const emptiness = createCoalescedSync(async () => {
+    isEmpty = (await list({}, 1)).length === 0
+  })
+
   return {
     creates: job.kind === 'create',
     async read(id) {
@@ -67,17 +87,10 @@ export function createUnapplied(
       const [found] = rows
       return found?.tag === '' ? 'deleted' : found
     },
-    async list(range, limit) {
-      const found: ChangedDocument[] = []
-      for (let after = range.after; ; ) {
-        const rest = { ...range, after }
-        const part = await firstPart<ChangedDocument>(sql`tag, body`, rest, limit - found.length)
-        found.push(...part.rows)
-        if (found.length === limit || part.end === undefined) return found
-        after = part.end
-        // Lets other requests run.
-        await nextTurn()
-      }
+    list,
+    async isEmpty() {
+      await emptiness.sync()
+      return isEmpty
     },
     sizes: (range, limit) => firstPart(sql`octet_length(body) as bytes`, range, limit),
     async apply(ids) {

@@ -17,6 +17,7 @@ describe('CollectionWrites', () => {
       read: async () => undefined,
       list: async () => [],
       sizes: async () => ({ rows: [], end: undefined }),
+      isEmpty: async () => true,
       apply: async (ids) => void applied.push([...ids]),
     }
   })

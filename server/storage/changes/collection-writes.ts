@@ -34,6 +34,8 @@ export interface UnappliedChange {
     readonly rows: readonly { readonly id: string; readonly bytes: number }[]
     readonly end: string | undefined
   }>
+  /** Returns whether the collection has no documents after the change. */
+  isEmpty(): Promise<boolean>
   /** Applies the change to these documents. */
   apply(ids: readonly string[]): Promise<void>
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createFollower } from './follower.ts'
+import { createCoalescedSync } from './coalesced-sync.ts'
 
 /** Returns a sync that ends when the test says so. */
-function looks() {
+function createSync() {
   const waiting: { end: () => void; fail: () => void }[] = []
   const sync = () =>
     new Promise<void>((resolve, reject) => {
@@ -12,10 +12,10 @@ function looks() {
 }
 
 test('calls during a sync share the next one', async () => {
-  const { waiting, sync } = looks()
-  const follower = createFollower(sync)
-  const first = follower.follow()
-  const others = [follower.follow(), follower.follow()]
+  const { waiting, sync } = createSync()
+  const coalesced = createCoalescedSync(sync)
+  const first = coalesced.sync()
+  const others = [coalesced.sync(), coalesced.sync()]
   expect(waiting).toHaveLength(1)
   waiting[0]?.end()
   await first
@@ -23,19 +23,19 @@ test('calls during a sync share the next one', async () => {
   waiting[1]?.end()
   await Promise.all(others)
   expect(waiting).toHaveLength(2)
-  expect(follower.running).toBeUndefined()
+  expect(coalesced.running).toBeUndefined()
 })
 
 test('a failed sync is retried by the next call', async () => {
-  const { waiting, sync } = looks()
-  const follower = createFollower(sync)
-  const first = follower.follow()
-  const second = follower.follow()
+  const { waiting, sync } = createSync()
+  const coalesced = createCoalescedSync(sync)
+  const first = coalesced.sync()
+  const second = coalesced.sync()
   waiting[0]?.fail()
   await expect(first).rejects.toThrow('away')
-  expect(follower.behind).toBe(true)
+  expect(coalesced.behind).toBe(true)
   await expect.poll(() => waiting.length).toBe(2)
   waiting[1]?.end()
   await second
-  expect(follower.behind).toBe(false)
+  expect(coalesced.behind).toBe(false)
 })

@@ -1,19 +1,19 @@
-/** Keeps in-memory state in sync with the store, with one sync at a time. */
-export interface Follower {
+/** Runs a sync of in-memory state with the store, one at a time. */
+export interface CoalescedSync {
   /**
    * Resolves when a sync that began after this call has ended. Concurrent calls share a sync.
    *
    * @throws the error of the sync; {@link behind} is then true.
    */
-  follow(): Promise<void>
+  sync(): Promise<void>
   /** The sync in progress. */
   readonly running: Promise<void> | undefined
   /** Whether the last sync failed and another is due. */
   readonly behind: boolean
 }
 
-/** Creates a {@link Follower} that runs `sync`. */
-export function createFollower(sync: () => Promise<void>): Follower {
+/** Creates a {@link CoalescedSync} that runs `sync`. */
+export function createCoalescedSync(sync: () => Promise<void>): CoalescedSync {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   let behind = false
@@ -36,7 +36,7 @@ export function createFollower(sync: () => Promise<void>): Follower {
   }
 
   return {
-    follow() {
+    sync() {
       if (running === undefined) return run()
       // The sync in progress may have read the store before the latest change.
       next ??= running
