@@ -4,8 +4,8 @@ import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Job } from './job.ts'
 
-/** Maximum number of documents that are read for indexes at a time, and of their bytes. */
-const READ_LIMITS = { documents: 250, bytes: 1024 * 1024 } as const
+/** Maximum number of documents of a portion, and of their bytes. */
+const PORTION = { documents: 250, bytes: 1024 * 1024 } as const
 
 /** A job that writes documents of a collection with indexes. */
 export interface Reindexing {
@@ -73,10 +73,11 @@ export async function addStaged(
   }
 }
 
-function* portionsOf(sizes: readonly { readonly id: string; readonly bytes: number }[]) {
+/** Yields the ids of documents in portions of limited size. */
+export function* portionsOf(sizes: readonly { readonly id: string; readonly bytes: number }[]) {
   for (let from = 0; from < sizes.length; ) {
-    const some = sizes.slice(from, from + READ_LIMITS.documents)
-    const fit = limitBytes(some, READ_LIMITS.bytes)
+    const some = sizes.slice(from, from + PORTION.documents)
+    const fit = limitBytes(some, PORTION.bytes)
     yield some.slice(0, fit).map(({ id }) => id)
     from += fit
   }

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
@@ -205,6 +206,36 @@ forEngine('sqlite', (engine) => {
     await jobs.create(target, parts(rows(COUNT)), false)
     await expect.poll(() => store.collectionWrites?.unapplied(target)).toBeUndefined()
     expect(await written()).toBeLessThan(COUNT)
+    await jobs.stop()
+  })
+
+  it('is applied to the documents of a request in transactions of limited size', async () => {
+    const large = rows(100, { text: 'x'.repeat(50_000) })
+    await repository.insert(where, large)
+    let transactions = 0
+    const { transaction } = store
+    Object.assign(store, {
+      transaction: ((...parameters) => {
+        transactions++
+        return transaction(...parameters)
+      }) satisfies Store['transaction'],
+    })
+    const jobs = node()
+    let applied: Promise<number> | undefined
+    between = async () => {
+      const change = store.collectionWrites?.unapplied(where)
+      if (change === undefined || applied !== undefined) return
+      const before = transactions
+      applied = change.apply(large.map(({ id }) => id)).then(() => transactions - before)
+      await applied
+    }
+    expect(await jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })).toBe(100)
+    await expect.poll(states).toEqual([])
+    // 5 MB, of which the first step has written a part.
+    expect(await applied).toBeGreaterThanOrEqual(4)
+    const { rows: patched } = await sql`
+      select id from documents where body like '%"on":true}'`.execute(store.db)
+    expect(patched).toHaveLength(100)
     await jobs.stop()
   })
 

@@ -8,7 +8,7 @@ import { limitRows } from '../../storage/limit-rows.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { DocumentRules, Job } from '../job.ts'
-import { addStaged, removeStored } from '../reindex.ts'
+import { addStaged, portionsOf, removeStored } from '../reindex.ts'
 
 /**
  * Number of stored documents that one query combines with a change: the largest page, and the
@@ -94,19 +94,25 @@ export function createUnapplied(
     },
     sizes: (range, limit) => firstPart(sql`octet_length(body) as bytes`, range, limit),
     async apply(ids) {
-      const list = JSON.stringify(ids)
-      const isSelected = sql<SqlBool>`${isPending} and staged.id in (select value from json_each(${list}))`
-      const { rows } = await sql`
-        select 1 from job_documents as staged where ${isSelected} limit 1`.execute(db)
-      if (rows.length === 0) return
-      await transaction(async (trx) => {
-        await write(trx, rules, job, isSelected)
-        await sql`
-          update job_documents as staged set seen = ${APPLIED} where ${isSelected}`.execute(trx)
-      })
+      const { rows: sizes } = await sql<{ id: string; bytes: number }>`
+        select staged.id, max(octet_length(staged.body), coalesce((
+          select octet_length(documents.body) from documents
+          where ${isHere} and documents.id = staged.id), 0)) as bytes
+        from job_documents as staged where ${isPending} and ${isAmong(ids)}`.execute(db)
+      for (const some of portionsOf(sizes)) {
+        const isSelected = sql<SqlBool>`${isPending} and ${isAmong(some)}`
+        await transaction(async (trx) => {
+          await write(trx, rules, job, isSelected)
+          await sql`
+            update job_documents as staged set seen = ${APPLIED} where ${isSelected}`.execute(trx)
+        })
+      }
     },
   }
 }
+
+const isAmong = (ids: readonly string[]) =>
+  sql<SqlBool>`staged.id in (select value from json_each(${JSON.stringify(ids)}))`
 
 /** Returns the condition that a staged document is not yet written. */
 const pendingOf = ({ id }: Job) =>

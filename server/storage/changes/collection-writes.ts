@@ -36,7 +36,7 @@ export interface UnappliedChange {
   }>
   /** Returns whether the collection has no documents after the change. */
   isEmpty(): Promise<boolean>
-  /** Applies the change to these documents. */
+  /** Applies the change to these documents, in transactions of limited size. */
   apply(ids: readonly string[]): Promise<void>
 }
 
