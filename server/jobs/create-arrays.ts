@@ -17,8 +17,8 @@ const READ_LIMITS = { documents: 100, bytes: 256 * 1024 } as const
 export interface CreateArraysDeps {
   readonly repository: JobRepository
   readonly rules: Pick<DocumentRules, 'createTag' | 'schema'>
-  /** Throws if too many jobs are in progress. */
-  readonly allow: (where: CollectionRef) => Promise<void>
+  /** Throws if too many jobs are in progress, apart from one that has begun. */
+  readonly allow: (where: CollectionRef, kind: 'create', job?: Job) => Promise<void>
   /** Creates the staged documents, all or none. */
   readonly commit: Commit
   readonly discard: (job: Job) => Promise<void>
@@ -54,7 +54,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     let stopRenewing = () => {}
     const sent: Sent[] = []
     const begin = async () => {
-      if (inBackground) await allow(where)
+      if (inBackground) await allow(where, 'create')
       const begun = await repository.create(where, 'create', 'preparing', { filter: [], schema })
       // Parts may arrive slowly, so the lease is renewed independently of them.
       stopRenewing = repository.keepLease(begun)
@@ -68,7 +68,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         if (!inBackground && job.done > MAX_SYNC_BULK_DOCUMENTS) {
           inBackground = true
           sent.length = 0
-          await allow(where)
+          await allow(where, 'create', job)
         }
         if (!inBackground) {
           sent.push(

@@ -11,7 +11,7 @@ const STAGE_LIMITS = { records: 1_000, size: 1024 * 1024 } as const
 export interface ImportJobDeps {
   readonly repository: JobRepository
   /** Throws if too many jobs are in progress. */
-  readonly allow: (where: CollectionRef) => Promise<void>
+  readonly allow: (where: CollectionRef, kind: 'import') => Promise<void>
   readonly pause: () => Promise<unknown>
   readonly wake: () => void
 }
@@ -30,7 +30,7 @@ export type BeginImport = (
 export const createBeginImport =
   ({ repository, allow, pause, wake }: ImportJobDeps): BeginImport =>
   async (where, request, parts) => {
-    await allow(where)
+    await allow(where, 'import')
     let job = await repository.create(where, 'import', 'preparing', { filter: [], ...request })
     // Records may arrive slowly, so the lease is renewed independently of them.
     const stopRenewing = repository.keepLease(job)

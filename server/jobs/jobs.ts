@@ -235,9 +235,10 @@ export function createJobs(deps: JobsDeps): Jobs {
   })
 
   /** Listings count separately, because callers who may only read must not prevent changes. */
-  async function allow({ database }: CollectionRef, kind?: JobKind): Promise<void> {
+  async function allow({ database }: CollectionRef, kind: JobKind, job?: Job): Promise<void> {
     const which = kind === 'list' ? 'listings' : 'others'
-    if ((await repository.countUnfinished(database, which)) < MAX_UNFINISHED_JOBS) return
+    const others = await repository.countUnfinished(database, which, job?.id)
+    if (others < MAX_UNFINISHED_JOBS) return
     throw new Failure('too-many-requests', 'This database has too many running jobs.')
   }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { MAX_SYNC_BULK_DOCUMENTS } from '../../contract/document.ts'
 import { JOB_RETENTION, MAX_UNFINISHED_JOBS } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
@@ -140,6 +141,17 @@ forEachEngine((engine) => {
     await expect.poll(countRows).toEqual([0, 0])
     await jobs.stop()
     await later.stop()
+  })
+
+  it('does not count itself when an array becomes too large for a response', async () => {
+    const jobs = node()
+    await jobs.stop()
+    const array = documents(MAX_SYNC_BULK_DOCUMENTS + 1)
+    for (let n = 1; n < MAX_UNFINISHED_JOBS; n++) await jobs.begin(where, 'delete', everything)
+    expect(await create(jobs, array, { respondAsync: false })).toHaveProperty('job')
+    await expect(create(jobs, array, { respondAsync: false })).rejects.toMatchObject({
+      code: 'too-many-requests',
+    })
   })
 
   it('is rejected if too many jobs of the database are unfinished', async () => {

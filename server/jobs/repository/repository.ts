@@ -64,14 +64,23 @@ export function createJobRepository(
       return row && toJob(row)
     },
 
-    /** Returns the number of unfinished jobs of a database: of its listings, or of the others. */
-    async countUnfinished(database: string, which: 'listings' | 'others'): Promise<number> {
+    /**
+     * Returns the number of unfinished jobs of a database: of its listings, or of the others.
+     *
+     * @param except the id of a job that is not counted.
+     */
+    async countUnfinished(
+      database: string,
+      which: 'listings' | 'others',
+      except = '',
+    ): Promise<number> {
       const { count } = await db
         .selectFrom('jobs')
         .select((eb) => eb.fn.countAll().as('count'))
         .where('state', 'in', ['preparing', 'attached', 'running'])
         .where('database', '=', database)
         .where('kind', which === 'listings' ? '=' : '!=', 'list')
+        .where('id', '!=', except)
         .executeTakeFirstOrThrow()
       return Number(count)
     },
