@@ -2,8 +2,8 @@ import type { Person } from '../contract/access/person.ts'
 import type { Role } from '../contract/access/role.ts'
 import type { SessionInfo } from '../contract/access/session.ts'
 import type { TokenInfo, TokenInput } from '../contract/access/token.ts'
-import type { Actor } from '../contract/audit.ts'
 import type { LiveEvent } from '../contract/event.ts'
+import type { Caller } from '../storage/changes/begin-change.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { changeRole, listPeople } from './people.ts'
 import {
@@ -28,18 +28,18 @@ export interface Access {
    * Changes a person's role and ends their sessions immediately. The role `none` also revokes their
    * tokens. See `people.ts`.
    */
-  changeRole(id: string, role: Role, actor: Actor): Promise<void>
+  changeRole(id: string, role: Role, actor: Caller): Promise<void>
   sessions(person: string, current: string): Promise<SessionInfo[]>
   /** Ends one session of a person immediately, or all of them if `session` is `all`. */
-  endSession(person: string, session: string, actor: Actor): Promise<void>
+  endSession(person: string, session: string, actor: Caller): Promise<void>
   tokens(owner: string | 'everybody'): Promise<TokenInfo[]>
   createToken(
     owner: TokenOwner,
     input: TokenInput,
-    actor: Actor,
+    actor: Caller,
   ): Promise<{ token: string; info: TokenInfo }>
   /** Revokes a token immediately. */
-  revokeToken(owner: TokenOwner, id: string, actor: Actor): Promise<void>
+  revokeToken(owner: TokenOwner, id: string, actor: Caller): Promise<void>
   /** Clears cached principals after another process has changed the store. */
   sync(): void
   /**

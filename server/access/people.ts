@@ -6,7 +6,7 @@ import { type Role, role as roleSchema } from '../contract/access/role.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
-import { nextRevision } from '../storage/changes/next-revision.ts'
+import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { parseColumn } from '../storage/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -171,18 +171,18 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
  * the person's tokens and deletes the tokens that the provider issued. Durable when it resolves.
  *
  * @throws Failure `not-found`; `conflict` for the operator, for a person named in `admins`, and if
- *   no admin would remain.
+ *   no admin would remain; the failures of {@link beginChange}.
  */
 export function changeRole(
   store: Store,
   record: Recorder,
   id: string,
   role: Role,
-  options: { admins: readonly string[]; actor: Actor },
+  options: { admins: readonly string[]; actor: Caller },
 ): Promise<void> {
   return store.change(async (trx) => {
     // The revision row also serves as a lock: two admins who demote each other are serialized.
-    await nextRevision(trx)
+    await beginChange(trx, options.actor)
     const person = await trx
       .selectFrom('people')
       .selectAll()

@@ -10,7 +10,7 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import type { ClientOf } from '../http/guards/client-address.ts'
-import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
+import { callerOf, principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import type { SessionCookie } from '../http/guards/session-cookie.ts'
 import { jsonBody } from '../http/input/json-body.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
@@ -48,7 +48,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
       async (c) => {
         const principal = c.get('principal')
         if (principal?.by === 'session') {
-          await access.endSession(principal.personId, principal.credential, c.get('actor'))
+          await access.endSession(principal.personId, principal.credential, callerOf(c))
         }
         c.header('Set-Cookie', cookie.clear(clientOf(c).secure))
         return c.json(acknowledge(), 200)
@@ -90,7 +90,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       requireRole('admin'),
       jsonBody(personChange),
       async (c) => {
-        await access.changeRole(c.req.param('id'), c.req.valid('json').role, c.get('actor'))
+        await access.changeRole(c.req.param('id'), c.req.valid('json').role, callerOf(c))
         return c.json(acknowledge(), 200)
       },
     )
@@ -118,7 +118,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       requireRole('pending', OWN_CREDENTIALS),
       async (c) => {
         const id = personOf(principalOf(c), c.req.param('id'))
-        await access.endSession(id, c.req.param('session'), c.get('actor'))
+        await access.endSession(id, c.req.param('session'), callerOf(c))
         return c.json(acknowledge(), 200)
       },
     )
@@ -166,7 +166,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       jsonBody(tokenInput),
       async (c) => {
         const principal = principalOf(c)
-        const created = await access.createToken(principal, c.req.valid('json'), c.get('actor'))
+        const created = await access.createToken(principal, c.req.valid('json'), callerOf(c))
         return c.json(created, 201)
       },
     )
@@ -181,7 +181,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       requireRole('viewer', OWN_CREDENTIALS),
       async (c) => {
         const principal = principalOf(c)
-        await access.revokeToken(principal, c.req.param('id'), c.get('actor'))
+        await access.revokeToken(principal, c.req.param('id'), callerOf(c))
         return c.json(acknowledge(), 200)
       },
     )

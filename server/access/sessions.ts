@@ -3,6 +3,7 @@ import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
+import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
@@ -146,15 +147,17 @@ export async function listSessions(
 /**
  * Ends one session of a person, or all of them. Durable when it resolves.
  *
- * @throws Failure `not-found` if the person has no session with the given id.
+ * @throws Failure `not-found` if the person has no session with the given id; the failures of
+ *   {@link beginChange}.
  */
 export function endSessions(
   deps: Pick<SessionDeps, 'store' | 'record'>,
   person: string,
   session: string | 'all',
-  actor: Actor,
+  actor: Caller,
 ): Promise<void> {
   return deps.store.change(async (trx) => {
+    await beginChange(trx, actor)
     const ended = await trx
       .deleteFrom('sessions')
       .where('person_id', '=', person)
@@ -194,6 +197,7 @@ export function endOperatorSessions(
   actor: Actor,
 ): Promise<void> {
   return store.change(async (trx) => {
+    await beginChange(trx, actor)
     await trx.deleteFrom('sessions').where('operator_key', '<>', keep).execute()
     await trx.deleteFrom('local_provider').execute()
     await record(trx, {

@@ -6,9 +6,9 @@ import {
   type TokenInfo,
   type TokenInput,
 } from '../contract/access/token.ts'
-import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, databaseNames, isDatabaseName } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
+import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -41,13 +41,13 @@ export interface TokenDeps {
  *
  * @throws Failure `forbidden` if the role exceeds the owner's, or the databases or expiry exceed
  *   those of the caller's token; `bad-parameter`; `bad-database-name`; `too-many-requests` beyond
- *   {@link TOKENS_PER_PERSON}.
+ *   {@link TOKENS_PER_PERSON}; the failures of {@link beginChange}.
  */
 export async function createToken(
   { store, record, now }: TokenDeps,
   owner: TokenOwner,
   input: TokenInput,
-  actor: Actor,
+  actor: Caller,
 ): Promise<{ token: string; info: TokenInfo }> {
   if (!atLeast(owner.role, input.role)) {
     throw new Failure(
@@ -108,12 +108,12 @@ export async function createToken(
     last_used_at: null,
   }
   return store.change(async (trx) => {
-    const { username, role } = await trx
+    await beginChange(trx, actor)
+    const { username } = await trx
       .selectFrom('people')
-      .select(['username', 'role'])
+      .select('username')
       .where('id', '=', owner.personId)
       .executeTakeFirstOrThrow()
-    if (role === 'none') throw new Failure('forbidden', 'Your access to this server was removed.')
     const { count } = await trx
       .selectFrom('tokens')
       .select(({ fn }) => fn.countAll().as('count'))
@@ -182,15 +182,16 @@ export async function listTokens(store: Store, owner: string | 'everybody'): Pro
  * Revokes a token and returns the id of its owner. Durable when it resolves.
  *
  * @throws Failure `not-found` if there is no such token, or it belongs to someone else and `owner`
- *   is not an admin.
+ *   is not an admin; the failures of {@link beginChange}.
  */
 export function revokeToken(
   { store, record }: Pick<TokenDeps, 'store' | 'record'>,
   owner: TokenOwner,
   id: string,
-  actor: Actor,
+  actor: Caller,
 ): Promise<string> {
   return store.change(async (trx) => {
+    await beginChange(trx, actor)
     const row = await trx
       .deleteFrom('tokens')
       .where('id', '=', id)

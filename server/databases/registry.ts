@@ -1,7 +1,7 @@
-import type { Actor } from '../contract/audit.ts'
 import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
 import type { LiveEvent } from '../contract/event.ts'
 import { Failure } from '../failure.ts'
+import type { Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import {
@@ -28,13 +28,13 @@ export interface DatabaseRegistry {
    *
    * @throws Failure `bad-database-name`, `database-exists` or `unavailable`.
    */
-  create(name: string, actor: Actor): Promise<void>
+  create(name: string, actor: Caller): Promise<void>
   /**
    * Drops a database, durably. Requests for it then get `database-not-found`.
    *
    * @throws Failure `forbidden` for `_system`, `database-not-found` or `unavailable`.
    */
-  drop(name: string, actor: Actor): Promise<void>
+  drop(name: string, actor: Caller): Promise<void>
   /** Reloads the stored databases after another process changed them. Returns the revision read. */
   sync(): Promise<number>
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { invariant } from '../contract/invariant.ts'
-import { nextRevision } from '../storage/changes/next-revision.ts'
+import { beginChange } from '../storage/changes/begin-change.ts'
 import type { OnRecord } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 
@@ -50,7 +50,7 @@ export function insertDatabase(
       .onConflict((conflict) => conflict.column('name').doNothing())
       .executeTakeFirst()
     if (result.numInsertedOrUpdatedRows === 0n) return undefined
-    const revision = await nextRevision(trx)
+    const revision = await beginChange(trx, actor)
     const [action, outcome] = ['database.create', 'done'] as const
     await record(trx, { actor, action, target: name, outcome, before: null, after: {} })
     return { id, revision }
@@ -69,7 +69,7 @@ export function deleteDatabase(
   return store.change(async (trx) => {
     const result = await trx.deleteFrom('databases').where('name', '=', name).executeTakeFirst()
     if (result.numDeletedRows === 0n) return undefined
-    const revision = await nextRevision(trx)
+    const revision = await beginChange(trx, actor)
     const [action, outcome] = ['database.drop', 'done'] as const
     await record(trx, { actor, action, target: name, outcome, before: {}, after: null })
     return revision

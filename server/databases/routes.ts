@@ -4,7 +4,7 @@ import { databaseInput, databaseList } from '../contract/database.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/json-body.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
@@ -44,7 +44,7 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
       requireRole('operator'),
       jsonBody(databaseInput),
       async (c) => {
-        await databases.create(c.req.valid('json').name, c.get('actor'))
+        await databases.create(c.req.valid('json').name, callerOf(c))
         return c.json(acknowledge(201), 201)
       },
     )
@@ -58,7 +58,7 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
       audited('database.drop', (c) => c.req.param('name')),
       requireRole('operator'),
       async (c) => {
-        await databases.drop(c.req.param('name'), c.get('actor'))
+        await databases.drop(c.req.param('name'), callerOf(c))
         return c.json(acknowledge(), 200)
       },
     )

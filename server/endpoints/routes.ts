@@ -6,7 +6,7 @@ import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/json-body.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
@@ -65,7 +65,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       async (c) => {
         const onlyNew = c.req.header('If-None-Match')?.trim() === '*'
         const expected = onlyNew ? 'none' : expectedRevision(c.req.header('If-Match'))
-        await endpoints.add(c.req.valid('json'), c.get('actor'), expected)
+        await endpoints.add(c.req.valid('json'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
       },
     )
@@ -85,7 +85,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       requireRole('operator'),
       async (c) => {
         const expected = expectedRevision(c.req.header('If-Match'))
-        await endpoints.remove(c.req.param('address'), c.get('actor'), expected)
+        await endpoints.remove(c.req.param('address'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
       },
     )

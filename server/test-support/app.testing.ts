@@ -12,6 +12,7 @@ import { createReadiness } from '../health/readiness.ts'
 import type { ListenerContext } from '../http/env.ts'
 import { createModules } from '../modules.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
+import type { Store } from '../storage/store.ts'
 import { createVault } from '../storage/vault.ts'
 import { SETTINGS } from './start.testing.ts'
 
@@ -38,8 +39,9 @@ export const outside = listener({ name: 'tcp://0.0.0.0:8529' })
  * without a socket. Call `close` afterwards.
  *
  * @param location the store, by default SQLite in a temporary folder.
+ * @param wrap returns the store that the application uses.
  */
-export async function openApp(location?: StoreLocation) {
+export async function openApp(location?: StoreLocation, wrap = (store: Store): Store => store) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   const lines: string[] = []
   const consoleFolder = join(folder, 'console')
@@ -54,7 +56,7 @@ export async function openApp(location?: StoreLocation) {
   writeFileSync(join(consoleFolder, 'assets', 'main-abc.js.br'), brotliCompressSync('main()'))
   for (const font of ['geist-latin-ext', 'geist-latin', 'geist-mono-latin'])
     writeFileSync(join(consoleFolder, 'assets', `${font}-wght-normal-abc.woff2`), '')
-  const store = await openStore(location ?? { data: folder }, 'node')
+  const store = wrap(await openStore(location ?? { data: folder }, 'node'))
   const vault = createVault(new Uint8Array(32))
   const log = pino({ level: 'debug' }, { write: (line) => lines.push(line) })
   const readiness = createReadiness(log)

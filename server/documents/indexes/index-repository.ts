@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { INDEXES } from '../../contract/document-index.ts'
 import { Failure } from '../../failure.ts'
-import { nextRevision } from '../../storage/changes/next-revision.ts'
+import { beginChange } from '../../storage/changes/begin-change.ts'
 import type { OnRecord } from '../../storage/changes/recorder.ts'
 import { requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -66,7 +66,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
       }
       return change(async (trx) => {
         // Locks the revision, so that changes of indexes follow each other.
-        const id = await nextRevision(trx)
+        const id = await beginChange(trx, actor)
         await requireDatabase(trx, where.database)
         const others = await rowsOf(where, trx).execute()
         const same = others.find((each) => each.name === name)
@@ -109,7 +109,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
           .where('state', '!=', 'dropped')
           .executeTakeFirst()
         if (numUpdatedRows === 0n) return undefined
-        await nextRevision(trx)
+        await beginChange(trx, actor)
         const before = { fields: JSON.parse(row.fields) as string[], unique: row.is_unique === 1 }
         await record(trx, {
           ...{ actor, target, before },

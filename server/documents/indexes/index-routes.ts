@@ -5,7 +5,7 @@ import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import type { RequireRole } from '../../http/guards/require-role.ts'
+import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
@@ -42,7 +42,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
     [c.get('database'), c.req.param('collection'), c.req.param('name')].join('/')
   const recordOf = (c: Context<AppEnv>): OnIndexRecord => ({
     record,
-    actor: c.get('actor'),
+    actor: callerOf(c),
     target: targetOf(c),
   })
   return new Hono<AppEnv>()

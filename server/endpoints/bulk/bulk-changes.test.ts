@@ -63,7 +63,13 @@ async function setUp(
     },
   })
   running.push(bulk)
-  const principal = { personId, by: 'session', credential: 'x' } as const
+  const session = { hash: 'x', id: 'x', created_at: 0, last_seen_at: 0, expires_at: 1 }
+  await store.db
+    .insertInto('sessions')
+    .values({ ...session, person_id: personId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const principal = { personId, by: 'session', credential: 'x', role: 'admin' } as const
   const request = (changes: readonly EndpointChangeInput[], more = {}): BulkRequest => ({
     ...{ actor, principal, requestEndpoint: at(1), changes, keepOnFailure: false },
     ...more,
@@ -206,12 +212,12 @@ forEachEngine((engine) => {
     const input = { name: 'x', role: 'operator' } as const
     const deps = { store, record, now: Date.now }
     const { info } = await createToken(deps, owner, input, actor)
-    const principal = { personId, by: 'token', credential: info.id } as const
+    const principal = { personId, by: 'token', credential: info.id, role: 'operator' } as const
     const byToken = await bulk.begin(request(puts(3), { principal }))
     await gate.reached
     await store.db.deleteFrom('tokens').where('id', '=', info.id).execute()
-    // No session is stored: only the person's role counts.
     const bySession = await bulk.begin(request(puts(3)))
+    await store.db.deleteFrom('sessions').execute()
     gate.open()
     expect(await ended(bulk, byToken.id)).toMatchObject({ state: 'stopped', made: 0, left: 3 })
     expect(await ended(bulk, bySession.id)).toMatchObject({ state: 'done', made: 3 })

@@ -1,4 +1,3 @@
-import type { Actor } from '../../contract/audit.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import type {
   EndpointChangeInput,
@@ -7,6 +6,7 @@ import type {
 } from '../../contract/endpoints/endpoint-change.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { Failure, failureAt } from '../../failure.ts'
+import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import { createTurns, type NextTurn } from '../../storage/changes/turns.ts'
 import type { Store } from '../../storage/store.ts'
@@ -45,7 +45,7 @@ export interface BulkChanges {
    *
    * @throws Failure `not-found`
    */
-  cancel(id: string, actor: Actor): Promise<EndpointChangeView>
+  cancel(id: string, actor: Caller): Promise<EndpointChangeView>
   /** Returns the recent bulk changes, newest first. */
   list(): Promise<EndpointChangeView[]>
   /**

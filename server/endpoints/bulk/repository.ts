@@ -18,7 +18,7 @@ import {
 } from '../../contract/endpoints/endpoint-change.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
-import { nextRevision } from '../../storage/changes/next-revision.ts'
+import { beginChange, type Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
@@ -28,7 +28,7 @@ import type { Claims } from './claims.ts'
 
 export interface BulkRequest {
   readonly actor: Actor
-  readonly principal: Pick<Principal, 'personId' | 'by' | 'credential'>
+  readonly principal: Pick<Principal, 'personId' | 'by' | 'credential' | 'role'>
   /** The endpoint through which the request arrived. */
   readonly requestEndpoint: string
   readonly changes: readonly EndpointChangeInput[]
@@ -118,7 +118,7 @@ export function createChangeRepository(
      */
     create(request: BulkRequest): Promise<string> {
       return store.change(async (trx) => {
-        await nextRevision(trx)
+        await beginChange(trx, callerOf(request))
         return insert(trx, request, 'endpoint.change', null)
       })
     },
@@ -132,7 +132,7 @@ export function createChangeRepository(
      */
     undo(id: string, request: Omit<BulkRequest, 'changes' | 'keepOnFailure'>): Promise<string> {
       return store.change(async (trx) => {
-        await nextRevision(trx)
+        await beginChange(trx, callerOf(request))
         const row = await trx
           .selectFrom('endpoint_changes')
           .select(['state', 'changes', 'undone_by'])
@@ -186,9 +186,9 @@ export function createChangeRepository(
      * Cancels a bulk change. Once this resolves, none of its remaining changes are made. No effect
      * on a bulk change that has ended or does not exist.
      */
-    cancel(id: string, actor: Actor): Promise<void> {
+    cancel(id: string, actor: Caller): Promise<void> {
       return store.change(async (trx) => {
-        await nextRevision(trx)
+        await beginChange(trx, actor)
         const row = await trx
           .updateTable('endpoint_changes')
           .set({ state: 'cancelled', ended_at: now() })
@@ -255,6 +255,11 @@ export function createChangeRepository(
     },
   }
 }
+
+const callerOf = ({ actor, principal }: Pick<BulkRequest, 'actor' | 'principal'>): Caller => ({
+  ...actor,
+  authorization: principal,
+})
 
 const notFound = () => new Failure('not-found', 'There is no such bulk change.')
 

@@ -10,7 +10,7 @@ import {
 import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import { principalOf, type RequireRole } from '../../http/guards/require-role.ts'
+import { callerOf, principalOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import type { BulkChanges } from './bulk-changes.ts'
@@ -40,7 +40,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       jsonBody(endpointChangeInput, CHANGES_BYTES),
       async (c) => {
         const { changes, keepOnFailure = false } = c.req.valid('json')
-        const view = await bulk.begin({ ...callerOf(c), changes, keepOnFailure })
+        const view = await bulk.begin({ ...requesterOf(c), changes, keepOnFailure })
         return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
       },
     )
@@ -77,7 +77,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       }),
       audited('endpoint.change-cancel', (c) => c.req.param('id')),
       requireRole('operator'),
-      async (c) => c.json(await bulk.cancel(c.req.param('id'), c.get('actor')), 200),
+      async (c) => c.json(await bulk.cancel(c.req.param('id'), callerOf(c)), 200),
     )
     .post(
       '/:id/undo',
@@ -94,12 +94,12 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       audited('endpoint.change-undo', (c) => c.req.param('id')),
       requireRole('operator'),
       async (c) => {
-        const view = await bulk.undo(c.req.param('id'), callerOf(c))
+        const view = await bulk.undo(c.req.param('id'), requesterOf(c))
         return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
       },
     )
 
-const callerOf = (c: Context<AppEnv>) => ({
+const requesterOf = (c: Context<AppEnv>) => ({
   actor: c.get('actor'),
   principal: principalOf(c),
   requestEndpoint: c.env.listener.name,

@@ -1,9 +1,9 @@
-import type { Actor } from '../../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointInput } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure, failureAt } from '../../failure.ts'
+import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { canonicalAddress, readAddress } from '../address.ts'
@@ -33,7 +33,7 @@ export interface EndpointChanges {
    */
   add(
     input: EndpointInput,
-    actor: Actor,
+    actor: Caller,
     expected?: ExpectedRevision,
     part?: BulkPart,
   ): Promise<void>
@@ -42,13 +42,18 @@ export interface EndpointChanges {
    *
    * @throws Failure `endpoint-not-found`, `conflict`, `precondition-failed`, `unavailable`.
    */
-  remove(address: string, actor: Actor, expected?: ExpectedRevision, part?: BulkPart): Promise<void>
+  remove(
+    address: string,
+    actor: Caller,
+    expected?: ExpectedRevision,
+    part?: BulkPart,
+  ): Promise<void>
   /**
    * Stores an endpoint given at startup and opens it if possible. An existing endpoint is not
    * changed. With `strict`, an endpoint that cannot be opened is not stored and the error is
    * thrown.
    */
-  ensure(address: Address, actor: Actor, strict: boolean): Promise<void>
+  ensure(address: Address, actor: Caller, strict: boolean): Promise<void>
 }
 
 export interface EndpointChangesDeps {

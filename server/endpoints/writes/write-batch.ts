@@ -1,8 +1,13 @@
 import type { Transaction } from 'kysely'
-import type { Actor, AuditEntry } from '../../contract/audit.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
 import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
+import {
+  type Caller,
+  credentialsOf,
+  requireAuthorized,
+} from '../../storage/changes/begin-change.ts'
 import { raiseRevision } from '../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import { executeAll, executeLater } from '../../storage/changes/round-trips.ts'
@@ -14,7 +19,7 @@ import { type BulkPart, fence, type Outcome, recordOutcomes } from '../bulk/outc
 import { type ExpectedRevision, requireRevision } from '../registry/repository.ts'
 
 export interface EndpointChange {
-  readonly actor: Actor
+  readonly actor: Caller
   /** Compared with the stored revision, under the lock of the transaction. */
   readonly expected?: ExpectedRevision
   /**
@@ -40,7 +45,7 @@ type Written = PromiseSettledResult<number | undefined>
  * write that equals the stored endpoint changes and logs nothing.
  *
  * @returns for each write, the new revision or the reason for its rejection: Failure
- * `precondition-failed`, the Failure thrown by its guard, or {@link ClaimLost}.
+ * `precondition-failed`, that of {@link requireAuthorized} or of its guard, or {@link ClaimLost}.
  * @throws Failure if nothing was stored.
  */
 export function writeBatch(
@@ -71,6 +76,8 @@ export function writeBatch(
 /** Thrown when a bulk change has ended or another node has claimed it. */
 export class ClaimLost extends Error {}
 
+type StoredCredentials = Parameters<typeof requireAuthorized>[1]
+
 /** Checks writes in order and stores the accepted ones in few statements. */
 class Batch {
   readonly entries: AuditEntry[] = []
@@ -78,6 +85,7 @@ class Batch {
   readonly #trx: Change
   readonly #revision: number
   readonly #stored: Map<string, { databases: string; revision: number }>
+  readonly #credentials: StoredCredentials
   /** Databases to store by address, as JSON arrays; null removes the endpoint. */
   readonly #pending = new Map<string, string | null>()
 
@@ -85,10 +93,12 @@ class Batch {
     trx: Change,
     revision: number,
     stored: Map<string, { databases: string; revision: number }>,
+    credentials: StoredCredentials,
   ) {
     this.#trx = trx
     this.#revision = revision
     this.#stored = stored
+    this.#credentials = credentials
   }
 
   static async begin(trx: Change, writes: readonly EndpointWrite[]): Promise<Batch> {
@@ -100,12 +110,20 @@ class Batch {
       .where('proposal', 'is', null)
     // Takes the lock: no other transaction changes endpoints between the read and the writes.
     const raising = raiseRevision(trx)
-    const [[counter], rows] = await executeAll(trx, raising.compile(), reading.compile())
+    const [[counter], rows, credentials] = await executeAll(
+      trx,
+      raising.compile(),
+      reading.compile(),
+      credentialsOf(
+        trx,
+        writes.map(({ actor }) => actor),
+      ).compile(),
+    )
     invariant(counter, 'the store has a revision counter')
     const stored = new Map(
       rows.map((row) => [row.address, { databases: row.databases, revision: row.revision }]),
     )
-    return new Batch(trx, counter.value, stored)
+    return new Batch(trx, counter.value, stored, credentials)
   }
 
   async write(write: EndpointWrite): Promise<Written> {
@@ -122,6 +140,7 @@ class Batch {
 
   async #evaluate(write: EndpointWrite): Promise<number | undefined> {
     const { endpoint, databases, expected, guard, part, actor } = write
+    requireAuthorized(actor, this.#credentials)
     const before = this.#stored.get(endpoint)
     if (databases === null && before === undefined) return this.#unchanged(part, undefined)
     requireRevision(endpoint, before?.revision, expected)

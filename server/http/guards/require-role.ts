@@ -74,6 +74,15 @@ export function principalOf(c: Context<AppEnv>): Principal {
   return principal
 }
 
+/**
+ * Returns the authenticated caller as the author of an administrative change, which authorizes the
+ * caller again in its transaction (`storage/changes/begin-change.ts`).
+ */
+export const callerOf = (c: Context<AppEnv>) => ({
+  ...c.get('actor'),
+  authorization: principalOf(c),
+})
+
 const PERMISSION = Symbol('permission')
 
 /** The permissions that a route declares. */

@@ -1,4 +1,5 @@
-import type { Actor, AuditEntry } from '../../contract/audit.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import type { Caller } from './begin-change.ts'
 import type { Change } from './transactions.ts'
 
 /**
@@ -10,5 +11,5 @@ export type Recorder = (trx: Change, ...entries: readonly AuditEntry[]) => Promi
 export interface OnRecord {
   readonly record: Recorder
   /** The person or token that makes the change. */
-  readonly actor: Actor
+  readonly actor: Caller
 }

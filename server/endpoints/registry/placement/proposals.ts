@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import * as z from 'zod/mini'
-import { type Actor, actor as actorSchema } from '../../../contract/audit.ts'
+import { actor as actorSchema } from '../../../contract/audit.ts'
 import { databaseNames } from '../../../contract/database.ts'
 import type { EndpointRecord } from '../../../contract/endpoints/endpoint.ts'
+import { beginChange, type Caller } from '../../../storage/changes/begin-change.ts'
 import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
 import { parseJsonColumn } from '../../../storage/parse-column.ts'
@@ -17,7 +18,7 @@ export interface Proposal extends EndpointRecord {
   readonly id: string
   /** The node that received the request and could not open the endpoint. */
   readonly node: string
-  readonly actor: Actor
+  readonly actor: Caller
   /** The bulk change that it is part of. */
   readonly part?: BulkPart | undefined
 }
@@ -50,7 +51,7 @@ export function propose(
   expected: ExpectedRevision,
 ): Promise<string | undefined> {
   return store.change(async (trx) => {
-    const revision = await nextRevision(trx)
+    const revision = await beginChange(trx, actor)
     const row = await trx
       .selectFrom('endpoints')
       .select(['revision', 'proposal'])
@@ -58,7 +59,7 @@ export function propose(
       .executeTakeFirst()
     requireRevision(endpoint, row?.proposal === null ? row.revision : undefined, expected)
     if (row !== undefined) return undefined
-    const value: Proposed = { id: randomUUID(), node, actor, part }
+    const value: Proposed = { id: randomUUID(), node, actor: actorSchema.parse(actor), part }
     await trx
       .insertInto('endpoints')
       .values({

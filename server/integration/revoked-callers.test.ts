@@ -1,0 +1,141 @@
+import { afterEach, expect, it } from 'vitest'
+import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { actionOf } from '../http/guards/audit-change.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { openApp } from '../test-support/app.testing.ts'
+import { endpointPath } from '../test-support/start.testing.ts'
+
+// Tests requests whose caller is revoked after the request was authorized.
+
+const system = { name: 'test', by: 'system', address: null } as const
+const from = { address: null, userAgent: null }
+const fromPage = { Origin: 'http://localhost:8529', 'X-Gatehouse': '1' }
+
+forEachEngine((engine) => {
+  let close = async () => {}
+  afterEach(() => close())
+
+  /** Opens the application. The next change waits for `beforeChange`. */
+  async function open() {
+    const hook: { beforeChange?: (() => Promise<unknown>) | undefined } = {}
+    const opened = await openApp(engine.location(), (store) => ({
+      ...store,
+      async change(work) {
+        const { beforeChange } = hook
+        hook.beforeChange = undefined
+        await beforeChange?.()
+        return store.change(work)
+      },
+    }))
+    close = opened.close
+    const { access } = opened
+    const signIn = async (subject: string) => {
+      const identity = { provider: 'github', issuer: 'a', subject, name: null }
+      const secret = await access.signIn({ ...identity, accessToken: 'x', operatorKey: null }, from)
+      return { ...fromPage, Cookie: `gatehouse_test=${secret}` }
+    }
+    /** Returns the id and the session of a new admin. */
+    const admin = async (subject: string) => {
+      await signIn(subject)
+      const people = await access.people()
+      const id = people.find(({ username }) => username === `github:${subject}`)?.id ?? ''
+      await access.changeRole(id, 'admin', system)
+      return { id, session: await signIn(subject) }
+    }
+    const roles = async () =>
+      new Map((await access.people()).map(({ username, role }) => [username, role]))
+    return { ...opened, hook, signIn, admin, roles }
+  }
+
+  it('an admin whose access is removed while the body arrives does not become an admin again', async () => {
+    const { access, request, admin, roles } = await open()
+    await admin('1')
+    const { id, session } = await admin('2')
+    const body = new ReadableStream(
+      {
+        // Called once the server reads the body, after it has authorized the request.
+        async pull(controller) {
+          await access.changeRole(id, 'none', system)
+          controller.enqueue(new TextEncoder().encode('{"role":"admin"}'))
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const headers = { ...session, 'Content-Type': 'application/json' }
+    const init = { method: 'PATCH', headers, body, duplex: 'half' }
+    expect((await request(`/_api/user/${id}`, init)).status).toBe(401)
+    expect((await roles()).get('github:2')).toBe('none')
+  })
+
+  it('every audited change authorizes its caller again in its transaction', async () => {
+    const { app, access, request, hook, admin, signIn, store } = await open()
+    await admin('1')
+    const { id } = await admin('2')
+    const [free, used] = (await freePorts(2)).map((port) => `tcp://127.0.0.1:${port}`)
+    const createToken = () =>
+      access.createToken({ personId: id, role: 'admin' }, { name: 'a', role: 'admin' }, system)
+    const { info: unrelated } = await createToken()
+    const send = (route: string, path: string, body: unknown, headers: Record<string, string>) =>
+      request(path, {
+        method: route.split(' ')[0] ?? '',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    await send('POST', '/_api/endpoint', { endpoint: used, databases: ['blog'] }, {})
+    await send('PUT', '/_index/articles/by-year', { fields: ['year'] }, {})
+
+    const changes: Record<string, readonly [path: string, body?: unknown]> = {
+      'POST /_api/endpoint': ['/_api/endpoint', { endpoint: free, databases: ['blog'] }],
+      'DELETE /_api/endpoint/:address': [endpointPath(used ?? '')],
+      'POST /_api/endpoint-change': [
+        '/_api/endpoint-change',
+        { changes: [{ endpoint: free, databases: ['blog'] }] },
+      ],
+      'DELETE /_api/endpoint-change/:id': ['/_api/endpoint-change/x'],
+      'POST /_api/endpoint-change/:id/undo': ['/_api/endpoint-change/x/undo'],
+      'POST /_api/database': ['/_api/database', { name: 'new' }],
+      'DELETE /_api/database/:name': ['/_api/database/blog'],
+      'DELETE /_api/session': ['/_api/session'],
+      'PATCH /_api/user/:id': [`/_api/user/${id}`, { role: 'operator' }],
+      'DELETE /_api/user/:id/session/:session': ['/_api/user/me/session/all'],
+      'POST /_api/token': ['/_api/token', { name: 'b', role: 'viewer' }],
+      'DELETE /_api/token/:id': [`/_api/token/${unrelated.id}`],
+      'PUT /_index/:collection/:name': ['/_index/articles/by-name', { fields: ['name'] }],
+      'DELETE /_index/:collection/:name': ['/_index/articles/by-year'],
+    }
+    const audited = app.routes.flatMap(({ method, path, handler }) =>
+      actionOf(handler) === undefined ? [] : `${method} ${path.replace(/\{[^/]+?\}+/g, '')}`,
+    )
+    // Imports of documents run to completion.
+    expect(audited.sort()).toEqual([...Object.keys(changes), 'POST /_import'].sort())
+
+    for (const [route, [path, body]] of Object.entries(changes)) {
+      const session = await signIn('2')
+      hook.beforeChange = () => access.endSession(id, 'all', system)
+      const ended = await send(route, path, body, session)
+      expect([route, ended.status]).toEqual([route, 401])
+      // A token has no session to end.
+      if (route === 'DELETE /_api/session') continue
+
+      const { token, info } = await createToken()
+      const bearer = { Authorization: `Bearer ${token}` }
+      hook.beforeChange = () => access.changeRole(id, 'viewer', system)
+      const lowered = await send(route, path, body, bearer)
+      expect([route, lowered.status]).toEqual([route, 403])
+      await access.changeRole(id, 'admin', system)
+      hook.beforeChange = () => access.revokeToken({ personId: id, role: 'admin' }, info.id, system)
+      const revoked = await send(route, path, body, bearer)
+      expect([route, revoked.status]).toEqual([route, 401])
+    }
+    const made = await store.db
+      .selectFrom('audit')
+      .select('action')
+      .distinct()
+      .where('actor', '=', 'github:2')
+      .where('outcome', '=', 'done')
+      .execute()
+    const actions = made.map(({ action }) => action)
+    expect(actions.sort()).toEqual(['person.create', 'session.begin'])
+  })
+})

@@ -1,0 +1,89 @@
+import type { Principal } from '../../contract/access/principal.ts'
+import { atLeast, lowerRole, type Role, role } from '../../contract/access/role.ts'
+import type { Actor } from '../../contract/audit.ts'
+import { invariant } from '../../contract/invariant.ts'
+import { Failure } from '../../failure.ts'
+import { parseColumn } from '../parse-column.ts'
+import { nextRevision, raiseRevision } from './next-revision.ts'
+import { executeAll } from './round-trips.ts'
+import type { Change } from './transactions.ts'
+
+/** The author of an administrative change. */
+export interface Caller extends Actor {
+  /** What authorized the request; missing if no request makes the change, such as a command. */
+  readonly authorization?: Pick<Principal, 'by' | 'credential' | 'role'>
+}
+
+/**
+ * Raises the revision ({@link nextRevision}), and authorizes the caller again: the request may have
+ * waited for its body since it was authorized. Revocations raise the revision too, so each of them
+ * has either committed before, or waits for the end of this transaction.
+ *
+ * @returns the revision.
+ * @throws Failure `unauthenticated` if the session or token has been revoked; `forbidden` if its
+ *   role has been lowered.
+ */
+export async function beginChange(trx: Change, caller: Caller): Promise<number> {
+  if (caller.authorization === undefined) return nextRevision(trx)
+  const [[counter], credentials] = await executeAll(
+    trx,
+    raiseRevision(trx).compile(),
+    credentialsOf(trx, [caller]).compile(),
+  )
+  invariant(counter, 'the store has a revision counter')
+  requireAuthorized(caller, credentials)
+  return counter.value
+}
+
+/** A stored credential, its role and the role of its owner. */
+interface StoredCredential {
+  readonly id: string
+  readonly role: string
+  readonly owner_role: string
+}
+
+/**
+ * Returns the query of the stored credentials of callers, for {@link requireAuthorized}. Run it
+ * after the revision was raised.
+ */
+export function credentialsOf(trx: Change, callers: readonly Caller[]) {
+  // No credential has an empty id.
+  const ids = [...new Set(callers.map(({ authorization }) => authorization?.credential ?? ''))]
+  return trx
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.id', 'sessions.person_id')
+    .select(['sessions.id', 'people.role', 'people.role as owner_role'])
+    .where('sessions.id', 'in', ids)
+    .unionAll(
+      trx
+        .selectFrom('tokens')
+        .innerJoin('people', 'people.id', 'tokens.owner_id')
+        .select(['tokens.id', 'tokens.role', 'people.role as owner_role'])
+        .where('tokens.id', 'in', ids),
+    )
+}
+
+/**
+ * Checks that a caller still has the role with which the request was authorized.
+ *
+ * @throws Failure `unauthenticated` or `forbidden`
+ */
+export function requireAuthorized(
+  { authorization }: Caller,
+  credentials: readonly StoredCredential[],
+): void {
+  if (authorization === undefined) return
+  const stored = credentials.find(({ id }) => id === authorization.credential)
+  if (stored === undefined) {
+    throw new Failure(
+      'unauthenticated',
+      authorization.by === 'session'
+        ? 'Your session has ended. Sign in again.'
+        : 'The token has been revoked.',
+    )
+  }
+  const parsed = (text: string): Role => parseColumn(role, 'role', text)
+  if (!atLeast(lowerRole(parsed(stored.role), parsed(stored.owner_role)), authorization.role)) {
+    throw new Failure('forbidden', 'Your role has changed.')
+  }
+}
