@@ -1,8 +1,14 @@
 import type { Logger } from 'pino'
-import { type OperatorKey, openOperatorKey, openSecretKey } from './access/secrets/secret-files.ts'
+import {
+  fingerprint,
+  type OperatorKey,
+  openOperatorKey,
+  openSecretKey,
+} from './access/secrets/secret-files.ts'
 import { requireSecretKey } from './access/secrets/stored-secrets.ts'
+import { endReplacedSessions } from './access/sessions.ts'
 import { createApp } from './app.ts'
-import { START } from './audit/record.ts'
+import { createRecorder, START } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
 import { DEFAULT_ENDPOINT } from './cli/settings.ts'
 import type { Address } from './contract/endpoints/address.ts'
@@ -106,6 +112,9 @@ async function open(
     },
     stack,
   )
+  // The key may have been replaced in the environment.
+  const keep = fingerprint(operatorKey.read())
+  await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
   const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2 } = modules
   const { bulkChanges } = endpoints
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))

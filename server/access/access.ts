@@ -72,7 +72,8 @@ export interface AccessDeps extends SessionDeps {
 export function createAccess(deps: AccessDeps): Access {
   const { store, record, admins, now, steady } = deps
   const uses = createUseRecorder(store, deps.onError ?? (() => {}))
-  const authenticator = createAuthenticator(store, now, uses, steady)
+  const { operatorKey } = deps
+  const authenticator = createAuthenticator({ store, now, uses, steady, operatorKey })
   const clearingCache = async <T>(change: Promise<T>): Promise<T> => {
     try {
       return await change

@@ -10,7 +10,7 @@ import {
 } from './cached-principal.ts'
 import { createFindSession, createFindToken } from './find-credential.ts'
 import { hashSecret, isTokenText } from './secrets/secret-text.ts'
-import { USE_RECORD_INTERVAL } from './sessions.ts'
+import { type SessionDeps, USE_RECORD_INTERVAL, wasReplaced } from './sessions.ts'
 import type { UseRecorder } from './use-recorder.ts'
 
 /** Credentials of a request. */
@@ -59,21 +59,29 @@ const LAST_KNOWN_FOR = 30_000
 /** Maximum number of cached sessions, and of cached tokens. A full cache is cleared. */
 const MAX_CACHED = 10_000
 
+export interface AuthenticatorDeps {
+  readonly store: Store
+  /** Returns the time, ms since 1970. */
+  readonly now: () => number
+  readonly uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>
+  /** Returns the time of a monotonic clock, ms. */
+  readonly steady?: (() => number) | undefined
+  readonly operatorKey?: SessionDeps['operatorKey']
+}
+
 /**
  * Creates an {@link Authenticator}. On SQLite, principals are cached until something changes: the
  * server notices each change of another process before the next request. On PostgreSQL, each
  * request queries the store, so a session that one node ends is invalid on all nodes
  * immediately.
- *
- * @param now returns the time, ms since 1970.
- * @param steady returns the time of a monotonic clock, ms.
  */
-export function createAuthenticator(
-  store: Store,
-  now: () => number,
-  uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>,
+export function createAuthenticator({
+  store,
+  now,
+  uses,
   steady = () => performance.now(),
-): Authenticator {
+  operatorKey,
+}: AuthenticatorDeps): Authenticator {
   const isCached = store.engine === 'sqlite'
   const findSession = createFindSession(store)
   const findToken = createFindToken(store)
@@ -143,7 +151,7 @@ export function createAuthenticator(
   function queriedSession(hash: string): Promise<CachedPrincipal | undefined> {
     const since = cleared
     return shareSession(findSession(hash), ({ rows: [row] }) => {
-      if (row !== undefined)
+      if (row !== undefined && !wasReplaced(row.operator_key, operatorKey))
         return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
       lastSessions.delete(hash)
       return undefined

@@ -20,7 +20,10 @@ const OWNER = [
 const ownerHasAccess = sql<SqlBool>`people.role <> 'none'`
 
 /** A session joined with its owner. */
-export type FoundSession = Pick<SessionsTable, 'hash' | 'id' | 'expires_at' | 'last_seen_at'> &
+export type FoundSession = Pick<
+  SessionsTable,
+  'hash' | 'id' | 'expires_at' | 'last_seen_at' | 'operator_key'
+> &
   CredentialOwner
 
 /** At most one row. Requests with the same credential may get the same promise. */
@@ -28,7 +31,7 @@ type Lookup<Row> = Promise<{ readonly rows: readonly Row[] }>
 
 /**
  * Returns a function that finds the session with the given hash of its secret, if its owner has
- * access. The caller checks its expiry.
+ * access. The caller checks its expiry and its operator key.
  */
 export function createFindSession({ db, prepareLookup }: Store) {
   const find = prepareLookup<FoundSession>(
@@ -36,6 +39,7 @@ export function createFindSession({ db, prepareLookup }: Store) {
       .selectFrom('sessions')
       .innerJoin('people', 'people.id', 'sessions.person_id')
       .select(['sessions.hash', 'sessions.id', 'sessions.expires_at', 'sessions.last_seen_at'])
+      .select('sessions.operator_key')
       .select(OWNER)
       .where('sessions.hash', '=', '')
       .where(ownerHasAccess)

@@ -4,7 +4,7 @@ import { createRecorder } from '../audit/record.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { actor, createAccessFixture, from, github, HOUR, operator } from './access.testing.ts'
-import { createAccess } from './access.ts'
+import { type Access, createAccess } from './access.ts'
 import { MAX_SESSION_AGE, MAX_SESSION_IDLE } from './sessions.ts'
 
 forEachEngine((engine) => {
@@ -38,6 +38,26 @@ forEachEngine((engine) => {
       await expect(renewed.signIn(operator, from)).rejects.toMatchObject({ code: 'bad-parameter' })
       expect(await fixture.store.db.selectFrom('sessions').selectAll().execute()).toEqual([])
       expect(await fixture.bySession(await renewed.signIn(github('1'), from))).toBeDefined()
+    })
+
+    it('ends with the operator key that it began with', async () => {
+      const session = await fixture.access.signIn(operator, from)
+      const other = await fixture.access.signIn(github('1'), from)
+      const open = (operatorKey: string) =>
+        createAccess({
+          store: fixture.store,
+          vault: createVault(randomBytes(32)),
+          record: createRecorder(),
+          admins: [],
+          now: () => fixture.time,
+          operatorKey: () => operatorKey,
+        })
+      const who = async (access: Access, secret: string) =>
+        (await access.authenticate({ authorization: undefined, session: secret }))?.username
+      expect(await who(open('fingerprint'), session)).toBe('local:operator')
+      const replaced = open('another fingerprint')
+      expect(await who(replaced, session)).toBeUndefined()
+      expect(await who(replaced, other)).toBe('github:1')
     })
 
     it('gives the first person to sign in no special role', async () => {

@@ -35,8 +35,8 @@ export interface SessionDeps {
   readonly admins: readonly string[]
   /** Returns the time, ms since 1970. */
   readonly now: () => number
-  /** Returns the fingerprint of the current operator key. Default: the key is never renewed. */
-  readonly operatorKey?: () => string
+  /** Returns the fingerprint of the current operator key. Default: the key is never replaced. */
+  readonly operatorKey?: (() => string) | undefined
 }
 
 /** Origin of a sign-in request. */
@@ -73,7 +73,7 @@ export function beginSession(
       .execute()
     // Check inside the transaction: a concurrent renewal has either completed, or ends this session
     // when this transaction has committed.
-    if (wasRenewed(signIn, deps)) {
+    if (wasReplaced(signIn.operatorKey, deps.operatorKey)) {
       throw new Failure('bad-parameter', 'The operator key has changed. Sign in with the new key.')
     }
     const { person, entry } = await findOrCreatePerson(trx, signIn, {
@@ -114,9 +114,12 @@ export function beginSession(
   })
 }
 
-/** Whether the operator key was renewed after the person entered it. */
-const wasRenewed = ({ operatorKey }: SignIn, deps: SessionDeps): boolean =>
-  operatorKey !== null && operatorKey !== (deps.operatorKey?.() ?? operatorKey)
+/**
+ * Returns whether the operator key was replaced since a person entered it. `key` is the fingerprint
+ * of that key; null for other providers.
+ */
+export const wasReplaced = (key: string | null, current: SessionDeps['operatorKey']): boolean =>
+  key !== null && current !== undefined && key !== current()
 
 /** Returns the valid sessions of a person, newest first. */
 export async function listSessions(
@@ -185,8 +188,8 @@ export function endSessions(
 }
 
 /**
- * Ends all sessions that were created with an older operator key, and all sign-ins in progress at
- * the local provider. Call it after a renewal of the key.
+ * Ends all sessions that were created with another operator key, and all sign-ins in progress at
+ * the local provider. Call it after the key was replaced.
  *
  * @param keep fingerprint of the current key.
  */
@@ -209,4 +212,16 @@ export function endOperatorSessions(
       after: null,
     })
   })
+}
+
+/** Calls {@link endOperatorSessions} if there are sessions that were created with another key. */
+export async function endReplacedSessions(
+  store: Store,
+  record: Recorder,
+  keep: string,
+  actor: Actor,
+): Promise<void> {
+  const replaced = store.db.selectFrom('sessions').select('id').where('operator_key', '<>', keep)
+  if ((await replaced.limit(1).executeTakeFirst()) === undefined) return
+  await endOperatorSessions(store, record, keep, actor)
 }

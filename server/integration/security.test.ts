@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTokenText } from '../access/secrets/secret-text.ts'
 import { createRecorder } from '../audit/record.ts'
 import { changeRoleByCommand } from '../cli/commands/user-role.ts'
+import type { Config } from '../cli/config.ts'
 import {
   type PlainProvider,
   startPlainProvider,
@@ -27,12 +28,13 @@ const KEYS = { operatorKey: 'the-key-of-the-operator', secretKey: new Uint8Array
 forEachEngine((engine) => {
   let node: TestNode
   let provider: PlainProvider
-  const start = () => {
+  const start = (settings: Partial<Config> = {}) => {
     const location: StoreLocation = engine.location()
     return startForTest({
       ...location,
       ...('databaseUrl' in location && KEYS),
       providers: [plainConfig(provider.origin, { form: 'exact' })],
+      ...settings,
     })
   }
   beforeEach(async () => {
@@ -82,6 +84,26 @@ forEachEngine((engine) => {
       [{ username: 'local:operator' }, { sessions: 1 }].reverse(),
     )
     expect(provider.requests.filter(({ path }) => path === '/token')).toHaveLength(1)
+  })
+
+  test('a restart with another operator key ends the sessions of the old key, and no others', async () => {
+    const session = await operatorSession(node)
+    const other = await signIn(1)
+    await node.stop()
+    node = await start({ operatorKey: 'another-key-that-is-long-enough-to-use' })
+    expect(await whoIs(session)).toBeNull()
+    expect(await whoIs(other)).toMatchObject({ person: { username: 'oauth2:1' } })
+    expect((await node.request('GET', '/_api/audit?what=operator-key.renew')).json.rows).toEqual([
+      expect.objectContaining({ actor: 'start', outcome: 'done' }),
+    ])
+    const kept = await operatorSession(node)
+    await node.stop()
+    node = await start({ operatorKey: 'another-key-that-is-long-enough-to-use' })
+    expect(await whoIs(kept)).toMatchObject({ person: { username: 'local:operator' } })
+    await node.stop()
+    // The old key does not restore its sessions.
+    node = await start()
+    expect(await whoIs(session)).toBeNull()
   })
 
   test('two admins who demote each other concurrently leave one admin', async () => {

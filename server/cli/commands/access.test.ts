@@ -58,11 +58,11 @@ forEachEngine((engine) => {
 
     it('creates a token of the operator without a sign-in', async () => {
       const token = await create({ name: 'ci', role: 'operator', databases: 'a,b', expires: '30d' })
-      const { authenticate } = createAuthenticator(
+      const { authenticate } = createAuthenticator({
         store,
-        () => now,
-        createUseRecorder(store, () => {}),
-      )
+        now: () => now,
+        uses: createUseRecorder(store, () => {}),
+      })
       expect(await authenticate({ authorization: `Bearer ${token}`, session: undefined })).toEqual(
         expect.objectContaining({
           username: 'local:operator',
