@@ -51,7 +51,8 @@ interface WaitingForRoom {
 export class Connection implements ByteAccount {
   readonly socket: Socket
   readonly #budget: ResponseBudget
-  #response: CountedResponse | undefined
+  /** Begun responses in the order of their requests. Only the first one has the socket. */
+  readonly #responses = new Set<CountedResponse>()
   #idleSince = performance.now()
   #readWhenIdle: number
   #reads = 0
@@ -76,7 +77,7 @@ export class Connection implements ByteAccount {
    */
   begin(response: CountedResponse, last: boolean): void {
     response.countIn(this)
-    this.#response = response
+    this.#responses.add(response)
     if (last) this.announceClose()
   }
 
@@ -86,9 +87,9 @@ export class Connection implements ByteAccount {
    */
   end(response: CountedResponse, now: number): void {
     response.releaseAll()
+    this.#responses.delete(response)
     // With pipelining, the next request may begin before the close event of this response.
-    if (this.#response !== response) return
-    this.#response = undefined
+    if (this.#responses.size > 0) return
     this.#idleSince = now
     this.#readWhenIdle = this.socket.bytesRead
   }
@@ -143,17 +144,16 @@ export class Connection implements ByteAccount {
     this.#budget.release(bytes)
   }
 
-  /** Sets `Connection: close` on the current response, if its head is not yet written. */
+  /** Sets `Connection: close` on the last response, if its head is not yet written. */
   announceClose(): void {
-    if (this.#response !== undefined && !this.#response.headersSent) {
-      this.#response.shouldKeepAlive = false
-    }
+    const last = [...this.#responses].at(-1)
+    if (last !== undefined && !last.headersSent) last.shouldKeepAlive = false
   }
 
   /** Whether no request has been in progress for {@link IDLE_BEFORE_CLOSE}. */
   isIdle(now: number): boolean {
     return (
-      this.#response === undefined &&
+      this.#responses.size === 0 &&
       now - this.#idleSince >= IDLE_BEFORE_CLOSE &&
       // Further bytes mean that the head of a request is being received.
       this.socket.bytesRead === this.#readWhenIdle
@@ -228,7 +228,19 @@ export class Connection implements ByteAccount {
     this.#closed = true
     this.#waiting.length = 0
     for (const { reject } of this.#waitingForRoom.splice(0)) reject(clientHasLeft())
+    for (const response of this.#responses) if (response.socket === null) closeQueued(response)
   }
+}
+
+/**
+ * Closes a response that never had the socket, so that what it holds is released. Node.js does so
+ * only in later releases of version 24.
+ */
+function closeQueued(response: CountedResponse): void {
+  response.destroy()
+  setImmediate(() => {
+    if (!response.closed) response.emit('close')
+  })
 }
 
 const clientHasLeft = () => new Failure('unavailable', 'The client closed the connection.')
