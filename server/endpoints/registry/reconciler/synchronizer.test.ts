@@ -1,13 +1,26 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { START } from '../../../audit/record.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createRecorder, START } from '../../../audit/record.ts'
 import type { Store } from '../../../storage/store.ts'
-import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { forEachEngine, forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { readAddress } from '../../address.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
+import { deleteEndpoint, writeEndpoint } from '../../writes/endpoint-writer.ts'
 import type { EndpointRegistry } from '../registry.ts'
 import { createLoneRegistry } from './lone-node.testing.ts'
+
+/** The host `slow.test` resolves to this machine once `resolve` is resolved. */
+const slowHost = vi.hoisted(() => ({ resolve: Promise.withResolvers<void>() }))
+
+vi.mock('node:dns/promises', () => ({
+  async lookup() {
+    await slowHost.resolve.promise
+    return { address: '127.0.0.1', family: 4 }
+  },
+}))
+
+const change = { actor: START, record: createRecorder() }
 
 forEngine('postgres', (engine) => {
   let store: Store
@@ -102,13 +115,46 @@ forEngine('postgres', (engine) => {
     expect(node.list()).toContainEqual({ endpoint: changed, databases: ['b'] })
     await node.stop(0)
   })
+})
+
+forEachEngine((engine) => {
+  let store: Store
+  let endpoints: EndpointRegistry
+  let endpoint: string
+
+  beforeEach(async () => {
+    slowHost.resolve = Promise.withResolvers()
+    store = await engine.open()
+    endpoints = createLoneRegistry(store, engine.name === 'postgres')
+    const [port] = await freePorts(1)
+    endpoint = `tcp://127.0.0.1:${port}`
+    await endpoints.add({ endpoint, databases: [] }, START)
+  })
+  afterEach(async () => {
+    slowHost.resolve.resolve()
+    await endpoints.stop(0)
+  })
+
+  const listed = () => endpoints.list().map((each) => each.endpoint)
+
+  test('a sync does not wait for a host name that resolves slowly', async () => {
+    const slow = `tcp://slow.test:${new URL(endpoint).port}`
+    await writeEndpoint(store, { endpoint: slow, databases: [] }, change)
+    await deleteEndpoint(store, endpoint, change)
+    await endpoints.sync()
+    const states = endpoints.listeners().map(({ name, state }) => [name, state])
+    expect(states).toContainEqual([slow, 'opening'])
+    expect(listed()).not.toContain(endpoint)
+    slowHost.resolve.resolve()
+    await expect.poll(() => endpoints.listeners().at(-1)?.state).toBe('listening')
+  })
 
   test('a store restored from a backup is applied', async () => {
     const { value } = await store.db
       .selectFrom('counters')
       .select('value')
       .executeTakeFirstOrThrow()
-    await endpoints.add({ endpoint, databases: ['new'] }, START)
+    await endpoints.add({ endpoint, databases: ['_system', 'new'] }, START)
     expect(await endpoints.sync()).toBe(value + 1)
     await store.db.updateTable('endpoints').set({ databases: '["old"]', revision: value }).execute()
     await store.db.updateTable('counters').set({ value }).execute()

@@ -51,21 +51,21 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const reconcileLocked = (address: string) => withLock(address, () => reconcile(address))
 
   /**
-   * Returns the endpoints that may differ from the store. The stored revision is lower than
-   * before when a backup was `restored`.
+   * Returns the endpoints that may differ from the store, and the revisions of the listeners
+   * before it was read.
    */
   async function readDifferences() {
-    const since = placement === undefined ? -1 : syncedTo
-    const read = await readChangedEndpoints(store, since)
-    const restored = read.revision < since
-    const names = new Set(listeners.listed().map(({ name }) => name))
+    const seen = new Map(listeners.listed().map(({ name, revision }) => [name, revision]))
+    const read = await readChangedEndpoints(store, syncedTo)
+    const names = new Set(seen.keys())
     for (const { endpoint } of read.changed) names.add(endpoint)
+    // The stored revision is lower than before when a backup was restored.
+    const isRestored = read.revision < syncedTo
     // Equal counts mean that no endpoint was removed.
-    if (since >= 0 && !restored && names.size === read.total)
-      return { ...read, restored, removed: [] }
-    const all = since < 0 ? read : await readChangedEndpoints(store, -1)
+    if (!isRestored && names.size === read.total) return { ...read, seen, removed: [] }
+    const all = await readChangedEndpoints(store, -1)
     const stored = new Set(all.changed.map(({ endpoint }) => endpoint))
-    return { ...all, restored, removed: [...names].filter((name) => !stored.has(name)) }
+    return { ...all, seen, removed: [...names].filter((name) => !stored.has(name)) }
   }
 
   /** Closes an endpoint that is no longer stored. */
@@ -103,25 +103,21 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     },
     async sync() {
       await restoreBegun
-      const { changed, removed, restored, revision } = await readDifferences()
-      if (placement === undefined || restored) {
-        const different = changed
-          .filter((row) => listeners.get(row.endpoint)?.revision !== row.revision)
-          .map(({ endpoint }) => endpoint)
-        // Each is read again under its lock: this node may have changed it since.
-        await Promise.all([...different, ...removed].map(reconcileLocked))
-        syncedTo = revision
-        return revision
-      }
+      const { changed, removed, revision, seen } = await readDifferences()
       // Without the locks: a change of this node may hold one while it waits for the store.
       const existing = changed.filter(({ endpoint }) => listeners.get(endpoint) !== undefined)
-      await Promise.all(existing.map((desired) => reconcile(desired.endpoint, { desired })))
-      await Promise.all([placement.openProposals(), ...removed.map(reconcileRemoval)])
+      await Promise.all(
+        existing.map((desired) => {
+          const { endpoint } = desired
+          return reconcile(endpoint, { desired, seen: seen.get(endpoint) })
+        }),
+      )
+      await Promise.all([placement?.openProposals(), ...removed.map(reconcileRemoval)])
       const opening = changed
         .filter(({ endpoint }) => listeners.get(endpoint) === undefined)
         .map(({ endpoint }) => reconcileLocked(endpoint))
       // A host name that resolves slowly must not delay other changes.
-      await Promise.race([Promise.all(opening), pause(OPEN_TIMEOUT)])
+      await Promise.race([Promise.all(opening), pause(OPEN_TIMEOUT, undefined, { ref: false })])
       syncedTo = revision
       for (const each of opening) each.catch(() => void pause(OPEN_TIMEOUT).then(syncAgain))
       return revision
