@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createRecorder, START } from '../../../audit/record.ts'
+import { Failure } from '../../../failure.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { readAddress } from '../../address.ts'
@@ -147,6 +148,39 @@ forEachEngine((engine) => {
     expect(listed()).not.toContain(endpoint)
     slowHost.resolve.resolve()
     await expect.poll(() => endpoints.listeners().at(-1)?.state).toBe('listening')
+  })
+
+  test('an endpoint is closed while another one waits to be opened', async () => {
+    const slow = `tcp://slow.test:${new URL(endpoint).port}`
+    const adding = endpoints.add({ endpoint: slow, databases: [] }, START)
+    await writeEndpoint(store, { endpoint: slow, databases: ['b'] }, change)
+    await endpoints.sync()
+    expect(listed()).toEqual([endpoint])
+    await deleteEndpoint(store, endpoint, change)
+    await endpoints.sync()
+    expect(listed()).toEqual([])
+    slowHost.resolve.resolve()
+    await adding
+    expect(listed()).toEqual([slow])
+  })
+
+  test('an endpoint whose first read fails is opened', async () => {
+    const [port] = await freePorts(1)
+    const added = `tcp://127.0.0.1:${port}`
+    await writeEndpoint(store, { endpoint: added, databases: [] }, change)
+    const { db } = store
+    // Before it, the sync reads the changes, and on PostgreSQL the proposals.
+    const failed = engine.name === 'postgres' ? 3 : 2
+    let reads = 0
+    const failing = () => {
+      reads += 1
+      if (reads !== failed) return db
+      throw new Failure('unavailable', 'The database is unavailable.')
+    }
+    Object.defineProperty(store, 'db', { get: failing, configurable: true })
+    await endpoints.sync()
+    await expect.poll(listed).toContain(added)
+    expect(reads).toBeGreaterThan(failed)
   })
 
   test('a store restored from a backup is applied', async () => {

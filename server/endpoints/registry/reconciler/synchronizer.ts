@@ -9,6 +9,9 @@ import type { Reconciler } from './reconciler.ts'
 /** Maximum time a sync waits for listeners to open, ms. */
 const OPEN_TIMEOUT = 500
 
+/** Pause before an endpoint that could not be read is read again, ms. */
+const RETRY_DELAY = 500
+
 /**
  * Number of endpoints that a restore begins to open in one turn of the event loop. If it opened
  * thousands at once, the garbage collector would copy their temporary objects several times.
@@ -48,7 +51,28 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   /** Resolves when every endpoint of a restore has its listener. */
   let restoreBegun: Promise<unknown> = Promise.resolve()
 
-  const reconcileLocked = (address: string) => withLock(address, () => reconcile(address))
+  /** Stored endpoints that may not be listed yet, with their last {@link open}. */
+  const opening = new Map<string, Promise<void>>()
+
+  /** Opens a stored endpoint, after other changes of it. */
+  function open(address: string): Promise<void> {
+    const opened = openStored(address).finally(() => {
+      if (opening.get(address) === opened) opening.delete(address)
+    })
+    opening.set(address, opened)
+    return opened
+  }
+
+  async function openStored(address: string): Promise<void> {
+    while (!listeners.stopping) {
+      try {
+        return await withLock(address, () => reconcile(address))
+      } catch {
+        // The endpoint could not be read.
+        await pause(RETRY_DELAY, undefined, { ref: false })
+      }
+    }
+  }
 
   /**
    * Returns the endpoints that may differ from the store, and the revisions of the listeners
@@ -57,7 +81,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function readDifferences() {
     const seen = new Map(listeners.listed().map(({ name, revision }) => [name, revision]))
     const read = await readChangedEndpoints(store, syncedTo)
-    const names = new Set(seen.keys())
+    const names = new Set([...seen.keys(), ...opening.keys()])
     for (const { endpoint } of read.changed) names.add(endpoint)
     // The stored revision is lower than before when a backup was restored.
     const isRestored = read.revision < syncedTo
@@ -90,7 +114,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       }
     })
 
-  const synchronizer: Synchronizer = {
+  return {
     async restore() {
       const stored = await readEndpoints(store)
       let turn: Promise<unknown> = Promise.resolve()
@@ -113,19 +137,14 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         }),
       )
       await Promise.all([placement?.openProposals(), ...removed.map(reconcileRemoval)])
-      const opening = changed
-        .filter(({ endpoint }) => listeners.get(endpoint) === undefined)
-        .map(({ endpoint }) => reconcileLocked(endpoint))
+      const missing = changed.filter(({ endpoint }) => listeners.get(endpoint) === undefined)
       // A host name that resolves slowly must not delay other changes.
-      await Promise.race([Promise.all(opening), pause(OPEN_TIMEOUT, undefined, { ref: false })])
+      await Promise.race([
+        Promise.all(missing.map(({ endpoint }) => open(endpoint))),
+        pause(OPEN_TIMEOUT, undefined, { ref: false }),
+      ])
       syncedTo = revision
-      for (const each of opening) each.catch(() => void pause(OPEN_TIMEOUT).then(syncAgain))
       return revision
     },
   }
-  function syncAgain(): void {
-    syncedTo = 0
-    if (!listeners.stopping) synchronizer.sync().catch(() => {})
-  }
-  return synchronizer
 }
