@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../failure.ts'
+import { nextRevision } from '../changes/next-revision.ts'
 import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
-import { CONNECTIONS, ConnectionLimits, MAX_WAITING } from './connection-limits.ts'
+import { CONNECTION_WAIT, CONNECTIONS, ConnectionLimits, MAX_WAITING } from './connection-limits.ts'
 import { HealthMonitor } from './health-monitor.ts'
 
 describe('ConnectionLimits', () => {
@@ -130,6 +131,15 @@ forEngine('postgres', (engine) => {
     end()
     await written
     await inUse(0)
+  })
+
+  test('a transaction that gets no connection does not wait for one to roll back', async () => {
+    hold(CONNECTIONS.writes)
+    await inUse(CONNECTIONS.writes)
+    const rejected = expect(store.change(nextRevision)).rejects.toThrow('overloaded')
+    await expect.poll(() => store.connections().waiting).toBe(1)
+    vi.advanceTimersByTime(CONNECTION_WAIT.statement)
+    await rejected
   })
 
   test('a failed transaction releases its connection', async () => {

@@ -135,7 +135,7 @@ class LazyClient implements PooledClient {
   async rollback(): Promise<void> {
     const isUnsent = this.#isUnsent
     this.#held = []
-    if (!isUnsent) await this.#send([ROLLBACK])
+    if (!isUnsent && this.#connected !== undefined) await this.#send([ROLLBACK])
   }
 
   release(): void {
