@@ -36,3 +36,38 @@ test.each([-3_600_000, 3_600_000])(
     expect(peers.listeners()).toEqual([{ ...status, silentSince: new Date(seen).toISOString() }])
   },
 )
+
+test('changes that were read before a query failed are reported by the next read', async () => {
+  const state = { report: 1, listener: status, fails: false }
+  const reported: string[] = []
+  let peersChanged = 0
+  const peers = createPeerStates({
+    repository: {
+      others: async () =>
+        ['b', 'c'].map((name) => ({
+          ...{ name, run: name, hostId: 'there', listeners: 1, silence: 0 },
+          report: state.report,
+        })),
+      async listenersOf(name) {
+        if (name === 'c' && state.fails) throw new Error('on purpose')
+        return [{ id: 1, status: state.listener }]
+      },
+    },
+    self: { name: 'a', run: 'a', hostId: 'here' },
+    onListenersChanged: (endpoint) => reported.push(endpoint),
+    onPeersChanged: () => {
+      peersChanged++
+    },
+  })
+  await peers.read()
+  const { version } = peers
+  Object.assign(state, { report: 2, listener: { ...status, state: 'failed' }, fails: true })
+  await expect(peers.read()).rejects.toThrow('on purpose')
+  expect(peers.listeners()).toEqual([status, status])
+  state.fails = false
+  await peers.read()
+  expect(peers.listeners()).toEqual([state.listener, state.listener])
+  expect(peers.version).toBe(version + 1)
+  expect(peersChanged).toBe(2)
+  expect(reported).toEqual([status.endpoint, status.endpoint])
+})

@@ -17,7 +17,7 @@ export interface PeerStates {
   listeners(): ListenerStatus[]
   /** Yields the listeners of live nodes on the host of this node. */
   listenersOnThisHost(): Iterable<ListenerStatus>
-  /** Reads what has changed since the last time. */
+  /** Reads what has changed since the last time. If that fails, nothing has changed here. */
   read(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export interface PeerStatesDeps {
 /** A node and its listeners by id. */
 interface Peer {
   readonly node: OtherNode
-  readonly listeners: Map<number, ListenerStatus>
+  readonly listeners: ReadonlyMap<number, ListenerStatus>
   /** When the node was last seen, by `performance.now()`. */
   readonly seenAt: number
 }
@@ -56,9 +56,10 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
     if (before?.node.run !== node.run || before.node.report > node.report) {
       return readAll(node, changed)
     }
-    const { listeners } = before
-    const peer = { node, listeners, seenAt: performance.now() - node.silence }
-    if (before.node.report === node.report) return peer
+    const seenAt = performance.now() - node.silence
+    if (before.node.report === node.report) return { ...before, node, seenAt }
+    // A copy: the next read must find the same changes if this one fails.
+    const listeners = new Map(before.listeners)
     for (const { id, status } of await repository.listenersOf(node.name, before.node.report)) {
       const previous = listeners.get(id)
       if (previous?.state !== status.state || previous.revision !== status.revision) {
@@ -66,7 +67,7 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
       }
       listeners.set(id, status)
     }
-    if (listeners.size === node.listeners) return peer
+    if (listeners.size === node.listeners) return { node, listeners, seenAt }
     // Deleted listeners leave no row, so read all of them again.
     for (const { endpoint } of listeners.values()) changed.add(endpoint)
     return readAll(node, changed)
@@ -95,7 +96,6 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
     },
     async read() {
       const rows = await repository.others(self.name)
-      nodes = rows.map(toStatus)
       const nextAlive = new Map<string, Peer>()
       const nextDead = new Map<string, Peer>()
       const changed = new Set<string>()
@@ -111,6 +111,7 @@ export function createPeerStates(deps: PeerStatesDeps): PeerStates {
       }
       const isOtherSet =
         alive.size !== nextAlive.size || nextAlive.keys().some((name) => !alive.has(name))
+      nodes = rows.map(toStatus)
       alive = nextAlive
       dead = nextDead
       if (isOtherSet || changed.size > 0) {
