@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../open.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
 
@@ -127,6 +127,22 @@ forEngine('sqlite', (engine) => {
     expect(node.changedOutside()).toBe(false)
     await node.db.insertInto('databases').values(insert('by-node')).execute()
     expect(await tool.db.selectFrom('databases').select('name').execute()).toHaveLength(2)
+  })
+
+  test('detects an outside change after a check that failed', async () => {
+    const node = await engine.open('node')
+    const tool = await engine.open('tool')
+    await tool.db.insertInto('databases').values({ name: 'by-tool', created_at: 1 }).execute()
+    await nextTurn()
+    const spy = vi.spyOn(StatementSync.prototype, 'get')
+    onTestFinished(() => spy.mockRestore())
+    // The check reads the version of the reading connection, then that of the writing one.
+    spy.mockReturnValueOnce({ data_version: -1 })
+    spy.mockImplementationOnce(() => {
+      throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 })
+    })
+    expect(() => node.changedOutside()).toThrow('The disk failed')
+    expect(node.changedOutside()).toBe(true)
   })
 
   test('reads a change of another process after detecting it, also in the same turn', async () => {

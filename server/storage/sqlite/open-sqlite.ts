@@ -165,8 +165,8 @@ function engineOf({
       // Reads of this turn need this version anyway. It is unchanged if nothing was committed.
       const committed = driver.version()
       if (committed === checked) return false
-      checked = committed
       const now = version()
+      checked = committed
       if (now === seen) return false
       seen = now
       driver.refresh()
