@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { ensureOperator } from '../../access/people.ts'
 import { createToken } from '../../access/tokens.ts'
@@ -40,6 +41,9 @@ async function setUp(
   store: Store,
   before: (endpoint: string) => Promise<unknown> = async () => {},
   now: () => number = Date.now,
+  onError: (error: unknown) => void = (error) => {
+    throw error
+  },
 ) {
   const writer = createEndpointWriter(store, record)
   const personId = await ensureOperator(store, 0)
@@ -58,9 +62,7 @@ async function setUp(
     },
     publish: () => {},
     now,
-    onError: (error) => {
-      throw error
-    },
+    onError,
   })
   running.push(bulk)
   const session = { hash: 'x', id: 'x', created_at: 0, last_seen_at: 0, expires_at: 1 }
@@ -258,6 +260,45 @@ forEachEngine((engine) => {
       bulk.wake()
       expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', made: 50, failed: 0 })
     }, WAIT)
+  })
+
+  test('a change whose outcome could not be stored is made again after those in progress', async () => {
+    const store = await open(engine)
+    const gate = Promise.withResolvers<void>()
+    const attempts: string[] = []
+    let fails = false
+    const failing: Store = {
+      ...store,
+      change(work) {
+        if (!fails) return store.change(work)
+        fails = false
+        return Promise.reject(new StoreUnavailable())
+      },
+    }
+    const onError = vi.fn()
+    const before = async (endpoint: string) => {
+      attempts.push(endpoint)
+      if (endpoint === at(1000)) return gate.promise
+      fails = attempts.length === 2
+      throw new Failure('endpoint-not-found', 'endpoint not found')
+    }
+    const { bulk, request } = await setUp(failing, before, undefined, onError)
+    const changes = [1000, 1001].map((port) => ({ endpoint: at(port), remove: true }) as const)
+    const { id } = await bulk.begin(request(changes))
+    await expect.poll(() => onError).toHaveBeenCalledOnce()
+    bulk.wake()
+    // More queries than a run makes before its first change.
+    for (let n = 0; n < 20; n++) {
+      await bulk.page(id, -1, 1)
+      await nextTurn()
+    }
+    expect(attempts).toEqual([at(1000), at(1001)])
+    gate.resolve()
+    await vi.waitFor(async () => {
+      bulk.wake()
+      expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', unchanged: 2, left: 0 })
+    }, WAIT)
+    expect(attempts).toEqual([at(1000), at(1001), at(1001)])
   })
 
   test('an undo reverses changes of endpoints that were not changed since', async () => {

@@ -131,7 +131,7 @@ export function createClaims(store: Store, now: () => number) {
     storeOutcomes(
       id: string,
       failed: readonly FailedChange[],
-      unchanged: readonly number[] = [],
+      unchanged: readonly number[],
     ): Promise<void> {
       return store.change(async (trx) => {
         const row = await trx

@@ -79,10 +79,19 @@ async function makeChanges(
   let { hasFailed } = claimed
   let end: End = 'done'
   let failed: FailedChange[] = []
+  const storeOutcomes = async (batch: readonly FailedChange[], unchanged: readonly number[]) => {
+    try {
+      await claims.storeOutcomes(id, batch, unchanged)
+    } catch (error) {
+      // The next run makes these changes again, once all workers of this one have ended.
+      end = 'interrupted'
+      onError(error)
+    }
+  }
   const storeFailed = async () => {
     const batch = failed
     failed = []
-    if (batch.length > 0) await claims.storeOutcomes(id, batch)
+    if (batch.length > 0) await storeOutcomes(batch, [])
   }
   const make = async (at: number, change: EndpointChangeInput) => {
     const part = { change: id, at, claim: claims.claimant }
@@ -94,7 +103,7 @@ async function makeChanges(
       if (error instanceof ClaimLost) end = 'lost'
       else if (isInterruption(error)) end = 'interrupted'
       else if ('remove' in change && isNotFound(error)) {
-        await claims.storeOutcomes(id, [], [at])
+        await storeOutcomes([], [at])
       } else {
         hasFailed = true
         const isKnown = error instanceof Failure
