@@ -9,6 +9,7 @@ import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
 import { nameList } from './name-list.ts'
+import { requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 const input = z.object({
   operands: z.tuple([z.string()]),
@@ -29,9 +30,10 @@ export const run: RunCommand = async (context) => {
  * running node opens it and reports whether that succeeds.
  *
  * @param databases names; empty: every database.
- * @throws Failure `bad-parameter`, `bad-database-name`
+ * @throws Failure `bad-parameter`, `bad-database-name`; `conflict` if the last endpoint that reaches
+ * `_system` would lose it.
  */
-async function addEndpoint(
+export async function addEndpoint(
   store: Store,
   record: Recorder,
   text: string,
@@ -39,6 +41,8 @@ async function addEndpoint(
 ): Promise<string> {
   const endpoint = formatAddress(readAddress(text))
   const mapping = [...createMapping([...databases]).names]
-  await writeEndpoint(store, { endpoint, databases: mapping }, { record, actor: COMMAND_LINE })
+  const guard = requireOtherAdminEndpoint(endpoint)
+  const change = { record, actor: COMMAND_LINE, guard }
+  await writeEndpoint(store, { endpoint, databases: mapping }, change)
   return endpoint
 }

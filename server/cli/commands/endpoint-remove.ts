@@ -1,15 +1,14 @@
 import * as z from 'zod/mini'
 import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
-import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import { readAddress } from '../../endpoints/address.ts'
-import { readEndpoints } from '../../endpoints/registry/repository.ts'
 import { deleteEndpoint } from '../../endpoints/writes/endpoint-writer.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
+import { requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 const input = z.object({ operands: z.tuple([z.string()]) })
 
@@ -26,21 +25,14 @@ export const run: RunCommand = async (context) => {
  * @throws Failure `endpoint-not-found`; `conflict` if it is the last endpoint that reaches
  * `_system`.
  */
-async function removeEndpoint(store: Store, record: Recorder, text: string): Promise<string> {
+export async function removeEndpoint(
+  store: Store,
+  record: Recorder,
+  text: string,
+): Promise<string> {
   const address = formatAddress(readAddress(text))
-  const stored = await readEndpoints(store)
-  if (!stored.some(({ endpoint }) => endpoint === address)) {
-    throw new Failure('endpoint-not-found', `There is no endpoint ${address}.`)
-  }
-  const leadsIn = stored.filter(
-    ({ databases }) => databases.length === 0 || databases.includes(SYSTEM_DATABASE),
-  )
-  if (leadsIn.length === 1 && leadsIn[0]?.endpoint === address) {
-    throw new Failure(
-      'conflict',
-      `${address} is the last endpoint that serves _system. Add another one first.`,
-    )
-  }
-  await deleteEndpoint(store, address, { record, actor: COMMAND_LINE })
+  const guard = requireOtherAdminEndpoint(address)
+  const isRemoved = await deleteEndpoint(store, address, { record, actor: COMMAND_LINE, guard })
+  if (!isRemoved) throw new Failure('endpoint-not-found', `There is no endpoint ${address}.`)
   return address
 }
