@@ -184,6 +184,15 @@ describe('/_api/health', () => {
   })
 })
 
+describe('/_api/session', () => {
+  it('names the endpoint that received the request, and not that of its URL', async () => {
+    for (const through of [listener(), outside, listener({ name: 'unix:///run/a.sock' })]) {
+      const session = await (await request('/_api/session', {}, through)).json()
+      expect(session).toMatchObject({ endpoint: through.name })
+    }
+  })
+})
+
 describe('/_api/openapi.json', () => {
   interface Response {
     readonly $ref?: string

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { forward } from '../support/server/forward.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 
@@ -94,6 +95,22 @@ test('The panel leaves the table usable and closes by going back', async ({ page
   await page.goto(panelPath('tcp://127.0.0.1:1'))
   await page.getByRole('button', { name: 'Back to the list' }).click()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+})
+
+test('The endpoint of the page is known behind a proxy', async ({ page, gatehouse }) => {
+  const { address } = await added(gatehouse)
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  const port = await gatehouse.freePort()
+  await using _ = await forward(port, gatehouse.port)
+  await gatehouse.signIn(page, consolePath)
+  await page.goto(`http://127.0.0.1:${port}${panelPath(own)}`)
+  await expect(panelOf(page, own)).toContainText('You are here')
+  await expect(rowOf(page, own)).toContainText('You are here')
+  await expect(rowOf(page, address)).not.toContainText('You are here')
+  await panelOf(page, own).getByRole('button', { name: 'Remove endpoint' }).click()
+  await expect(page.getByRole('dialog', { name: `Remove ${own}?` })).toContainText(
+    'You are connected through this endpoint. This page will stop working.',
+  )
 })
 
 test('The suggested commands work in a shell', async ({ page, gatehouse, context }) => {

@@ -35,7 +35,7 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
         responses: { 200: currentSession },
       }),
       requireRole('known', { inMemory: true }),
-      (c) => c.json(toSession(c.get('principal')), 200),
+      (c) => c.json(toSession(c.get('principal'), c.env.listener.name), 200),
     )
     .delete(
       '/',
@@ -188,7 +188,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
 
 const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
 
-function toSession(principal: Principal | undefined): CurrentSession {
+function toSession(principal: Principal | undefined, endpoint: string): CurrentSession {
   if (principal === undefined) return null
   const { personId, username, name, provider, role, by, expires, idleExpires } = principal
   return {
@@ -196,5 +196,6 @@ function toSession(principal: Principal | undefined): CurrentSession {
     by,
     expires: time(expires),
     idleExpires: time(idleExpires),
+    endpoint,
   }
 }

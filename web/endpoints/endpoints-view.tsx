@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { databasesQuery } from '../app/queries.ts'
-import { useHasRole } from '../shared/session/person.ts'
+import { useHasRole, useOwnEndpoint } from '../shared/session/person.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
@@ -13,7 +13,6 @@ import { BulkDialogOutlet, preloadBulkDialog } from './bulk/bulk-dialog-outlet.t
 import { useRemainingSelection } from './bulk/remaining-selection.ts'
 import classes from './endpoints-view.module.css'
 import { preloadForms } from './form/load-forms.ts'
-import { ownEndpoint } from './model/admin-access.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 import { searchTexts, withState } from './model/list/endpoint-filter.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './model/list/endpoint-sort.ts'
@@ -79,7 +78,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const selection = useSelection(rows, shown)
   const { selected } = selection
   useRemainingSelection(selection.choose)
-  const here = useMemo(() => ownEndpoint(location, rows), [rows])
+  const here = useOwnEndpoint()
   // Viewers see no actions that they may not take.
   const changes = mayChange
     ? {
@@ -149,7 +148,9 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       {shown.length === 0 && text !== '' && (
         <NoEndpoint text={text} hidden={rows.length} onClear={() => filter('')} />
       )}
-      {mayChange && rows.length === 1 && text === '' && <FirstStart own={here !== undefined} />}
+      {mayChange && rows.length === 1 && text === '' && (
+        <FirstStart own={rows[0]?.address === here} />
+      )}
       <div className={foot.foot}>
         {selected.size > 0 && (
           <SelectionBar

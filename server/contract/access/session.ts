@@ -16,6 +16,7 @@ export const currentSession = z.nullable(
       z.string().check(z.describe('the latest time at which it ends, ISO 8601, UTC')),
     ),
     idleExpires: z.nullable(z.string().check(z.describe('when it ends if it is not used'))),
+    endpoint: z.string().check(z.describe('the address of the endpoint that received the request')),
   }),
 )
 

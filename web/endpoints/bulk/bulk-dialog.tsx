@@ -39,7 +39,7 @@ export interface BulkDialogProps {
   readonly rows: readonly EndpointRow[]
   readonly selected: ReadonlySet<string>
   /** Address of the endpoint that serves this page. */
-  readonly here: string | undefined
+  readonly here: string
   /** Returns the element to focus after the bar has closed. */
   readonly returnTo: () => HTMLElement | null
 }

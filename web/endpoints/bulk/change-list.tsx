@@ -9,7 +9,7 @@ const MAX_CHANGES = 100
 export function ChangeList(props: {
   tasks: readonly BulkTask[]
   /** Address of the endpoint that serves this page. */
-  here: string | undefined
+  here: string
 }) {
   const { tasks, here } = props
   const isOwn = ({ row }: BulkTask) => row.address === here

@@ -22,7 +22,7 @@ const plan = (input: Partial<BulkPlanInput>) =>
     name: '',
     rows,
     selected: new Set(rows.map(({ address }) => address)),
-    here: undefined,
+    here: 'unix:///run/gatehouse.sock',
     ...input,
   })
 const mapped = ({ tasks }: ReturnType<typeof plan>) =>

@@ -31,7 +31,7 @@ export interface BulkPlanInput {
   /** The selected addresses. */
   readonly selected: ReadonlySet<string>
   /** Address of the endpoint that serves this page. */
-  readonly here: string | undefined
+  readonly here: string
 }
 
 /**

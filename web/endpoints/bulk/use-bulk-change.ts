@@ -8,7 +8,7 @@ import type { BulkPlan } from './plan-bulk.ts'
 import { selectUnchangedAfter } from './remaining-selection.ts'
 
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
-export function useBulkChange(here: string | undefined, onStarted: () => void) {
+export function useBulkChange(here: string, onStarted: () => void) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {

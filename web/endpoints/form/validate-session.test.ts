@@ -14,6 +14,7 @@ const session = (id: string, role: Role) => ({
   by: 'session' as const,
   expires: null,
   idleExpires: null,
+  endpoint: 'tcp://127.0.0.1:8529',
 })
 const me = person('1', 'operator')
 

@@ -19,7 +19,7 @@ const row = (
   if (made === undefined) throw new Error('no row')
   return made
 }
-const page = { protocol: 'http:', hostname: '127.0.0.1', port: '8529' }
+const page = { hostname: '127.0.0.1' }
 const check = (
   rows: EndpointRow[],
   changes: ChangeContext['changes'],
@@ -29,7 +29,7 @@ const check = (
     changes,
     rows,
     databases: ['_system', 'blog', 'shop'],
-    here: undefined,
+    here: 'unix:///run/gatehouse.sock',
     drainSeconds: 30,
     page,
     ...more,
@@ -118,7 +118,7 @@ describe('changing a mapping', () => {
   })
 
   test('offers no endpoint that this browser cannot reach', () => {
-    const wide = { ...page, hostname: '10.0.0.4' }
+    const wide = { hostname: '10.0.0.4' }
     const own = row(8529, [], 'listening', 0, 'tcp://10.0.0.4:8529')
     const changes = [{ address: own.address, after: ['shop'] }]
     const context = { here: own.address, page: wide }
@@ -131,7 +131,10 @@ describe('changing a mapping', () => {
     expect(cut.consequences).toContain(
       'This browser cannot reach the console through another endpoint.',
     )
-    const open = check([own, row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')], changes, context)
+    const ipv6 = row(8530, [], 'listening', 0, 'tcp://[::]:8530')
+    expect(check([own, ipv6], changes, context).otherConsole).toBeUndefined()
+    const ipv4 = row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')
+    const open = check([own, ipv6, ipv4], changes, context)
     expect(open.otherConsole?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
   })
 })

@@ -4,7 +4,7 @@ import {
   isLoopbackHost,
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
-import { consoleUrl, isAdminAccess, type PageLocation } from '../model/admin-access.ts'
+import { consoleUrl, isAdminAccess, type PageLocation, pageHost } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { listNames, serves } from '../model/mapping.ts'
 
@@ -42,7 +42,7 @@ export interface ChangeContext {
   /** The names of all databases; empty until they are loaded. */
   readonly databases: readonly string[]
   /** Address of the endpoint that serves this page. */
-  readonly here: string | undefined
+  readonly here: string
   /** Whether the sentences name the endpoint. Default: true for several changes. */
   readonly named?: boolean
   /** Drain time of removed endpoints, in seconds; omitted from the sentence if undefined. */
@@ -142,7 +142,7 @@ function findOtherConsole(
   adminEndpoints: readonly string[],
   page: PageLocation,
 ): OtherConsole | undefined {
-  const onLoopback = isLoopbackHost(page.hostname.replace(/^\[|\]$/g, ''))
+  const onLoopback = isLoopbackHost(pageHost(page))
   for (const address of adminEndpoints) {
     const parsed = parseAddress(address)
     const url = consoleUrl(address, page)

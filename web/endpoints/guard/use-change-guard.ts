@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { databasesQuery } from '../../app/queries.ts'
-import { ownEndpoint } from '../model/admin-access.ts'
+import { useOwnEndpoint } from '../../shared/session/person.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { readDrainSeconds } from '../model/page-meta.ts'
 import { type ChangeContext, type ChangeGuard, checkChanges } from './check-changes.ts'
 
 /**
- * Returns {@link checkChanges} bound to the location, the databases and the drain time of this
- * page.
+ * Returns {@link checkChanges} bound to the endpoint, the location, the databases and the drain
+ * time of this page.
  * @example
  * const check = useChangeGuard(rows)
  * const guard = check([{ address, after: null }])
@@ -18,13 +18,14 @@ export function useChangeGuard(
   { named }: Pick<ChangeContext, 'named'> = {},
 ): (changes: ChangeContext['changes']) => ChangeGuard {
   const { data: databases = [] } = useQuery(databasesQuery)
+  const here = useOwnEndpoint()
   return (changes) =>
     checkChanges({
       changes,
       ...(named === undefined ? {} : { named }),
       rows,
       databases,
-      here: ownEndpoint(location, rows),
+      here,
       drainSeconds: readDrainSeconds(),
       page: location,
     })

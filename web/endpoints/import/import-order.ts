@@ -7,14 +7,12 @@ import type { ImportChange } from './import-plan.ts'
  * and the endpoint that serves this page at the very end. No database becomes unreachable in
  * between.
  *
- * @param here the address of the endpoint that serves this page, if known.
+ * @param here the address of the endpoint that serves this page.
  */
-export const orderChanges = (
-  changes: readonly ImportChange[],
-  here: string | undefined,
-): ImportChange[] => changes.toSorted((a, b) => rank(a, here) - rank(b, here))
+export const orderChanges = (changes: readonly ImportChange[], here: string): ImportChange[] =>
+  changes.toSorted((a, b) => rank(a, here) - rank(b, here))
 
-function rank({ kind, address, before, after }: ImportChange, here: string | undefined): number {
+function rank({ kind, address, before, after }: ImportChange, here: string): number {
   if (kind === 'added') return 0
   const removesAdminAccess = servesSystem(before) && !servesSystem(after)
   if (removesAdminAccess && address === here) return 4

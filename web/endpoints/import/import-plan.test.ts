@@ -66,7 +66,7 @@ describe('comparing a file with the configuration', () => {
         const before = now.map(({ address, databases }) => row(address, databases))
         const plan = planImport(wanted, before, remove)
         const state = new Map(now.map(({ address, databases }) => [address, databases]))
-        for (const { address, after } of orderChanges(plan.changes, undefined)) {
+        for (const { address, after } of orderChanges(plan.changes, 'tcp://127.0.0.1:8529')) {
           if (after === null) state.delete(address)
           else state.set(address, [...after])
         }

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
+import { useOwnEndpoint } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
@@ -10,7 +11,6 @@ import { loadBulkBar } from '../bulk/load-bulk-bar.ts'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
-import { ownEndpoint } from '../model/admin-access.ts'
 import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
@@ -51,6 +51,7 @@ export function ImportPreview(props: ImportPreviewProps) {
     () => (rows === undefined ? undefined : planImport(wanted, rows, remove)),
     [wanted, rows, remove],
   )
+  const here = useOwnEndpoint()
   const check = useChangeGuard(rows ?? [], { named: true })
   const [asking, setAsking] = useState<{ readonly removeAnyway: boolean }>()
   const ready = plan !== undefined
@@ -65,7 +66,6 @@ export function ImportPreview(props: ImportPreviewProps) {
   }
   if (plan === undefined || rows === undefined) return <SkeletonRows what="the endpoints" />
 
-  const here = ownEndpoint(location, rows)
   const guard = check(plan.changes)
   const { refused } = guard
   const warnings = importWarnings(plan, databases)

@@ -85,7 +85,7 @@ export async function startImport(
   options: {
     readonly queryClient: QueryClient
     /** Address of the endpoint that serves this page. */
-    readonly here: string | undefined
+    readonly here: string
     readonly removeAnyway: boolean
     /** Called with the id once the server has accepted the import. */
     readonly onStarted: (id: string) => void

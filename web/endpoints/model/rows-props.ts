@@ -7,7 +7,7 @@ import type { LiveFigures } from './live-figures.ts'
 export interface EndpointRowsProps {
   readonly rows: readonly EndpointRow[]
   /** Address of the endpoint that serves this page. */
-  readonly here: string | undefined
+  readonly here: string
   /** The names of all databases; `undefined` until they are loaded. */
   readonly databases: readonly string[] | undefined
   readonly figures: LiveFigures

@@ -2,13 +2,16 @@ import { expect, test } from 'vitest'
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { tryCommands } from './curl.ts'
 
-const page = { protocol: 'http:', hostname: '[::1]', port: '8529' }
-
-const commands = (text: string, mapping: string[], database: string, mayStore = true) => {
+const commands = (
+  text: string,
+  mapping: string[],
+  database: string,
+  { mayStore = true, hostname = '[::1]' } = {},
+) => {
   const parsed = parseAddress(text)
   if (!parsed.ok) throw new Error(parsed.message)
   const target = { address: parsed.address, mapping, database, mayStore }
-  return tryCommands(target, page).map((command) => command.text)
+  return tryCommands(target, { hostname }).map((command) => command.text)
 }
 
 test('only the default database is requested without its name', () => {
@@ -30,14 +33,24 @@ test('_system lists the endpoints', () => {
 })
 
 test('commands that store need the permission', () => {
-  expect(commands('tcp://127.0.0.1:8530', [], 'blog', false)).toHaveLength(2)
+  expect(commands('tcp://127.0.0.1:8530', [], 'blog', { mayStore: false })).toHaveLength(2)
 })
 
 test.each([
   ['tcp://[::2]:8530', "curl 'http://[::2]:8530/_api/health'"],
-  ['tcp://0.0.0.0:8530', "curl 'http://[::1]:8530/_api/health'"],
+  ['tcp://[::]:8530', "curl 'http://[::1]:8530/_api/health'"],
+  ['tcp://0.0.0.0:8530', 'curl http://127.0.0.1:8530/_api/health'],
   ['unix:///run/a.sock', 'curl --unix-socket /run/a.sock http://localhost/_api/health'],
   ["unix:///run/it's here", "curl --unix-socket '/run/it'\\''s here' http://localhost/_api/health"],
 ])('%s is requested with %s', (address, command) => {
   expect(commands(address, [], '_system')[0]).toBe(command)
+})
+
+test.each([
+  ['tcp://0.0.0.0:8530', '192.168.1.10', 'curl http://192.168.1.10:8530/_api/health'],
+  ['tcp://[::]:8530', '192.168.1.10', "curl 'http://[<IPv6 address>]:8530/_api/health'"],
+  ['tcp://0.0.0.0:8530', '[2001:db8::7]', "curl 'http://<IPv4 address>:8530/_api/health'"],
+  ['tcp://[::]:8530', 'gate.example', 'curl http://gate.example:8530/_api/health'],
+])('%s is requested from a page at %s with %s', (address, hostname, command) => {
+  expect(commands(address, [], '_system', { hostname })[0]).toBe(command)
 })

@@ -1,7 +1,11 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { type Address, formatHost, isWildcard } from '../../../server/contract/endpoints/address.ts'
+import {
+  type Address,
+  formatHost,
+  isLoopbackHost,
+} from '../../../server/contract/endpoints/address.ts'
 import { shellQuote } from '../../shared/ui/text/shell-quote.ts'
-import type { PageLocation } from '../model/admin-access.ts'
+import { type PageLocation, pageHost, reachableHost } from '../model/admin-access.ts'
 import { defaultOf } from '../model/mapping.ts'
 
 /** A shell command with its description. */
@@ -21,7 +25,7 @@ export interface TryTarget {
 
 /**
  * Returns commands that run in a shell where `TOKEN` is set. A wildcard address is replaced by the
- * host name of the page.
+ * host of the page, if it serves that, and otherwise by a placeholder.
  */
 export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[] {
   const { address, mapping, database, mayStore } = target
@@ -53,6 +57,14 @@ const socketOption = (address: Address) =>
 
 function originOf(address: Address, page: PageLocation): string {
   if (address.scheme === 'unix') return 'http://localhost'
-  const host = isWildcard(address) ? page.hostname.replace(/^\[|\]$/g, '') : address.host
-  return `${address.scheme === 'ssl' ? 'https' : 'http'}://${formatHost(host)}:${address.port}`
+  const host = reachableHost(address, page)
+  const shown = host === undefined ? substituteHost(address.host, page) : formatHost(host)
+  return `${address.scheme === 'ssl' ? 'https' : 'http'}://${shown}:${address.port}`
+}
+
+/** Returns the host of a wildcard whose family is not that of the page's host. */
+function substituteHost(wildcard: string, page: PageLocation): string {
+  const isLocal = isLoopbackHost(pageHost(page))
+  if (wildcard === '::') return isLocal ? '[::1]' : '[<IPv6 address>]'
+  return isLocal ? '127.0.0.1' : '<IPv4 address>'
 }

@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { databasesQuery } from '../../app/queries.ts'
-import { useHasRole } from '../../shared/session/person.ts'
+import { useHasRole, useOwnEndpoint } from '../../shared/session/person.ts'
 import { IconCopyPlus, IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { exactTime } from '../../shared/ui/text/relative-time.tsx'
 import { preloadForms } from '../form/load-forms.ts'
-import { findOwnEndpoint } from '../model/admin-access.ts'
 import { YouAreHere } from '../table/cells/you-are-here.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointLog } from './endpoint-log.tsx'
@@ -24,7 +23,7 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
   const mayChange = useHasRole('operator')
   const { data: databases } = useQuery(databasesQuery)
   const gone = goneAt !== undefined
-  const here = !gone && findOwnEndpoint(location, [address]) === address
+  const here = useOwnEndpoint() === address && !gone
   return (
     <>
       {gone && (

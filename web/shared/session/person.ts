@@ -13,10 +13,12 @@ export type SessionEnd =
   /** Another person signed in with this browser. */
   | { readonly by: 'another'; readonly username: string }
 
-/** The person who opened the page, and how their session ended. {@link SessionGate} provides it. */
+/** The session that the page was opened with, as last fetched. {@link SessionGate} provides it. */
 export interface Presence {
   readonly person: SignedIn
   readonly end: SessionEnd | undefined
+  /** Address of the endpoint that serves this page. */
+  readonly endpoint: string
 }
 
 /** Provides {@link usePresence}; undefined outside the gate. */
@@ -28,6 +30,9 @@ export function usePresence(): Presence {
   if (presence === undefined) throw new Error('usePresence requires SessionGate')
   return presence
 }
+
+/** Returns the address of the endpoint that serves this page, also behind a proxy. */
+export const useOwnEndpoint = (): string => usePresence().endpoint
 
 /**
  * Returns whether the person has at least the needed role. The server enforces access; this only

@@ -14,6 +14,7 @@ const session = {
   by: 'session' as const,
   expires: time(168 * HOUR),
   idleExpires: time(12 * HOUR),
+  endpoint: 'tcp://127.0.0.1:8529',
 }
 
 test.each([

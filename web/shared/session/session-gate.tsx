@@ -39,7 +39,10 @@ export function SessionGate({ children }: PropsWithChildren) {
     return () => void queryClient.invalidateQueries({ predicate: isNotSession })
   }, [end, queryClient])
 
-  const presence = useMemo(() => opened && { person: opened.person, end }, [opened, end])
+  const presence = useMemo(
+    () => opened && { person: opened.person, end, endpoint: opened.endpoint },
+    [opened, end],
+  )
   const isSignedOut = data === null && opened === undefined
   useEffect(() => {
     if (isSignedOut) location.replace(signInUrl(location))
