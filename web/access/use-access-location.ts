@@ -1,5 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { ROLES, type Role } from '../../server/contract/access/role.ts'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 
 const textOf = (search: Record<string, unknown>, key: string) => {
   const value = search[key]
@@ -40,13 +41,13 @@ export function readTokensSearch(search: Record<string, unknown>): TokensSearch 
  */
 export function usePeopleLocation() {
   const search = useSearch({ from: '/access/people' })
-  const navigate = useNavigate()
-  const go = (next: PeopleSearch) => void navigate({ to: '/access/people', search: next })
+  const dialogs = useDialogNavigation()
+  const at = (next: PeopleSearch) => ({ to: '/access/people', search: next })
   return {
     search,
-    showSessions: (sessions: string) => go({ sessions }),
-    askRole: (change: string, role: Role) => go({ change, role }),
-    close: () => go({}),
+    showSessions: (sessions: string) => dialogs.open(at({ sessions })),
+    askRole: (change: string, role: Role) => dialogs.open(at({ change, role })),
+    close: () => dialogs.close(at({})),
   }
 }
 
@@ -56,11 +57,11 @@ export type TokensPath = '/access/tokens' | '/me'
 /** Returns the URL search of a page with tokens and functions that navigate within it. */
 export function useTokensLocation(path: TokensPath) {
   const search: TokensSearch = useSearch({ strict: false })
-  const navigate = useNavigate()
+  const dialogs = useDialogNavigation()
   return {
     search,
-    add: () => void navigate({ to: path === '/me' ? '/me/new-token' : '/access/tokens/new' }),
-    revoke: (id: string) => void navigate({ to: path, search: { revoke: id } }),
-    close: () => void navigate({ to: path, search: {} }),
+    add: () => dialogs.open({ to: path === '/me' ? '/me/new-token' : '/access/tokens/new' }),
+    revoke: (id: string) => dialogs.open({ to: path, search: { revoke: id } }),
+    close: () => dialogs.close({ to: path, search: {} }),
   }
 }

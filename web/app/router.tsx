@@ -1,4 +1,5 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { restoresScroll } from '../shared/navigation/use-dialog-navigation.ts'
 import { LazyFailure } from '../shared/ui/feedback/lazy-failure.tsx'
 import { rootRoute } from './root-route.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'
@@ -35,7 +36,7 @@ export const router = createRouter({
     ).toString()
     return text === '' ? '' : `?${text}`
   },
-  scrollRestoration: true,
+  scrollRestoration: restoresScroll,
 })
 
 declare module '@tanstack/react-router' {

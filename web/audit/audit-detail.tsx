@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { exactTime } from '../shared/ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
@@ -10,6 +11,7 @@ import { diffFields } from './diff-fields.ts'
 /** Details of an audit row: the state before and after, the time, the caller, and the hash. */
 export function AuditDetail({ row }: { row: AuditRow }) {
   const mayRestore = useHasRole('operator')
+  const { opening } = useDialogNavigation()
   const lines = diffFields(row.before, row.after)
   return (
     <div className={classes.detail}>
@@ -44,6 +46,7 @@ export function AuditDetail({ row }: { row: AuditRow }) {
             <Link
               to="/activity/restore"
               search={(now) => ({ ...now, row: `${row.seq}` })}
+              state={opening}
               resetScroll={false}
               {...props}
             />

@@ -1,5 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { type DatabasesSearch, readDatabasesSearch } from './databases-search.ts'
 import type { DatabaseSort } from './table/database-sort.ts'
 
@@ -9,24 +10,22 @@ import type { DatabaseSort } from './table/database-sort.ts'
  */
 export function useDatabasesLocation() {
   const search = useSearch({ from: '/databases' })
-  const navigate = useNavigate()
+  const dialogs = useDialogNavigation()
   const actions = useMemo(() => {
-    const go = (to: '/databases' | '/databases/new', change: DatabasesSearch, replace = false) =>
-      void navigate({
-        to,
-        search: (now: { q?: string; sort?: string }) =>
-          readDatabasesSearch({ q: now.q, sort: now.sort, ...change }),
-        replace,
-        resetScroll: false,
-      })
+    const at = (to: '/databases' | '/databases/new', change: DatabasesSearch) => ({
+      to,
+      search: (now: { q?: string; sort?: string }) =>
+        readDatabasesSearch({ q: now.q, sort: now.sort, ...change }),
+    })
     return {
-      create: () => go('/databases/new', {}),
-      open: (name: string, replace = false) => go('/databases', { open: name }, replace),
-      drop: (name: string) => go('/databases', { drop: name }),
-      close: () => go('/databases', {}),
+      create: () => dialogs.open(at('/databases/new', {})),
+      drop: (name: string) => dialogs.open(at('/databases', { drop: name })),
+      close: () => dialogs.close(at('/databases', {})),
+      /** Closes the dialog that created a database, and shows the database. */
+      showCreated: (name: string) => dialogs.close(at('/databases', { open: name })),
       // Do not push a history entry for each sort order.
-      sort: (sort: DatabaseSort) => go('/databases', { sort }, true),
+      sort: (sort: DatabaseSort) => dialogs.replace(at('/databases', { sort })),
     }
-  }, [navigate])
-  return { search, ...actions }
+  }, [dialogs])
+  return { search, ...actions, opening: dialogs.opening }
 }

@@ -1,4 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import {
   type DocumentsSearch,
   type PagePosition,
@@ -23,56 +24,61 @@ export function useDocumentsLocation() {
   const search: DocumentsSearch = useSearch({ strict: false })
   const navigate = useNavigate()
 
-  const goTo = (to: Partial<CollectionRef>, next: DocumentsSearch = {}, replace = false) => {
-    // A new page or filter scrolls to the top. A dialog keeps the scroll position.
-    const resetScroll = (['after', 'cursor', 'filter'] as const).some(
-      (key) => next[key] !== search[key],
-    )
-    const rest = { search: readDocumentsSearch({ ...next }), replace, resetScroll }
-    if (to.database === undefined) void navigate({ to: '/documents', ...rest })
-    else if (to.collection === undefined) {
-      void navigate({ to: '/documents/$database', params: { database: to.database }, ...rest })
-    } else {
-      const params = { database: to.database, collection: to.collection }
-      void navigate({ to: '/documents/$database/$collection', params, ...rest })
-    }
-  }
+  const dialogs = useDialogNavigation()
+  const at = ({ database, collection }: Partial<CollectionRef>, next: DocumentsSearch = {}) => ({
+    ...pathOf(database, collection),
+    search: readDocumentsSearch({ ...next }),
+  })
   const list = withoutDialog(search)
   const { filter, sort, columns, count, selected } = search
   const here = {
     ...(database === undefined ? {} : { database }),
     ...(collection === undefined ? {} : { collection }),
   }
+  const openDialog = (dialog: DocumentsSearch) => dialogs.open(at(here, { ...list, ...dialog }))
+  /** Shows other documents, from the top. */
+  const show = (next: DocumentsSearch) => void navigate(at(here, next))
   return {
     database,
     collection,
     search,
     list,
-    goTo,
-    open: (id: string, replace = false) => goTo(here, { ...list, open: id }, replace),
-    edit: (id: string) => goTo(here, { ...list, edit: id }),
-    remove: (id: string) => goTo(here, { ...list, remove: id }),
-    create: () => goTo(here, { ...list, create: '1' }),
-    load: () => goTo(here, { ...list, import: '1' }),
-    empty: () => goTo(here, { ...list, empty: '1' }),
-    bulk: (change: 'edit' | 'delete') => goTo(here, { ...list, bulk: change }),
+    /** Shows all documents of a collection, the collections of a database, or the databases. */
+    goTo: (to: Partial<CollectionRef>) => void navigate(at(to)),
+    open: (id: string) => openDialog({ open: id }),
+    edit: (id: string) => openDialog({ edit: id }),
+    remove: (id: string) => openDialog({ remove: id }),
+    create: () => openDialog({ create: '1' }),
+    load: () => openDialog({ import: '1' }),
+    empty: () => openDialog({ empty: '1' }),
+    bulk: (change: 'edit' | 'delete') => openDialog({ bulk: change }),
     /** Changes the selection, and closes a dialog that changed the documents. */
-    select: (text: string) => goTo(here, { ...list, selected: text }, true),
-    follow: (job: string) => goTo(here, { filter, sort, columns, job }, true),
-    close: () => goTo(here, list),
+    select: (text: string) => dialogs.replace(at(here, { ...list, selected: text })),
+    follow: (job: string) => dialogs.replace(at(here, { filter, sort, columns, job })),
+    close: () => dialogs.close(at(here, list)),
+    /** Closes the dialog and shows a document that it stored. */
+    showStored: (id: string, to: CollectionRef) => dialogs.close(at(to, { ...list, open: id })),
+    /** Closes the dialog and shows the documents of a collection. */
+    showCollection: (to: CollectionRef) => dialogs.close(at(to)),
     /**
      * Changes the query, and returns to its first page. Another filter clears the selection, and is
      * counted on demand.
      */
     query: (change: Pick<DocumentsSearch, 'filter' | 'sort' | 'count'>) =>
-      goTo(here, {
+      show({
         filter,
         sort,
         columns,
         ...(change.filter === undefined && { count, selected }),
         ...change,
       }),
-    setColumns: (text: string) => goTo(here, { ...list, columns: text }, true),
-    page: (from: PagePosition) => goTo(here, { filter, sort, columns, count, selected, ...from }),
+    setColumns: (text: string) => dialogs.replace(at(here, { ...list, columns: text })),
+    page: (from: PagePosition) => show({ filter, sort, columns, count, selected, ...from }),
   }
+}
+
+function pathOf(database: string | undefined, collection: string | undefined) {
+  if (database === undefined) return { to: '/documents' } as const
+  if (collection === undefined) return { to: '/documents/$database', params: { database } } as const
+  return { to: '/documents/$database/$collection', params: { database, collection } } as const
 }

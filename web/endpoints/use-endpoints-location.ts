@@ -1,5 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 
 /** The search parameters of the Endpoints page: filter, order, and the open panel and dialog. */
 export interface EndpointsSearch {
@@ -34,42 +35,44 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
  */
 export function useEndpointsLocation() {
   const search = useSearch({ from: '/endpoints' })
-  const navigate = useNavigate()
+  const dialogs = useDialogNavigation()
   const actions = useMemo(() => {
-    const go = (
+    const at = (
       to: '/endpoints' | '/endpoints/new',
       change: (now: EndpointsSearch) => EndpointsSearch,
-      replace = false,
-    ) =>
-      void navigate({
-        to,
-        search: (now: EndpointsSearch) =>
-          readEndpointsSearch({ q: now.q, sort: now.sort, ...change(now) }),
-        replace,
-        resetScroll: false,
-      })
+    ) => ({
+      to,
+      search: (now: EndpointsSearch) =>
+        readEndpointsSearch({ q: now.q, sort: now.sort, ...change(now) }),
+    })
     // A dialog opens over the panel, which reappears when the dialog closes.
     const openDialog = (change: EndpointsSearch) =>
-      go('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change }))
+      dialogs.open(
+        at('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change })),
+      )
     const isDialog = (now: EndpointsSearch) =>
       now.edit !== undefined || now.remove !== undefined || now.bulk !== undefined
     return {
-      add: () => go('/endpoints/new', () => ({})),
-      duplicate: (address: string) => go('/endpoints/new', () => ({ like: address })),
-      open: (address: string) => go('/endpoints', () => ({ open: address })),
+      add: () => dialogs.open(at('/endpoints/new', () => ({}))),
+      duplicate: (address: string) => dialogs.open(at('/endpoints/new', () => ({ like: address }))),
+      open: (address: string) => dialogs.open(at('/endpoints', () => ({ open: address }))),
       edit: (address: string) => openDialog({ edit: address }),
       remove: (address: string) => openDialog({ remove: address }),
       bulk: (action: string) => openDialog({ bulk: action }),
-      closePanel: () => go('/endpoints', () => ({})),
+      closePanel: () => dialogs.close(at('/endpoints', () => ({}))),
       /** Closes the dialog and keeps the panel beneath it. */
       close: () =>
-        go('/endpoints', (now) =>
-          isDialog(now) && now.open !== undefined ? { open: now.open } : {},
+        dialogs.close(
+          at('/endpoints', (now) =>
+            isDialog(now) && now.open !== undefined ? { open: now.open } : {},
+          ),
         ),
       // Sorting replaces the history entry.
       sort: (sort: string | undefined) =>
-        go('/endpoints', ({ open }) => ({ ...(open && { open }), sort: sort ?? '' }), true),
+        dialogs.replace(
+          at('/endpoints', ({ open }) => ({ ...(open && { open }), sort: sort ?? '' })),
+        ),
     }
-  }, [navigate])
+  }, [dialogs])
   return { search, ...actions }
 }

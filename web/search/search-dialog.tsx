@@ -110,7 +110,8 @@ function useSelectResult(person: string) {
   return ({ id, target }: Item) => {
     rememberId(person, id)
     // Replaces the history entry of the search, so that Back leads to the page before it.
-    if ('to' in target) void navigate({ ...target, hash: '', replace: true } as { to: string })
+    if ('to' in target)
+      void navigate({ ...target, hash: '', replace: true, state: true } as { to: string })
     else if (target.act === 'keys') open('keys')
     else {
       setColorScheme(target.act)

@@ -39,7 +39,7 @@ const databaseSchema = (existing: readonly string[]) =>
   })
 
 function CreateForm() {
-  const { open, close } = useDatabasesLocation()
+  const { showCreated, close } = useDatabasesLocation()
   const { data: existing = [] } = useQuery(databasesQuery)
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const form = useDraftForm({
@@ -53,7 +53,7 @@ function CreateForm() {
     form.submit(() =>
       create.mutate(name, {
         // Not called if the dialog was closed before the response.
-        onSuccess: () => open(name, true),
+        onSuccess: () => showCreated(name),
         onError: (error) => form.showErrors(errorsOf(error)),
       }),
     )

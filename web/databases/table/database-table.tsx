@@ -101,7 +101,7 @@ function Gap({ height }: { height: number }) {
 function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   const { row, index, unreached } = props
   const { name, collections, documents, bytes, measured } = row
-  const { search, drop } = useDatabasesLocation()
+  const { search, drop, opening } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
   const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
   const isSystem = name === '_system'
@@ -117,6 +117,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
         <Link
           to="/databases"
           search={(now) => readDatabasesSearch({ q: now.q, sort: now.sort, open: name })}
+          state={opening}
           resetScroll={false}
           className={`mono ${classes.name}`}
         >

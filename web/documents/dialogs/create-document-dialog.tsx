@@ -21,7 +21,7 @@ const newDocumentSchema = z.object({
  */
 export function CreateDocumentDialog(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
-  const { list, goTo, close } = useDocumentsLocation()
+  const { showStored, close } = useDocumentsLocation()
   const form = useJsonForm({
     draft: `document of ${database}/${collection ?? ''}`,
     initialValues: { collection: collection ?? '', text: NEW_DOCUMENT },
@@ -36,7 +36,7 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
         {
           // Open the stored document, because the server may have generated its id. Not called if
           // the dialog was closed before the response.
-          onSuccess: ({ id }) => goTo(collectionRef, { ...list, open: id }, true),
+          onSuccess: ({ id }) => showStored(id, collectionRef),
           onError: form.showFailure,
         },
       ),

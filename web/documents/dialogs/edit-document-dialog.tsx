@@ -24,7 +24,7 @@ export function EditDocumentDialog({
   document: StoredDocument
 }) {
   const { id } = document
-  const { open, close } = useDocumentsLocation()
+  const { showStored, close } = useDocumentsLocation()
   // The draft includes the ETag it started from, to detect changes made before it was restored.
   const form = useJsonForm({
     draft: `document ${id} of ${collectionRef.database}/${collectionRef.collection}`,
@@ -53,7 +53,7 @@ export function EditDocumentDialog({
       save.mutate(
         { id, json: minifyJson(text), etag: theirs === null ? undefined : etag },
         // Not called if the dialog was closed before the response.
-        { onSuccess: () => open(id, true), onError: showError },
+        { onSuccess: () => showStored(id, collectionRef), onError: showError },
       ),
     )
   }

@@ -61,7 +61,7 @@ const conflicts: { value: OnConflict; label: string }[] = [
  */
 export function ImportDialog(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
-  const { goTo, close } = useDocumentsLocation()
+  const { showCollection, close } = useDocumentsLocation()
   const form = useDraftForm<ImportDraft>({
     draft: `import into ${database}/${collection ?? ''}`,
     unstored: ['file'],
@@ -152,7 +152,7 @@ export function ImportDialog(props: { database: string; collection: string | und
           result={load.data}
           collection={collectionRef.collection}
           ofArray={format === 'json'}
-          onClose={() => (collection === undefined ? goTo(collectionRef) : close())}
+          onClose={() => (collection === undefined ? showCollection(collectionRef) : close())}
         />
       ) : (
         <FormFrame

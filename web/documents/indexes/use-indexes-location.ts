@@ -1,4 +1,5 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** URL search of the Indexes page. */
@@ -19,19 +20,17 @@ export const readIndexesSearch = ({ create, remove }: Record<string, unknown>): 
 export function useIndexesLocation() {
   const { database = '', collection = '' }: Partial<CollectionRef> = useParams({ strict: false })
   const search: IndexesSearch = useSearch({ strict: false })
-  const navigate = useNavigate()
-  const goTo = (next: IndexesSearch) =>
-    void navigate({
-      to: '/documents/$database/$collection/indexes',
-      params: { database, collection },
-      search: next,
-      resetScroll: false,
-    })
+  const dialogs = useDialogNavigation()
+  const at = (next: IndexesSearch) => ({
+    to: '/documents/$database/$collection/indexes',
+    params: { database, collection },
+    search: next,
+  })
   return {
     collectionRef: { database, collection },
     search,
-    create: () => goTo({ create: '1' }),
-    remove: (name: string) => goTo({ remove: name }),
-    close: () => goTo({}),
+    create: () => dialogs.open(at({ create: '1' })),
+    remove: (name: string) => dialogs.open(at({ remove: name })),
+    close: () => dialogs.close(at({})),
   }
 }

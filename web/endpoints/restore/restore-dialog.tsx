@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import type { AuditRow } from '../../../server/contract/audit.ts'
 import { api, readJson } from '../../app/api.ts'
 import { databasesQuery } from '../../app/queries.ts'
+import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { MissingDefault } from '../form/missing/missing-default.tsx'
@@ -18,12 +19,11 @@ import { useRestore } from './use-restore.ts'
 /** Restores an endpoint to its state before a row of the audit log: `/activity/restore?row=7`. */
 export function RestoreDialog() {
   const { row: seq } = useSearch({ from: '/activity/restore' })
-  const navigate = useNavigate()
+  const dialogs = useDialogNavigation()
   const close = () =>
-    void navigate({
+    dialogs.close({
       to: '/activity',
       search: ({ row: _, ...rest }: Record<string, string>) => rest,
-      resetScroll: false,
     })
   const mayChange = useHasRole('operator')
   const { data: row, error, isPending } = useQuery({ ...rowQuery(seq), enabled: mayChange })

@@ -1,0 +1,184 @@
+import type { Page } from '@playwright/test'
+import { dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
+import { chooseInMenu, consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { expect, test } from './support/server/gatehouse.ts'
+
+// Each journey begins on the page Activity. After its dialogs have closed, Back leads there.
+
+const nav = (page: Page, label: string) => page.getByRole('link', { name: label, exact: true })
+
+async function expectBackLeavesPage(page: Page): Promise<void> {
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.goBack()
+  await expect(page).toHaveURL(/\/_console\/activity$/)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+}
+
+test('Back skips the closed dialogs and panels of endpoints', async ({ page, gatehouse }) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.signIn(page, '/_console/activity')
+  await nav(page, 'Endpoints').click()
+  await expect(rowOf(page, own)).toBeVisible()
+
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  await page.getByLabel('Port').fill(`${port}`)
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, address)).toBeFocused()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await chooseInMenu(page, address, 'Edit mapping')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+
+  // One panel after the other, and a dialog over the second, which reappears.
+  await rowOf(page, own).focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: own, exact: true })).toBeVisible()
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Enter')
+  const panel = page.getByRole('dialog', { name: address, exact: true })
+  await panel.getByRole('button', { name: 'Remove endpoint' }).click()
+  await page.getByRole('button', { name: 'Keep it' }).click()
+  await expect(panel).toBeVisible()
+  await expect(page).toHaveURL(/\?open=[^&]+$/)
+  await panel.getByRole('button', { name: 'Remove endpoint' }).click()
+  await page
+    .getByRole('dialog', { name: `Remove ${address}?` })
+    .getByRole('button', { name: 'Remove endpoint' })
+    .click()
+  await expect(panel).toContainText('This endpoint was removed.')
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expectBackLeavesPage(page)
+})
+
+test('A panel that closes after the table was sorted keeps the order', async ({
+  page,
+  gatehouse,
+}) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, consolePath)
+  await rowOf(page, own).focus()
+  await page.keyboard.press('Enter')
+  const panel = page.getByRole('dialog', { name: own, exact: true })
+  await expect(panel).toBeVisible()
+  await page.getByRole('button', { name: 'Address', exact: true }).click()
+  await expect(page).toHaveURL(/sort=/)
+  await panel.getByRole('button', { name: 'Close the panel' }).click()
+  await expect(panel).toBeHidden()
+  await expect(page).toHaveURL(/\?sort=[^&]+$/)
+  await page.goBack()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expect(panel).toBeHidden()
+})
+
+test('A dialog that was opened from a link is replaced by its page', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/activity')
+  await page.goto(`${consolePath}?edit=${encodeURIComponent(`tcp://127.0.0.1:${gatehouse.port}`)}`)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expectBackLeavesPage(page)
+})
+
+test('A bulk dialog that is reloaded says that nothing is selected', async ({
+  page,
+  gatehouse,
+}) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, '/_console/activity')
+  await nav(page, 'Endpoints').click()
+  await page.getByRole('checkbox', { name: `Select ${own}` }).check()
+  await page.getByRole('button', { name: 'Add a database' }).click()
+  await expect(page.getByRole('dialog', { name: 'Add a database to 1 endpoint' })).toBeVisible()
+  await page.reload()
+  const dialog = page.getByRole('dialog', { name: 'No endpoints are selected' })
+  await dialog.getByRole('button', { name: 'Back to the list' }).click()
+  await expect(dialog).toBeHidden()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expectBackLeavesPage(page)
+})
+
+test('Back skips the closed dialogs and panels of databases', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/activity')
+  await nav(page, 'Databases').click()
+  await page.getByRole('button', { name: 'Create database' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('shop')
+  await page.keyboard.press('Control+Enter')
+  const panel = page.getByRole('dialog', { name: 'Database shop' })
+  await expect(panel).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(panel).toBeHidden()
+  await nav(page, 'shop').click()
+  await panel.getByRole('button', { name: 'Drop database' }).click()
+  const question = page.getByRole('dialog', { name: 'Drop database shop?' })
+  await question.getByRole('textbox').fill('shop')
+  await question.getByRole('button', { name: 'Drop database' }).click()
+  await expect(question).toBeHidden()
+  await expect(page).toHaveURL(/\/databases$/)
+  await expectBackLeavesPage(page)
+})
+
+test('Back skips the closed dialogs of people and tokens', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, '/_console/activity')
+  await nav(page, 'Access').click()
+  await page
+    .getByRole('button', { name: /session/ })
+    .first()
+    .click()
+  await expect(page.getByRole('dialog', { name: /^Sessions of / })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/access\/people$/)
+  await expectBackLeavesPage(page)
+
+  await page.goto('/_console/activity')
+  await page.goto('/_console/access/tokens')
+  await page.getByRole('button', { name: 'Create token' }).click()
+  const form = page.getByRole('dialog', { name: 'Create token' })
+  await form.getByLabel('Name').fill('backup')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('button', { name: /without copying/ }).click()
+  await page.getByRole('button', { name: 'Revoke backup' }).click()
+  await page.getByRole('button', { name: 'Revoke token' }).click()
+  await expect(page.getByRole('row').filter({ hasText: 'backup' })).toBeHidden()
+  await expect(page).toHaveURL(/\/access\/tokens$/)
+  await expectBackLeavesPage(page)
+})
+
+test('Back skips the closed dialogs of documents and indexes', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  await gatehouse.signIn(page, '/_console/activity')
+  await page.goto('/_console/documents/blog/articles')
+  await nav(page, 'one').click()
+  await page.getByRole('button', { name: 'Edit document' }).click()
+  await editorOf(page).fill('{ "id": "one", "title": "Two" }')
+  await page.keyboard.press('Control+Enter')
+  const stored = dialogOf(page, 'Document one')
+  await expect(stored).toContainText('Two')
+  await page.keyboard.press('Escape')
+  await expect(stored).toBeHidden()
+
+  await page.getByRole('button', { name: 'Create document' }).click()
+  await editorOf(page).fill('{ "id": "two" }')
+  await page.keyboard.press('Control+Enter')
+  await dialogOf(page, 'Document two').getByRole('button', { name: 'Delete document' }).click()
+  const question = dialogOf(page, 'Delete document two?')
+  await question.getByRole('button', { name: 'Delete document' }).click()
+  await expect(question).toBeHidden()
+  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  await expectBackLeavesPage(page)
+
+  await page.goForward()
+  await nav(page, 'Indexes').click()
+  await page.getByRole('button', { name: 'Create index' }).click()
+  await expect(page.getByRole('dialog', { name: 'Create index of articles' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(page).toHaveURL(/\/indexes$/)
+  await page.goBack()
+  await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
+  await expectBackLeavesPage(page)
+})
