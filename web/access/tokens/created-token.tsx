@@ -7,6 +7,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
 import { copyText } from '../../shared/ui/text/copy-text.ts'
+import { shellQuote } from '../../shared/ui/text/shell-quote.ts'
 import classes from './created-token.module.css'
 
 const NOT_COPIED = 'You haven’t copied the token yet. Copy it, or close without copying.'
@@ -67,7 +68,12 @@ export function CreatedToken(props: { token: string; info: TokenInfo; onDone: ()
       <div className={classes.created}>
         <p>Copy the token now. It is not shown again.</p>
         <CopyLine label="Token" text={token} name="the token" onCopied={keep} />
-        <CopyLine label="Try it" text={curlFor(token, info)} name="the command" onCopied={keep} />
+        <CopyLine
+          label="Try it"
+          text={curlFor(token, info, location)}
+          name="the command"
+          onCopied={keep}
+        />
         <p role="alert" className={classes.warning}>
           {warning}
         </p>
@@ -97,8 +103,13 @@ export function CreatedToken(props: { token: string; info: TokenInfo; onDone: ()
 }
 
 /** Returns a curl command that the token is allowed to run on this server. */
-function curlFor(token: string, { databases }: TokenInfo): string {
+export function curlFor(
+  token: string,
+  { databases }: Pick<TokenInfo, 'databases'>,
+  { origin }: Pick<Location, 'origin'>,
+): string {
   const administers = databases === null || databases.includes(SYSTEM_DATABASE)
   const path = administers ? `${SYSTEM_DATABASE}/_api/endpoint` : `${databases[0]}/`
-  return `curl -H 'Authorization: Bearer ${token}' ${location.origin}/_db/${path}`
+  const url = shellQuote(`${origin}/_db/${path}`)
+  return `curl -H 'Authorization: Bearer ${token}' ${url}`
 }
