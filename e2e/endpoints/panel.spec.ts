@@ -219,11 +219,12 @@ test.describe('During a grace period', () => {
       await expect(panel.getByRole('button', { name: 'Close now' })).toBeVisible()
       released.resolve()
       await expect(rowOf(page, address)).toContainText('1 left')
-      await panel.getByRole('button', { name: 'Close now' }).click()
+      await panel.getByRole('button', { name: 'Close now' }).press('Enter')
       await closed
       await expect(panel.getByRole('button', { name: 'Edit mapping' })).toBeHidden()
       await expect(panel.getByRole('region', { name: 'Changes' })).toContainText('Removed')
       await expect(panel).toContainText('Closed on all nodes.')
+      await expect(panel.getByRole('region', { name: 'State' })).toBeFocused()
       await expect(panel.getByRole('region', { name: 'Databases' })).toContainText('blog')
       await panel.getByRole('button', { name: 'Back to the list' }).click()
       await expect(panel).toBeHidden()

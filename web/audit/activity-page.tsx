@@ -6,6 +6,7 @@ import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { IconDownload } from '../shared/ui/icon/icons.tsx'
+import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { PrintNote } from '../shared/ui/print/printed-rows.tsx'
@@ -102,6 +103,7 @@ function Newer({ search, newest }: { search: ActivitySearch; newest: number }) {
     <div role="status">
       {count > 0 && (
         <Button
+          ref={keepFocus}
           variant="subtle"
           className={classes.newer}
           onClick={() => queryClient.resetQueries(activityQuery(search))}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { formatBrowser } from '../format-browser.ts'
@@ -18,15 +19,19 @@ const idOf = ({ id }: SessionInfo) => id
  */
 export function SessionList({ of }: { of: string }) {
   return (
-    <QueryResult query={useQuery(sessionsQuery(of))} what="the sessions">
-      {(sessions) =>
-        sessions.length === 0 ? (
-          <Notice>No open sessions.</Notice>
-        ) : (
-          <Sessions of={of} sessions={sessions} />
-        )
-      }
-    </QueryResult>
+    // Focusable for `keepFocus`.
+    // biome-ignore lint/a11y/useSemanticElements: not a fieldset
+    <div role="group" aria-label="Sessions" tabIndex={-1}>
+      <QueryResult query={useQuery(sessionsQuery(of))} what="the sessions">
+        {(sessions) =>
+          sessions.length === 0 ? (
+            <Notice>No open sessions.</Notice>
+          ) : (
+            <Sessions of={of} sessions={sessions} />
+          )
+        }
+      </QueryResult>
+    </div>
   )
 }
 
@@ -67,6 +72,7 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
         // The person ends the current session by signing out.
         session.current ? null : (
           <Button
+            ref={keepFocus}
             variant="default"
             className={classes.end}
             aria-label={`End the session of ${formatBrowser(session.userAgent)}`}
@@ -85,6 +91,7 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
       </p>
       {others.length > 1 && (
         <Button
+          ref={keepFocus}
           variant="default"
           mt={12}
           aria-disabled={end.isPending || undefined}

@@ -6,6 +6,7 @@ import { UNDO_TIP, useUndoKey } from '../../shared/keys/use-undo-key.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import bar from '../../shared/ui/overlay/undo-bar.module.css'
 import { formatCount } from '../model/traffic.ts'
 import classes from './bulk-bar.module.css'
@@ -26,8 +27,18 @@ export interface BulkBarProps {
 /** Shows the progress of a bulk change with Cancel, then its outcome with Undo. */
 export function BulkBar({ view, onClose }: BulkBarProps) {
   return (
-    <section aria-label="Bulk change" className={`${bar.bar} ${classes.bar}`} data-undo="">
-      {isRunning(view) ? <Progress view={view} /> : <Outcome view={view} onClose={onClose} />}
+    // Focusable for `keepFocus`.
+    <section
+      aria-label="Bulk change"
+      className={`${bar.bar} ${classes.bar}`}
+      data-undo=""
+      tabIndex={-1}
+    >
+      {isRunning(view) ? (
+        <Progress key={view.id} view={view} />
+      ) : (
+        <Outcome key={view.id} view={view} onClose={onClose} />
+      )}
     </section>
   )
 }
@@ -50,6 +61,7 @@ function Progress({ view }: { view: EndpointChangeView }) {
       {mayChange && (
         <div className={bar.actions}>
           <Button
+            ref={keepFocus}
             variant="default"
             aria-disabled={cancel.isPending || undefined}
             onClick={() => cancel.isPending || cancel.mutate(view.id)}
@@ -91,6 +103,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
         )}
         {canUndo && (
           <Button
+            ref={keepFocus}
             variant="subtle"
             aria-disabled={undo.isPending || undefined}
             data-tip={UNDO_TIP}
@@ -99,7 +112,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
             Undo
           </Button>
         )}
-        <IconButton aria-label="Close" onClick={onClose}>
+        <IconButton ref={keepFocus} aria-label="Close" onClick={onClose}>
           <IconX />
         </IconButton>
       </div>

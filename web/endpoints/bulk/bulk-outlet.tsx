@@ -45,7 +45,6 @@ export function BulkOutlet() {
   return (
     <Suspense>
       <BulkBar
-        key={view.id}
         view={view}
         onClose={() => dismissBulk(shown.flatMap((each) => (isRunning(each) ? [] : each.id)))}
       />

@@ -4,6 +4,7 @@ import { useHasRole } from '../../shared/session/person.ts'
 import { Countdown } from '../../shared/ui/feedback/countdown.tsx'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { UnreachableSince } from '../../shared/ui/feedback/unreachable-since.tsx'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { exactTime, formatAgo } from '../../shared/ui/text/relative-time.tsx'
 import { useClock } from '../../shared/ui/text/use-clock.ts'
 import { stateOf } from '../model/endpoint-rows.ts'
@@ -37,12 +38,12 @@ export function NodeStates(props: {
             </div>
             <Reason listener={listener} />
             {mayChange && stateOf(listener) === 'failed' && !gone && (
-              <Button variant="default" onClick={() => retry(address)}>
+              <Button ref={keepFocus} variant="default" onClick={() => retry(address)}>
                 Try now
               </Button>
             )}
             {mayChange && listener.state === 'draining' && (
-              <Button variant="default" onClick={() => cut(address)}>
+              <Button ref={keepFocus} variant="default" onClick={() => cut(address)}>
                 Close now
               </Button>
             )}

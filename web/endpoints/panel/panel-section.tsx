@@ -10,7 +10,8 @@ export interface PanelSectionProps {
 export function PanelSection({ title, action, children }: PropsWithChildren<PanelSectionProps>) {
   const id = useId()
   return (
-    <section aria-labelledby={id} className={classes.section}>
+    // Focusable for `keepFocus`.
+    <section aria-labelledby={id} className={classes.section} tabIndex={-1}>
       <div className={classes.head}>
         <h3 id={id}>{title}</h3>
         {action}

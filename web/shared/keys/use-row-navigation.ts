@@ -67,6 +67,19 @@ export function useRowNavigation<Row extends { readonly id: string }>(
     ;(target ?? otherwise)?.focus()
   }, [rows, row, container])
 
+  useLayoutEffect(
+    () => () => {
+      if (focused.current === undefined) return
+      // The list is removed with its last row. The browser then moves the focus to the body.
+      setTimeout(() => {
+        if (document.activeElement === document.body) {
+          document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true })
+        }
+      })
+    },
+    [],
+  )
+
   const go = (to: number) => {
     const target = rows[to]
     if (target === undefined) return

@@ -29,7 +29,16 @@ export function FilterField({ label, clear, text, onChange, ...rest }: FilterFie
       leftSection={<IconSearch />}
       rightSection={
         text !== '' && (
-          <CloseButton size={24} iconSize={14} aria-label={clear} onClick={() => onChange('')} />
+          <CloseButton
+            size={24}
+            iconSize={14}
+            aria-label={clear}
+            onClick={() => {
+              onChange('')
+              // The button disappears.
+              field.current?.focus()
+            }}
+          />
         )
       }
       value={text}

@@ -1,6 +1,7 @@
 import { type FocusEvent, type PropsWithChildren, type ReactNode, useEffect, useRef } from 'react'
 import { IconX } from '../icon/icons.tsx'
 import { IconButton } from '../layout/icon-button.tsx'
+import { keepFocus } from '../layout/keep-focus.ts'
 import classes from './undo-bar.module.css'
 
 export interface UndoBarProps {
@@ -55,7 +56,7 @@ export function UndoBar({
       <div className={classes.actions}>
         {action}
         {onClose !== undefined && (
-          <IconButton aria-label="Close" onClick={onClose}>
+          <IconButton ref={keepFocus} aria-label="Close" onClick={onClose}>
             <IconX />
           </IconButton>
         )}

@@ -1,0 +1,127 @@
+import type { EndpointChangeView } from '../server/contract/endpoints/endpoint-change.ts'
+import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { expect, sessionTest, test } from './support/server/gatehouse.ts'
+import { listen } from './support/server/listen.ts'
+
+// The focus moves to what remains when the focused element disappears, and never to the body.
+
+test('Clearing a filter focuses its field', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, consolePath)
+  const field = page.getByRole('searchbox', { name: 'Filter endpoints' })
+  await field.fill('tcp')
+  await field.press('Tab')
+  const clear = page.getByRole('button', { name: 'Clear filters' })
+  await expect(clear).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(clear).toBeHidden()
+  await expect(field).toBeFocused()
+})
+
+test('The focus stays on the page when the last row no longer matches the filter', async ({
+  page,
+  gatehouse,
+}) => {
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
+  await gatehouse.stop()
+  const other = await listen(port)
+  await gatehouse.restart()
+  await gatehouse.signIn(page, `${consolePath}?q=state%3Afailed`)
+  await rowOf(page, address).focus()
+  await other.close()
+  await gatehouse.post(`/_db/_system/_api/listener/${encodeURIComponent(address)}/retry`, {})
+  await expect(page.getByText(/^No endpoint/)).toBeVisible()
+  await expect(page.getByRole('main')).toBeFocused()
+})
+
+test('A panel keeps the focus when a failed endpoint is retried', async ({ page, gatehouse }) => {
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
+  await gatehouse.stop()
+  const other = await listen(port)
+  await gatehouse.restart()
+  await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: address })}`)
+  // The button is pressed while the port is taken: once it is free, the server retries by itself.
+  await page.route('**/retry', async (route) => {
+    await other.close()
+    await route.continue()
+  })
+  const state = page.getByRole('region', { name: 'State' })
+  await state.getByRole('button', { name: 'Try now' }).press('Enter')
+  await expect(state).toContainText('Listening')
+  await expect(state).toBeFocused()
+})
+
+test('The bar of a bulk change keeps the focus when it is cancelled and undone', async ({
+  page,
+  gatehouse,
+}) => {
+  const running: EndpointChangeView = {
+    ...{ id: 'bulk', state: 'running', actor: 'ada', created: '2026-01-01T00:00:00Z', ended: null },
+    ...{ total: 100, removals: 0, made: 40, unchanged: 0, failed: 0, left: 60 },
+    ...{ undoOf: null, undoneBy: null },
+  }
+  const cancelled: EndpointChangeView = { ...running, state: 'cancelled', ended: running.created }
+  const undo: EndpointChangeView = { ...running, id: 'undo', undoOf: 'bulk' }
+  let list = [running]
+  await page.route('**/_api/endpoint-change', (route) => route.fulfill({ json: list }))
+  await page.route('**/_api/endpoint-change/bulk', (route) => {
+    list = [cancelled]
+    return route.fulfill({ json: cancelled })
+  })
+  await page.route('**/_api/endpoint-change/bulk/undo', (route) => {
+    list = [undo, { ...cancelled, undoneBy: 'undo' }]
+    return route.fulfill({ status: 202, json: undo })
+  })
+  await gatehouse.signIn(page, consolePath)
+  const bar = page.getByRole('region', { name: 'Bulk change' })
+  await bar.getByRole('button', { name: 'Cancel' }).press('Enter')
+  await expect(bar.getByRole('button', { name: 'Undo' })).toBeVisible()
+  await expect(bar).toBeFocused()
+  await bar.getByRole('button', { name: 'Undo' }).press('Enter')
+  await expect(bar.getByRole('button', { name: 'Cancel' })).toBeVisible()
+  await expect(bar).toBeFocused()
+  list = [{ ...undo, state: 'done', ended: running.created, left: 0 }]
+  await bar.getByRole('button', { name: 'Close' }).press('Enter')
+  await expect(bar).toBeHidden()
+  await expect(page.getByRole('main')).toBeFocused()
+})
+
+test('Showing new rows of the activity keeps the focus on the page', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, '/_console/activity?what=database.create')
+  await expect(page.getByText(/No activity matches|No match so far/)).toBeVisible()
+  await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
+  await page.getByRole('button', { name: '1 new · Show' }).press('Enter')
+  await expect(page.getByRole('row').filter({ hasText: 'blog' })).toBeVisible()
+  await expect(page.getByRole('main')).toBeFocused()
+})
+
+sessionTest(
+  'Ending sessions keeps the focus on their list',
+  async ({ page, gatehouse, browser }) => {
+    const elsewhere = await browser.newContext()
+    for (let n = 0; n < 3; n += 1) {
+      await elsewhere.clearCookies()
+      await gatehouse.signIn(await elsewhere.newPage())
+    }
+    await elsewhere.close()
+    await gatehouse.signIn(page, '/_console/me')
+    const list = page.getByRole('group', { name: 'Sessions' })
+    const rows = list.getByRole('row')
+    await expect(rows).toHaveCount(5)
+    await list
+      .getByRole('button', { name: /^End the session of/ })
+      .first()
+      .press('Enter')
+    await expect(rows).toHaveCount(4)
+    await expect(list).toBeFocused()
+    await list.getByRole('button', { name: 'End all other sessions' }).press('Enter')
+    await expect(rows).toHaveCount(2)
+    await expect(list).toBeFocused()
+  },
+)
