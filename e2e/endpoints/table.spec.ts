@@ -144,6 +144,56 @@ freshTest(
   },
 )
 
+test('The end of a bulk change leaves an open dialog and later choices as they are', async ({
+  page,
+  gatehouse,
+}) => {
+  const addresses: string[] = []
+  for (const databases of [['blog'], ['blog', 'shop'], ['news']]) {
+    const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+    addresses.push(endpoint)
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
+  }
+  const [only = '', both = '', news = ''] = addresses
+  let hasEnded = false
+  await page.route('**/_api/endpoint-change', async (route) => {
+    const response = await route.fetch()
+    const body = (await response.json()) as EndpointChangeView | EndpointChangeView[]
+    const running = (view: EndpointChangeView) => ({ ...view, state: 'running' as const })
+    const json = hasEnded ? body : Array.isArray(body) ? body.map(running) : running(body)
+    await route.fulfill({ response, json })
+  })
+  await gatehouse.signIn(page, consolePath)
+  const select = (address: string) => page.getByRole('checkbox', { name: `Select ${address}` })
+  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
+  const bar = page.getByRole('region', { name: 'Bulk change' })
+  for (const address of [only, both]) await select(address).check()
+  await chosen.getByRole('button', { name: 'Remove a database' }).click()
+  const taking = page.getByRole('dialog', { name: 'Remove a database from 2 endpoints' })
+  await taking.getByLabel('Database').selectOption('blog')
+  await taking.getByRole('button', { name: 'Remove database' }).click()
+  await expect(bar).toContainText('Changing 1 endpoint')
+
+  await chosen.getByRole('button', { name: 'Clear selection' }).click()
+  for (const address of [both, news]) await select(address).check()
+  await chosen.getByRole('button', { name: 'Remove endpoints' }).click()
+  const removing = page.getByRole('dialog', { name: 'Remove 2 endpoints?' })
+  const list = removing.getByRole('list', { name: 'What will change' })
+  await expect(list.getByRole('listitem')).toHaveCount(2)
+  hasEnded = true
+  await expect(bar).toContainText('1 endpoint was changed.')
+  // What is done was deselected; what failed is not selected again.
+  await expect(chosen).toContainText('1 selected')
+  await expect(select(news)).toBeChecked()
+  await expect(select(only)).not.toBeChecked()
+  await expect(list).toContainText(both)
+  await expect(list).toContainText(news)
+  await removing.getByRole('button', { name: 'Remove endpoints' }).click()
+  await expect(rowOf(page, both)).toBeHidden()
+  await expect(rowOf(page, news)).toBeHidden()
+  await expect(rowOf(page, only)).toBeVisible()
+})
+
 test('An undo by someone else that ends between two reads of the progress is announced', async ({
   page,
   gatehouse,

@@ -10,7 +10,7 @@ import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
 import { copyText } from '../shared/ui/text/copy-text.ts'
 import { BulkDialogOutlet, preloadBulkDialog } from './bulk/bulk-dialog-outlet.tsx'
-import { useRemainingSelection } from './bulk/remaining-selection.ts'
+import { useDeselectDone } from './bulk/deselect-done.ts'
 import classes from './endpoints-view.module.css'
 import { preloadForms } from './form/load-forms.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
@@ -77,7 +77,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   })
   const selection = useSelection(rows, shown)
   const { selected } = selection
-  useRemainingSelection(selection.choose)
+  useDeselectDone(selection.deselect)
   const here = useOwnEndpoint()
   // Viewers see no actions that they may not take.
   const changes = mayChange
@@ -167,7 +167,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
               exportEndpoints(rows.filter(({ address }) => selected.has(address)))
             }}
             onClear={() => {
-              selection.choose([])
+              selection.clear()
               focusActiveRow()
             }}
           />

@@ -46,7 +46,9 @@ export interface BulkDialogProps {
 
 /** Shows the changes and their consequences, and asks for confirmation before a bulk change. */
 export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClose: () => void }) {
-  const { action, rows, selected, here, onClose, returnTo } = props
+  const { action, rows, here, onClose, returnTo } = props
+  // The end of another bulk change deselects endpoints. This dialog keeps those that it asks about.
+  const [selected] = useState(props.selected)
   const { data: databases = [] } = useQuery(databasesQuery)
   const [name, setName] = useState('')
   const [submitted, setAsked] = useState(false)

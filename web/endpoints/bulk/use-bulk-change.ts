@@ -3,9 +3,9 @@ import type { ChangeGuard } from '../guard/check-changes.ts'
 import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { startBulk, watchBulk } from './bulk-requests.ts'
+import { deselectDoneAfter } from './deselect-done.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
-import { selectUnchangedAfter } from './remaining-selection.ts'
 
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
 export function useBulkChange(here: string, onStarted: () => void) {
@@ -23,7 +23,7 @@ export function useBulkChange(here: string, onStarted: () => void) {
       return startBulk(queryClient, changes)
     },
     onSuccess: ({ id }, { plan, guard: { disconnects, otherConsole } }) => {
-      selectUnchangedAfter(id, plan)
+      deselectDoneAfter(id, plan)
       const task = disconnects ? plan.tasks.find(({ row }) => row.address === here) : undefined
       if (task !== undefined && otherConsole !== undefined) {
         const { row, after } = task

@@ -41,8 +41,11 @@ export function useSelection(rows: readonly EndpointRow[], shown: readonly Endpo
     onSelect,
     onSelectIndex,
     onSelectAll: useCallback(() => setChosen((now) => toggleAll(now, latest.current)), []),
-    /** Replaces the selection. */
-    choose: useCallback((addresses: Iterable<string>) => setChosen(new Set(addresses)), []),
+    deselect: useCallback(
+      (addresses: Iterable<string>) => setChosen((now) => now.difference(new Set(addresses))),
+      [],
+    ),
+    clear: () => setChosen(EMPTY),
     /** Number of selected rows that the filter hides. */
     hidden: useMemo(() => {
       if (selected.size === 0) return 0

@@ -10,13 +10,16 @@ import type { BulkPlan } from './plan-bulk.ts'
 const started = new Map<string, BulkPlan>()
 
 /**
- * Selects the endpoints that a bulk change leaves unchanged, once it has ended; see {@link
- * useRemainingSelection}.
+ * Deselects the endpoints that are as a bulk change planned them, once it has ended; see {@link
+ * useDeselectDone}.
  */
-export const selectUnchangedAfter = (id: string, plan: BulkPlan): void => void started.set(id, plan)
+export const deselectDoneAfter = (id: string, plan: BulkPlan): void => void started.set(id, plan)
 
-/** Selects, after a bulk change of this page, the endpoints that differ from its plan. */
-export function useRemainingSelection(choose: (addresses: Iterable<string>) => void): void {
+/**
+ * Deselects, after a bulk change of this page, the endpoints that are as planned. Failed endpoints
+ * and later choices stay selected.
+ */
+export function useDeselectDone(deselect: (addresses: Iterable<string>) => void): void {
   const queryClient = useQueryClient()
   const { data } = useQuery(bulkChangesQuery)
   useEffect(() => {
@@ -25,25 +28,25 @@ export function useRemainingSelection(choose: (addresses: Iterable<string>) => v
       if (plan === undefined || isRunning(view)) continue
       started.delete(view.id)
       queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }).then(
-        (list) => choose(findUnchanged(plan, list)),
+        (list) => deselect(findDone(plan, list)),
         // The endpoint list shows this error itself. The selection stays.
         () => {},
       )
     }
-  }, [data, queryClient, choose])
+  }, [data, queryClient, deselect])
 }
 
-/** Returns the addresses whose configuration differs from the plan. */
-export function findUnchanged(plan: BulkPlan, list: readonly EndpointRecord[]): string[] {
+/** Returns the addresses whose configuration is as planned. */
+function findDone(plan: BulkPlan, list: readonly EndpointRecord[]): string[] {
   const now = new Map(list.map(({ endpoint, databases }) => [endpoint, databases]))
-  const skipped = plan.skipped.flatMap(({ address, isUnchanged }) => (isUnchanged ? [] : address))
-  const left = plan.tasks.flatMap(({ row: { address }, after }) => {
+  const skipped = plan.skipped.flatMap(({ address, isUnchanged }) => (isUnchanged ? address : []))
+  const changed = plan.tasks.flatMap(({ row: { address }, after }) => {
     const databases = now.get(address)
     const isDone =
       after === null
         ? databases === undefined
         : databases !== undefined && sameMapping(databases, after)
-    return isDone ? [] : address
+    return isDone ? address : []
   })
-  return [...skipped, ...left]
+  return [...skipped, ...changed]
 }
