@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
+import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
@@ -277,6 +278,48 @@ test('Rows do not move when another console changes endpoints', async ({
   await expect(other.getByRole('rowheader').first()).toContainText(early)
   await expect(rowOf(other, early)).toBeFocused()
   await expect(other.getByText('1 new ·')).toBeHidden()
+})
+
+test('Sorting by connections uses the figures that it fetches', async ({ page, gatehouse }) => {
+  const addresses: string[] = []
+  for (let at = 0; at < 3; at++) {
+    const endpoint = `tcp://127.0.0.2:${await gatehouse.freePort()}`
+    addresses.push(endpoint)
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+  }
+  const [a = '', b = '', c = ''] = addresses
+  /** The endpoints by their number of connections, most first. */
+  let ranking = [a, b, c]
+  await page.route(/\/_api\/listener(?:\?|$)/, async (route) => {
+    const response = await route.fetch()
+    const listeners = (await response.json()) as ListenerStatus[]
+    const json = listeners.map((listener) => ({
+      ...listener,
+      connections: ranking.toReversed().indexOf(listener.endpoint) + 1,
+    }))
+    await route.fulfill({ response, json })
+  })
+  await gatehouse.signIn(page, consolePath)
+  const heads = page.getByRole('rowheader').filter({ hasText: 'tcp://127.0.0.2' })
+  const expectOrder = () =>
+    expect(heads).toContainText(ranking.map((address) => address.split(':').at(-1) ?? ''))
+  await expect(rowOf(page, a)).toContainText('3')
+
+  ranking = [c, a, b]
+  await page.getByRole('button', { name: 'Connections' }).click()
+  await expectOrder()
+
+  // The question reads the figures, but the rows stay in their order until the user sorts them.
+  ranking = [b, c, a]
+  await page.getByRole('checkbox', { name: `Select ${a}` }).check()
+  await page.getByRole('button', { name: 'Remove endpoints' }).click()
+  await page.getByRole('button', { name: 'Keep them' }).click()
+  const again = page.getByRole('button', { name: 'Sort again' })
+  await expect(again).toBeVisible()
+  ranking = [a, b, c]
+  await again.click()
+  await expectOrder()
+  await expect(again).toBeHidden()
 })
 
 test('On a phone, endpoints are a list of two-line items that scrolls with the page', async ({

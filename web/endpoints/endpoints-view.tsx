@@ -47,7 +47,7 @@ export interface EndpointsViewProps {
   /** Time of the last read, ms since 1970. */
   readonly readAt: number
   /** Refetches the figures of all rows. */
-  readonly readFigures: () => Promise<unknown>
+  readonly readFigures: () => Promise<{ readonly dataUpdatedAt: number }>
 }
 
 /**
@@ -69,12 +69,14 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const { shown, headOf, fresh, moved, settle } = useDisplayedRows(rows, {
     filter: text,
     sort,
+    readAt,
     onSort: (next) => {
       where.sort(writeSort(next))
-      // Rows out of sight have old figures, so sorting by traffic refetches them all.
-      if (TRAFFIC_COLUMNS.includes(next.column)) void readFigures()
+      if (TRAFFIC_COLUMNS.includes(next.column)) void settleByFigures()
     },
   })
+  // Rows out of sight have old figures, so sorting by traffic refetches them all.
+  const settleByFigures = async () => settle((await readFigures()).dataUpdatedAt)
   const selection = useSelection(rows, shown)
   const { selected } = selection
   useDeselectDone(selection.deselect)
@@ -181,8 +183,8 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
             if (first !== undefined) revealRow(first.id)?.focus()
           }}
           onSort={async () => {
-            if (byTraffic) await readFigures()
-            settle()
+            if (byTraffic) await settleByFigures()
+            else settle()
             focusActiveRow()
           }}
         />

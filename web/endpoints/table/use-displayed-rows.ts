@@ -9,6 +9,8 @@ export interface DisplayOptions {
   readonly filter: string
   readonly sort: EndpointSort
   readonly onSort: (sort: EndpointSort) => void
+  /** Time at which the rows were read, ms since 1970. */
+  readonly readAt: number
 }
 
 /**
@@ -16,15 +18,25 @@ export interface DisplayOptions {
  * or asks for it; in between, each keeps its position.
  */
 export function useDisplayedRows(rows: readonly EndpointRow[], options: DisplayOptions) {
-  const { filter, sort, onSort } = options
+  const { filter, sort, onSort, readAt } = options
   const { sorted, headOf } = useSortedRows(rows, sort, onSort)
   const wanted = `${writeSort(sort)} ${filter}`
-  const [kept, setKept] = useState(() => ({ positions: positionsOf(sorted), wanted }))
-  const { positions } = kept
+  const [kept, setKept] = useState(() => ({
+    positions: positionsOf(sorted),
+    wanted,
+    /** Sort the rows that were read at this time or later; infinite if no sort is requested. */
+    settleFrom: Infinity,
+  }))
+  const { positions, settleFrom } = kept
   const arranged = useMemo(() => keepPositions(sorted, positions), [sorted, positions])
-  if (kept.wanted !== wanted) {
-    // Skip the work if the rows are already in order, as they mostly are while typing.
-    setKept({ positions: arranged.rows === sorted ? positions : positionsOf(sorted), wanted })
+  const isSettling = readAt >= settleFrom
+  if (kept.wanted !== wanted || isSettling) {
+    setKept({
+      // Skip the work if the rows are already in order, as they mostly are while typing.
+      positions: arranged.rows === sorted ? positions : positionsOf(sorted),
+      wanted,
+      settleFrom: isSettling ? Infinity : settleFrom,
+    })
   }
   useEffect(() => {
     // New rows already in their sorted places are part of the order from now on.
@@ -44,7 +56,7 @@ export function useDisplayedRows(rows: readonly EndpointRow[], options: DisplayO
     fresh,
     /** Whether the displayed order differs from the sort order. */
     moved: arranged.moved,
-    /** Sorts all rows. */
-    settle: () => setKept((now) => ({ ...now, positions: positionsOf(sorted) })),
+    /** Sorts all rows, once those read at `from` or later are rendered. */
+    settle: (from = 0) => setKept((now) => ({ ...now, settleFrom: from })),
   }
 }
