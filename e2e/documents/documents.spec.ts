@@ -158,6 +158,39 @@ test('A document that someone else changed is shown beside the edited one', asyn
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one', title: 'Mine' })
 })
 
+test('A document that someone else changed since it was shown is edited and deleted as it is stored', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  await gatehouse.signIn(page, ARTICLES)
+  const show = async () => {
+    await page.getByRole('link', { name: 'one' }).click()
+    await expect(dialogOf(page, 'Document one')).toContainText('"title":')
+    await page.keyboard.press('Escape')
+    await expect(page.locator('[data-row=one]')).toBeFocused()
+  }
+  await show()
+  await replaceOutside(gatehouse, 'one', { title: 'Theirs' })
+  await page.keyboard.press('e')
+  await expect(editorOf(page)).toContainText('"title": "Theirs"')
+  await expect(editorOf(page)).toBeFocused()
+  await editorOf(page).fill('{ "title": "Mine" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Document one')).toContainText('"title": "Mine"')
+  await page.keyboard.press('Escape')
+
+  await replaceOutside(gatehouse, 'one', { title: 'Theirs again' })
+  await expect(page.locator('[data-row=one]')).toBeFocused()
+  await page.keyboard.press('Delete')
+  const question = dialogOf(page, 'Delete document one?')
+  await expect(question).toContainText('"title": "Theirs again"')
+  await question.getByRole('button', { name: 'Delete document' }).click()
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    '1 document was deleted.',
+  )
+})
+
 test('A document that someone else deleted can be created again', async ({
   page,
   gatehouse,

@@ -54,6 +54,16 @@ export const documentQuery = (collectionRef: CollectionRef, id: string) =>
     ...fresh,
   })
 
+/** The stored version of a document that a form starts from, which is never a cached one. */
+export const documentFormQuery = (collectionRef: CollectionRef, id: string) =>
+  queryOptions({
+    ...documentQuery(collectionRef, id),
+    queryKey: [...documentsKey(collectionRef), 'one', id, 'form'],
+    gcTime: 0,
+    // Do not refetch a document under an open form. The server detects conflicts by ETag.
+    refetchOnWindowFocus: false,
+  })
+
 /** The schema of a collection; null if it has none. */
 export const schemaQuery = (collectionRef: CollectionRef) =>
   queryOptions({

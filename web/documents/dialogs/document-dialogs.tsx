@@ -6,7 +6,7 @@ import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
-import { documentQuery } from '../queries.ts'
+import { documentFormQuery, documentQuery } from '../queries.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteAllDialog } from './delete-all-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
@@ -83,11 +83,8 @@ function OneDocument(props: {
 }) {
   const { collectionRef, id, action } = props
   const { close } = useDocumentsLocation()
-  const { data, error, refetch } = useQuery({
-    ...documentQuery(collectionRef, id),
-    // Do not refetch a document under an open form. The server detects conflicts by ETag.
-    refetchOnWindowFocus: action === 'open',
-  })
+  const queryOf = action === 'open' ? documentQuery : documentFormQuery
+  const { data, error, refetch } = useQuery(queryOf(collectionRef, id))
   const Part = parts[action]
   const isGone = error instanceof ApiFailure && error.status === 404
   // A form keeps its input; saving reports that the document was deleted.
