@@ -242,6 +242,45 @@ test('A schema is set, enforced and removed', async ({ page, gatehouse, browserE
   expect((await gatehouse.post('/_db/blog/articles', { title: 2 })).status).toBe(201)
 })
 
+test('Discarding the input during a conflict shows the stored version', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/(?:_schema\/articles|articles\/one)$/)
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  const setSchema = (title: string) => gatehouse.put('/_db/blog/_schema/articles', { title })
+  await setSchema('First')
+  await gatehouse.signIn(page, `${ARTICLES}/schema`)
+  const schema = page.getByRole('textbox', { name: 'Schema as JSON' })
+  await expect(schema).toContainText('"First"')
+  await setSchema('Theirs')
+  await schema.fill('{ "title": "Mine" }')
+  await page.keyboard.press('Control+Enter')
+  const keep = page.getByRole('button', { name: 'Keep mine' })
+  await expect(keep).toBeVisible()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(keep).toBeHidden()
+  await expect(schema).toContainText('"Theirs"')
+  // No conflict: the form has the version that is stored.
+  await schema.fill('{ "title": "Mine" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByText('The schema of articles was saved.')).toBeAttached()
+  expect((await gatehouse.get('/_db/blog/_schema/articles')).body).toEqual({ title: 'Mine' })
+  await gatehouse.delete('/_db/blog/_schema/articles')
+
+  await page.goto(`${ARTICLES}?edit=one`)
+  await editorOf(page).fill('{ "title": "Mine" }')
+  await page.reload()
+  await expect(editorOf(page)).toContainText('"Mine"')
+  await replaceOutside(gatehouse, 'one', { title: 'Theirs' })
+  await page.keyboard.press('Control+Enter')
+  await expect(keep).toBeVisible()
+  await page.getByRole('button', { name: 'Start over' }).click()
+  await expect(keep).toBeHidden()
+  await expect(editorOf(page)).toContainText('"Theirs"')
+})
+
 test('A missing database is reported with a link to the others', async ({
   page,
   gatehouse,

@@ -107,6 +107,11 @@ function SchemaForm({
     settle(now, now === null ? INITIAL_TEXT : formatJson(now.json))
     form.deleteDraft()
   }
+  /** Discards the input and ends a conflict. Shows the stored version. */
+  const discardDraft = () => {
+    form.discardDraft()
+    if (theirs !== undefined) reset(theirs)
+  }
   const save = useSaveSchema(collectionRef, { onSaved: form.deleteDraft })
   const remove = useRemoveSchema(collectionRef, { onRemoved: form.deleteDraft })
   const submit = () => {
@@ -122,11 +127,11 @@ function SchemaForm({
   return (
     <div className={classes.form}>
       <FormFrame
-        form={form}
+        form={{ ...form, discardDraft }}
         saveLabel="Save schema"
         busy={save.isPending}
         onSave={submit}
-        onCancel={form.discardDraft}
+        onCancel={discardDraft}
       >
         {theirs !== undefined ? (
           <DocumentConflict

@@ -62,6 +62,13 @@ export function EditDocumentDialog({
     setTheirs(undefined)
     form.clearErrors()
   }
+  const discardDraft = () => {
+    form.discardDraft()
+    if (beside) {
+      settle(theirs, false)
+      form.deleteDraft()
+    }
+  }
   return (
     <Dialog
       title={`Edit document ${id}`}
@@ -71,7 +78,7 @@ export function EditDocumentDialog({
       returnTo={() => findDocumentElement(id)}
     >
       <FormFrame
-        form={form}
+        form={{ ...form, discardDraft }}
         saveLabel={theirs === null ? 'Create it again' : 'Save document'}
         busy={save.isPending}
         onSave={submit}
