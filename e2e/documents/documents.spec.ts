@@ -267,6 +267,12 @@ test('Discarding the input during a conflict shows the stored version', async ({
   await page.keyboard.press('Control+Enter')
   await expect(page.getByText('The schema of articles was saved.')).toBeAttached()
   expect((await gatehouse.get('/_db/blog/_schema/articles')).body).toEqual({ title: 'Mine' })
+  // Another page, and back.
+  await page.getByRole('link', { name: 'Indexes' }).click()
+  await expect(page.getByText('No indexes yet.')).toBeVisible()
+  await setSchema('Theirs again')
+  await page.getByRole('link', { name: 'Schema' }).click()
+  await expect(schema).toContainText('"Theirs again"')
   await gatehouse.delete('/_db/blog/_schema/articles')
 
   await page.goto(`${ARTICLES}?edit=one`)

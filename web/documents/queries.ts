@@ -64,12 +64,13 @@ export const documentFormQuery = (collectionRef: CollectionRef, id: string) =>
     refetchOnWindowFocus: false,
   })
 
-/** The schema of a collection; null if it has none. */
+/** The schema of a collection; null if it has none. A form starts from it, so it is not cached. */
 export const schemaQuery = (collectionRef: CollectionRef) =>
   queryOptions({
     queryKey: [...documentsKey(collectionRef), 'schema'],
     queryFn: ({ signal }) => readSchema(collectionRef, signal),
     ...fresh,
+    gcTime: 0,
     // Do not refetch a schema under an open form. The server detects conflicts by ETag.
     refetchOnWindowFocus: false,
   })

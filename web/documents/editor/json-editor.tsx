@@ -1,7 +1,13 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json'
 import { bidiIsolates, bracketMatching } from '@codemirror/language'
 import { type Diagnostic, forceLinting, linter, lintGutter } from '@codemirror/lint'
-import { Compartment, EditorState, type Extension, StateEffect } from '@codemirror/state'
+import {
+  Annotation,
+  Compartment,
+  EditorState,
+  type Extension,
+  StateEffect,
+} from '@codemirror/state'
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { minimalSetup } from 'codemirror'
 import { getNonce } from 'get-nonce'
@@ -74,8 +80,9 @@ export function JsonEditor(props: JsonEditorProps) {
           json(),
           bidiIsolates(),
           EditorView.lineWrapping,
-          EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) now.current.onChange?.(state.doc.toString())
+          EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+            const isTyped = !transactions.some((each) => each.annotation(ofProps) === true)
+            if (docChanged && isTyped) now.current.onChange?.(state.doc.toString())
           }),
           onChange === undefined ? EditorState.readOnly.of(true) : written(now),
           changing.of(attributesOf(now.current)),
@@ -90,7 +97,10 @@ export function JsonEditor(props: JsonEditorProps) {
   useLayoutEffect(() => {
     const editor = view.current
     if (editor === null || editor.state.doc.toString() === text) return
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } })
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: text },
+      annotations: ofProps.of(true),
+    })
   }, [text])
 
   const { marks, invalid, label, describedBy } = props
@@ -124,6 +134,9 @@ export function JsonEditor(props: JsonEditorProps) {
   useEscape('field', props.onChange && (() => leave(container.current)))
   return <div ref={container} />
 }
+
+/** Marks a change that shows the text of the props, which the caller knows. */
+const ofProps = Annotation.define<boolean>()
 
 /**
  * Handles text typed over a selection. Browsers would copy the colors of the replaced text as an
