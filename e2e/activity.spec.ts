@@ -73,6 +73,41 @@ freshTest(
   },
 )
 
+test('The first and the last day are typed', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, activityPath)
+  const days: string[] = []
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    const day = pathname.endsWith('/_api/audit') ? searchParams.get('from') : null
+    if (day !== null) days.push(day.slice(0, 10))
+  })
+  const [from, to] = [page.getByLabel('From'), page.getByLabel('To', { exact: true })]
+  // `fill` would set the value at once, without its incomplete years.
+  await from.focus()
+  await page.keyboard.type('01312026')
+  await expect(page).toHaveURL(/\?from=2026-01-31$/)
+  await expect(from).toHaveValue('2026-01-31')
+  await to.focus()
+  await page.keyboard.type('01302026')
+  await expect(page).toHaveURL(/\?from=2026-01-31&to=2026-01-30$/)
+  await expect(page.getByText('Before the first day')).toBeVisible()
+  await page.reload()
+  await expect(to).toHaveValue('2026-01-30')
+
+  // Without its year, it is no day, and the rest stays in the field.
+  await to.focus()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Delete')
+  await expect(page).toHaveURL(/\?from=2026-01-31$/)
+  await page.keyboard.type('2027')
+  await expect(page).toHaveURL(/&to=2027-01-30$/)
+  await page.getByRole('button', { name: 'Clear filters' }).first().click()
+  await expect(from).toHaveValue('')
+  await expect(to).toHaveValue('')
+  expect(new Set(days)).toEqual(new Set(['2026-01-31']))
+})
+
 freshTest(
   'Older and newer rows are loaded on request',
   async ({ page, gatehouse, browserErrors }) => {

@@ -5,7 +5,7 @@ import filterBar from '../shared/ui/form/filter-bar.module.css'
 import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
 import { actionLabels, nounLabels } from './action-labels.ts'
 import classes from './activity-filter.module.css'
-import { type ActivitySearch, isFiltered, nouns } from './activity-search.ts'
+import { type ActivitySearch, isDay, isFiltered, nouns } from './activity-search.ts'
 
 export interface ActivityFilterProps {
   readonly search: ActivitySearch
@@ -40,13 +40,8 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
         value={what}
         onChange={(event) => onChange({ what: event.currentTarget.value })}
       />
-      <DayField label="From" value={from} onChange={(day) => onChange({ from: day })} />
-      <DayField
-        label="To"
-        value={to}
-        error={backwards ? 'Before the first day' : undefined}
-        onChange={(day) => onChange({ to: day })}
-      />
+      <DayField label="From" name="from" />
+      <DayField label="To" name="to" error={backwards ? 'Before the first day' : undefined} />
       {isFiltered(search) && (
         <Button variant="subtle" onClick={onClear}>
           Clear filters
@@ -56,18 +51,17 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
   )
 }
 
-function DayField(props: {
-  label: string
-  value: string
-  error?: string | undefined
-  onChange: (day: string) => void
-}) {
+function DayField(props: { label: string; name: 'from' | 'to'; error?: string | undefined }) {
+  const { label, name, error } = props
+  const [day, change] = useFilterText('/activity', { name, rest: DEBOUNCE_MS, accepts: isDay })
   return (
     <TextInput
-      {...props}
+      label={label}
+      error={error}
       type="date"
       className={classes.day}
-      onChange={(event) => props.onChange(event.currentTarget.value)}
+      value={day}
+      onChange={(event) => change(event.currentTarget.value)}
     />
   )
 }

@@ -21,7 +21,9 @@ export const nouns: readonly string[] = [
 const isAction = (text: string): text is AuditAction =>
   nouns.includes(text) || (AUDIT_ACTIONS as readonly string[]).includes(text)
 
-const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(startOf(text))
+/** Returns whether text is a day since 1970. While a year is typed, it is earlier. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970' && !Number.isNaN(startOf(text))
 
 /** Parses the URL search and drops unknown or invalid parameters. */
 export function readActivitySearch(search: Record<string, unknown>): ActivitySearch {

@@ -10,7 +10,11 @@ export interface FilterTextOptions {
   readonly name?: string
   /** Debounce delay before the router is updated, in ms. Default: 0. */
   readonly rest?: number
+  /** Returns whether a text can be a filter. Until then, only the field has it. Default: any. */
+  readonly accepts?: (text: string) => boolean
 }
+
+const acceptAny = () => true
 
 /**
  * Returns the text of a page's filter, stored in a URL parameter, and its setter. The setter
@@ -20,13 +24,13 @@ export interface FilterTextOptions {
  */
 export function useFilterText(
   page: FilteredPage,
-  { name = 'q', rest = 0 }: FilterTextOptions = {},
+  { name = 'q', rest = 0, accepts = acceptAny }: FilterTextOptions = {},
 ): readonly [string, (text: string) => void] {
   const router = useRouter()
   const search: Readonly<Record<string, string | undefined>> = useSearch({ from: page })
   const { text, setText, written } = useUrlText(search[name] ?? '')
   useEffect(() => {
-    if (text === written.current.at(-1)) return
+    if (text === written.current.at(-1) || (text !== '' && !accepts(text))) return
     let timer: ReturnType<typeof setTimeout> | undefined
     // A timer that is set in an animation frame runs after the paint.
     const frame = requestAnimationFrame(() => {
@@ -51,13 +55,13 @@ export function useFilterText(
       cancelAnimationFrame(frame)
       clearTimeout(timer)
     }
-  }, [router, page, name, rest, text, written])
+  }, [router, page, name, rest, accepts, text, written])
   const change = useCallback(
     (next: string) => {
       setText(next)
-      showInAddress(name, next)
+      if (next === '' || accepts(next)) showInAddress(name, next)
     },
-    [name, setText],
+    [name, accepts, setText],
   )
   return [text, change]
 }
