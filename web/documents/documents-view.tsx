@@ -55,7 +55,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const sort = parseSort(list.sort)
   const mayChange = useHasRole('operator')
   const shown = query.data?.documents.map(({ id }) => id) ?? []
-  const { selection, toggle, togglePage, ...choice } = useSelectedIds(shown)
+  const { selection, select, toggle, togglePage, ...choice } = useSelectedIds(shown)
   return (
     <>
       <FilterBar
@@ -130,6 +130,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                   mayChange
                     ? {
                         isSelected: (id) => selection.isAll || selection.ids.has(id),
+                        select,
                         toggle,
                         togglePage,
                       }

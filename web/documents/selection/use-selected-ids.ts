@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react'
+import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import { useUrlText } from '../../shared/ui/form/use-url-text.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './selected-text.ts'
@@ -16,7 +17,7 @@ export interface DocumentSelection {
  * pages stay selected; another filter clears the selection.
  */
 export function useSelectedIds(shown: readonly string[]) {
-  const { search, select } = useDocumentsLocation()
+  const { search, select: setUrl } = useDocumentsLocation()
   // A checkbox changes immediately; the router follows.
   const { text, setText, written } = useUrlText(search.selected ?? '')
   const [isFull, setIsFull] = useState(false)
@@ -27,7 +28,7 @@ export function useSelectedIds(shown: readonly string[]) {
   const change = (next: string) => {
     setText(next)
     written.current.push(next)
-    select(next)
+    setUrl(next)
   }
   const choose = (next: Iterable<string>) => {
     const ids = [...new Set(next)]
@@ -35,20 +36,28 @@ export function useSelectedIds(shown: readonly string[]) {
     setIsFull(fitting.length < ids.length)
     change(formatSelected(fitting))
   }
+  /** Selects or deselects a document of the page, or selects all from another to it. */
+  const select: SelectRow = (index, from) => {
+    const id = shown[index]
+    if (id === undefined) return
+    anchor.current = id
+    if (from !== undefined) {
+      // All that match include the documents of other pages.
+      if (isAll) return
+      choose([...ids, ...shown.slice(Math.min(from, index), Math.max(from, index) + 1)])
+    } else choose(ids.has(id) ? [...ids].filter((each) => each !== id) : [...ids, id])
+  }
   return {
     selection: { ids, isAll, isFull } satisfies DocumentSelection,
     choose,
     chooseAll: () => change(ALL_SELECTED),
     clear: () => choose([]),
+    select,
     /** Selects or deselects a document. Shift extends the selection from the last one. */
     toggle: (id: string, extend: boolean) => {
       const [from, to] = [shown.indexOf(anchor.current ?? ''), shown.indexOf(id)]
-      if (extend && from >= 0 && to >= 0) {
-        choose([...ids, ...shown.slice(Math.min(from, to), Math.max(from, to) + 1)])
-        return
-      }
-      anchor.current = id
-      choose(ids.has(id) ? [...ids].filter((each) => each !== id) : [...ids, id])
+      // The last one may be on another page.
+      select(to, extend ? (from < 0 ? to : from) : undefined)
     },
     /** Selects all documents of the page, or deselects them if all are selected. */
     togglePage: () =>

@@ -9,7 +9,7 @@ import {
 } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import type { KeyHandlers } from '../../shared/keys/keys.ts'
-import { useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
+import { type SelectRow, useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
@@ -54,6 +54,7 @@ export interface DocumentTableProps {
 /** The selected documents, and functions that change the selection. */
 export interface TableSelection {
   readonly isSelected: (id: string) => boolean
+  readonly select: SelectRow
   readonly toggle: (id: string, extend: boolean) => void
   readonly togglePage: () => void
 }
@@ -164,12 +165,7 @@ function WideTable(props: DocumentTableProps) {
     pageOf: () => Math.max(1, Math.floor(innerHeight / ROW_HEIGHT) - 3),
     where: 'documents',
     keysOf: ({ id }) => keysOf(id),
-    select:
-      selection &&
-      ((at, extend) => {
-        const id = documents[at]?.id
-        if (id !== undefined) selection.toggle(id, extend)
-      }),
+    select: selection?.select,
   })
   const names = columns.filter(isField).map(({ field }) => field)
   // The same array while the columns are the same, so that no row renders again.

@@ -1,3 +1,4 @@
+import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import type { RowActions } from '../table/row/row-keys.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 import type { Selection } from './list/selection.ts'
@@ -20,7 +21,7 @@ export interface EndpointRowsProps {
   /** `undefined` if rows cannot be selected. */
   readonly selection: Selection | undefined
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
-  readonly onSelectIndex: (index: number, extend: boolean) => void
+  readonly onSelectIndex: SelectRow
   /** Called before a row gets the focus, with its id. */
   readonly onLookFor: (id: string) => void
 }

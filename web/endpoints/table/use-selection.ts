@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
+import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { type Selection, selectRange, toggleAll, toggleRow } from '../model/list/selection.ts'
 
@@ -22,19 +23,23 @@ export function useSelection(rows: readonly EndpointRow[], shown: readonly Endpo
     return there.length === chosen.size ? chosen : new Set(there)
   }, [chosen, rows])
 
-  const onSelect = useCallback((row: EndpointRow, extend: boolean) => {
-    const from = latest.current.findIndex(({ id }) => id === anchor.current)
-    const to = latest.current.findIndex(({ id }) => id === row.id)
-    if (extend && from >= 0) setChosen((now) => selectRange(now, latest.current, from, to))
-    else setChosen((now) => toggleRow(now, row))
-    if (!extend || from < 0) anchor.current = row.id
+  const onSelectIndex: SelectRow = useCallback((index, from) => {
+    const rows = latest.current
+    const row = rows[index]
+    if (row === undefined) return
+    setChosen((now) =>
+      from === undefined ? toggleRow(now, row) : selectRange(now, rows, from, index),
+    )
+    anchor.current = row.id
   }, [])
-  const onSelectIndex = useCallback(
-    (index: number, extend: boolean) => {
-      const row = latest.current[index]
-      if (row !== undefined) onSelect(row, extend)
+  const onSelect = useCallback(
+    (row: EndpointRow, extend: boolean) => {
+      const indexOf = (wanted?: string) => latest.current.findIndex(({ id }) => id === wanted)
+      const [from, to] = [indexOf(anchor.current), indexOf(row.id)]
+      // The filter may hide the last selected row.
+      onSelectIndex(to, extend ? (from < 0 ? to : from) : undefined)
     },
-    [onSelect],
+    [onSelectIndex],
   )
   return {
     selected,

@@ -13,6 +13,8 @@ import { flushSync } from 'react-dom'
 import type { KeyHandlers } from './keys.ts'
 import { onKeys } from './use-keys.ts'
 
+export type SelectRow = (index: number, from?: number) => void
+
 type RowScope = 'endpoints' | 'documents'
 
 export interface RowNavigationOptions<Row extends { readonly id: string }> {
@@ -25,8 +27,10 @@ export interface RowNavigationOptions<Row extends { readonly id: string }> {
   readonly where: RowScope
   /** Returns the shortcuts that act on a row while it has the focus. */
   readonly keysOf: (row: Row) => KeyHandlers<RowScope>
-  /** Undefined if rows cannot be selected. */
-  readonly select?: ((index: number, extend: boolean) => void) | undefined
+  /**
+   * Toggles a row, or selects all rows from `from` to it. Undefined if rows cannot be selected.
+   */
+  readonly select?: SelectRow | undefined
 }
 
 /**
@@ -102,14 +106,14 @@ export function useRowNavigation<Row extends { readonly id: string }>(
       ...(select && {
         extend: ({ key }: globalThis.KeyboardEvent) => {
           const to = stepFrom(index, { ArrowUp: -1, ArrowDown: 1 }[key] ?? 0, rows.length)
-          select(to, true)
+          select(to, index)
           go(to)
         },
       }),
     }
     // Buttons within a row handle their own keys.
     const isRow = at === event.target
-    const selects = isRow && select ? { select: () => select(index, false) } : {}
+    const selects = isRow && select ? { select: () => select(index) } : {}
     if (onKeys('table', { ...steps, ...selects })(event) || !isRow) return
     onKeys(where, keysOf(row))(event)
   }
