@@ -146,6 +146,33 @@ test('The page reports that the progress of a job could not be loaded', async ({
   await expect(unknown).toBeHidden()
 })
 
+test('The list shows the result of a job whose dialog was closed before it ended', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, many)
+  const [kind, created, updated] = ['patch', '', '']
+  const counts = { total: 12, found: 12, failure: null }
+  const job = { id: 'one', collection: 'articles', kind, ...counts, created, updated }
+  let hasEnded = false
+  await page.route(/_job\/one/, (route) =>
+    route.fulfill({
+      status: hasEnded ? 200 : 206,
+      json: { ...job, state: hasEnded ? 'done' : 'running', done: hasEnded ? 12 : 3 },
+    }),
+  )
+  await gatehouse.signIn(page, `${ARTICLES}?job=one`)
+  const dialog = dialogOf(page, 'Changing documents')
+  await expect(dialog).toContainText('3 of 12 documents of articles processed.')
+  await expect(page.getByRole('rowheader')).toHaveCount(12)
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await expect(dialog).toBeHidden()
+  await gatehouse.post('/_db/blog/articles', { id: 'fresh' })
+  hasEnded = true
+  await expect(page.getByText('12 documents of articles were changed.')).toBeAttached()
+  await expect(page.getByRole('rowheader')).toHaveCount(13)
+})
+
 test('A job is cancelled, and the page says what was kept', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)

@@ -1,4 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { JobView } from '../../server/contract/job.ts'
 import {
   countDocuments,
   type DocumentsPage,
@@ -9,6 +10,7 @@ import {
   readSchema,
 } from './document-requests.ts'
 import type { DocumentsSearch } from './documents-search.ts'
+import { hasStatus } from './mutations/conflict-error.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 // Documents emit no live events, so the queries refetch on mount and on focus.
@@ -91,13 +93,21 @@ export const indexesQuery = (collectionRef: CollectionRef) =>
 /** Poll interval of a job in ms. */
 const JOB_MS = 500
 
+interface JobState {
+  readonly data: JobView | undefined
+  readonly error: Error | null
+}
+
+/** Returns whether a job is polled: until it has ended, expired, or may not be read. */
+export const isJobPolled = ({ data, error }: JobState): boolean =>
+  (data === undefined || data.state === 'running') && !hasStatus(error, 401, 403, 404)
+
 /** A job of a database, polled until it ends. */
 export const jobQuery = (database: string, id: string) =>
   queryOptions({
     queryKey: ['job', database, id],
     queryFn: ({ signal }) => readJob(database, id, signal),
-    refetchInterval: ({ state }) =>
-      state.data?.state === 'running' || state.data === undefined ? JOB_MS : false,
+    refetchInterval: ({ state }) => (isJobPolled(state) ? JOB_MS : false),
     staleTime: 0,
   })
 

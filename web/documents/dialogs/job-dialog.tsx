@@ -4,7 +4,6 @@ import { useEffect } from 'react'
 import type { JobView } from '../../../server/contract/job.ts'
 import { ApiFailure } from '../../app/api.ts'
 import { useHasRole } from '../../shared/session/person.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
@@ -12,7 +11,9 @@ import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { useCancelJob } from '../mutations/cancel-job.ts'
 import { jobQuery } from '../queries.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
+import { formatJobResult, placeOf } from './format-job-result.ts'
 import classes from './job-dialog.module.css'
+import { watchJob } from './watch-job.ts'
 
 /**
  * Shows the progress of a job, with Cancel. Closing it does not cancel the job, which survives a
@@ -25,12 +26,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
   const ended = job !== undefined && job.state !== 'running'
   const mayCancel = useHasRole('operator') && job !== undefined && !ended
   const cancel = useCancelJob(database, id)
-  useEffect(() => {
-    if (!ended || job === undefined) return
-    announce(formatJobResult(job))
-    void queryClient.invalidateQueries({ queryKey: ['document', database] })
-    void queryClient.invalidateQueries({ queryKey: ['database'] })
-  }, [ended, job, queryClient, database])
+  useEffect(() => watchJob(queryClient, database, id), [queryClient, database, id])
   return (
     <Dialog title={job === undefined ? 'Job' : titles[job.kind]} onClose={close}>
       {job === undefined && error === null && <SkeletonRows what="the job" />}
@@ -92,14 +88,6 @@ const keptAfterCancel: Record<JobView['kind'], string> = {
   import: 'documents that are stored by then stay',
 }
 
-const verbs: Record<JobView['kind'], string> = {
-  create: 'created',
-  delete: 'deleted',
-  patch: 'changed',
-  list: 'listed',
-  import: 'imported',
-}
-
 interface ProgressProps {
   readonly job: JobView
   readonly error: Error | null
@@ -144,16 +132,3 @@ function Outcome({ job }: { job: JobView }) {
     </p>
   )
 }
-
-function formatJobResult(job: JobView): string {
-  const { kind, found, failure, state } = job
-  const changed = `${formatCount(found)} document${found === 1 ? '' : 's'} of ${placeOf(job)} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
-  const kept = kind === 'import' ? changed : `Nothing was ${verbs[kind]}.`
-  if (state === 'cancelled') {
-    if (kind === 'import') return `The job was cancelled. ${changed} Imported documents stay.`
-    return `The job was cancelled. ${kind === 'list' ? changed : kept}`
-  }
-  return failure === null ? changed : `${kept} ${failure.message}`
-}
-
-const placeOf = ({ collection }: JobView) => collection ?? 'the database'

@@ -1,0 +1,27 @@
+import { type QueryClient, QueryObserver } from '@tanstack/react-query'
+import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { isJobPolled, jobQuery } from '../queries.ts'
+import { formatJobResult } from './format-job-result.ts'
+
+/** The jobs that are watched, by database and id. */
+const watched = new Set<string>()
+
+/**
+ * Watches a job until it ends, even if its dialog is closed or another page is opened. Then
+ * announces the result and refetches the documents of the database.
+ */
+export function watchJob(queryClient: QueryClient, database: string, id: string): void {
+  const key = `${database}/${id}`
+  if (watched.has(key)) return
+  watched.add(key)
+  const observer = new QueryObserver(queryClient, jobQuery(database, id))
+  const unsubscribe = observer.subscribe(({ data: job, error }) => {
+    if (isJobPolled({ data: job, error })) return
+    // Deferred, because `subscribe` may call this before it returns `unsubscribe`.
+    queueMicrotask(() => unsubscribe())
+    if (!watched.delete(key) || job === undefined || job.state === 'running') return
+    announce(formatJobResult(job))
+    void queryClient.invalidateQueries({ queryKey: ['document', database] })
+    void queryClient.invalidateQueries({ queryKey: ['database'] })
+  })
+}
