@@ -133,9 +133,9 @@ const timedOut: Count = {
 type Stage = readonly [name: string, run: () => Promise<Count>]
 
 /**
- * The stages of a step run concurrently. The tests run alone, because they occupy two processors
- * with several workers each: together they take as long, and servers on a busy machine miss their
- * time limits. The build ends first, so that the tests see the server as `npm start` leaves it.
+ * The stages of a step run concurrently. The unit and browser tests run one after the other: each
+ * uses several workers, so running them together saves no time and makes servers miss their time
+ * limits. The build runs first, because the tests need its output.
  */
 const steps: readonly (readonly Stage[])[] = [
   [['build', build]],

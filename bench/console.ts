@@ -93,7 +93,7 @@ function watchScriptSize(page: Page): () => Promise<number> {
   }
 }
 
-/** The page does not see what a shared worker loads. */
+/** Returns the gzip size of the live-events worker, kB. The page cannot observe what it loads. */
 function workerSize(): number {
   const name = readdirSync(join(BUILT, 'assets')).find((file) => file.startsWith('live-worker'))
   return name === undefined ? 0 : gzipSync(readFileSync(join(BUILT, 'assets', name))).length / 1000

@@ -157,7 +157,7 @@ for (const [at, benchmark] of waiting.entries()) {
     `**${title}**`,
     `${Math.round((performance.now() - begun) / 1_000)} s`,
     `stolen: ${stolenTime()}`,
-    ...(rounds.length > 0 ? [`rounds: ${rounds.join(' and ')}`] : []),
+    ...(rounds.length > 0 ? [`rounds: ${rounds.join(', ')}`] : []),
     ...(problem ? [`**${problem}**`] : []),
   ]
   printRow([notes.join(', '), ...blank])

@@ -25,7 +25,7 @@ function fail(sentence) {
  *
  * @param {NonNullable<typeof process.execve>} execve
  */
-function become(execve) {
+function replaceProcess(execve) {
   const { execPath, argv, env } = process
   const cache = compileCacheFolder()
   execve(execPath, [execPath, ...NODE_FLAGS, main, ...argv.slice(2)], {
@@ -76,7 +76,7 @@ async function runWith(node) {
 if (!existsSync(main)) {
   fail('The server is missing from this package: neither server/main.ts nor dist/server/main.mjs.')
 } else if (isNewEnough(process.version) && process.execve !== undefined) {
-  become(process.execve)
+  replaceProcess(process.execve)
 } else {
   const { findNode } = await import('./find-node.js')
   const { node, problem } = findNode()

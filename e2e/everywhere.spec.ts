@@ -122,7 +122,7 @@ test('A tooltip covers no control, can be hovered, and Esc closes only the toolt
 })
 
 /** Returns the colors of an element, with the system color Highlight by name. */
-const colours = (goal: Locator) =>
+const colors = (goal: Locator) =>
   goal.evaluate((each) => {
     const probe = document.createElement('i')
     probe.style.color = 'Highlight'
@@ -142,23 +142,23 @@ test('Forced colors keep selection, current page and focus visible', async ({ pa
     page.locator(`[data-row]:has-text(${JSON.stringify(address.slice('tcp://'.length))})`)
   await page.getByRole('checkbox', { name: `Select ${sample.mapped}` }).check()
   const marked = { outline: '2px solid Highlight' }
-  expect(await colours(row(sample.mapped))).toMatchObject(marked)
-  expect(await colours(row(sample.own))).toMatchObject(marked)
-  expect(await colours(row(sample.failed))).not.toMatchObject(marked)
+  expect(await colors(row(sample.mapped))).toMatchObject(marked)
+  expect(await colors(row(sample.own))).toMatchObject(marked)
+  expect(await colors(row(sample.failed))).not.toMatchObject(marked)
 
   const filled = { background: 'Highlight' }
   const main = page.getByRole('navigation', { name: 'Main' })
-  expect(await colours(main.getByRole('link', { name: 'Endpoints' }))).toMatchObject(filled)
-  expect(await colours(main.getByRole('link', { name: 'Activity' }))).not.toMatchObject(filled)
-  expect(await colours(page.locator('label:has([name="theme"]:checked)'))).toMatchObject(filled)
-  expect(await colours(page.locator('label:has([value="dark"])'))).not.toMatchObject(filled)
-  expect(await colours(page.locator('main button[aria-pressed="true"]'))).toMatchObject(filled)
+  expect(await colors(main.getByRole('link', { name: 'Endpoints' }))).toMatchObject(filled)
+  expect(await colors(main.getByRole('link', { name: 'Activity' }))).not.toMatchObject(filled)
+  expect(await colors(page.locator('label:has([name="theme"]:checked)'))).toMatchObject(filled)
+  expect(await colors(page.locator('label:has([value="dark"])'))).not.toMatchObject(filled)
+  expect(await colors(page.locator('main button[aria-pressed="true"]'))).toMatchObject(filled)
 
   await row(sample.mapped).focus()
   await page.keyboard.press('ArrowUp')
   const focused = page.locator('[data-row]:focus-visible')
   await expect(focused).toHaveCount(1)
-  expect((await colours(focused)).outline).toMatch(/^4px double/)
+  expect((await colors(focused)).outline).toMatch(/^4px double/)
   // Each state has its own icon.
   const shapes = await page
     .locator('[data-row] [data-state] svg')
@@ -168,11 +168,11 @@ test('Forced colors keep selection, current page and focus visible', async ({ pa
 
   await page.goto('/_console/access/people')
   const tabs = page.locator('main nav')
-  expect(await colours(tabs.getByRole('link', { name: 'People' }))).toMatchObject(filled)
-  expect(await colours(tabs.getByRole('link', { name: 'Tokens' }))).not.toMatchObject(filled)
+  expect(await colors(tabs.getByRole('link', { name: 'People' }))).toMatchObject(filled)
+  expect(await colors(tabs.getByRole('link', { name: 'Tokens' }))).not.toMatchObject(filled)
   await page.keyboard.press('Control+K')
   const search = page.getByRole('dialog', { name: 'Search' })
-  expect(await colours(search.locator('[aria-selected="true"]'))).toMatchObject(marked)
+  expect(await colors(search.locator('[aria-selected="true"]'))).toMatchObject(marked)
 })
 
 /** The number of rows that a table prints (web/shared/ui/print/printed-rows.tsx), and the total. */

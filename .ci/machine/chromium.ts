@@ -5,7 +5,7 @@ import { CHROMIUM_ARGS, CHROMIUM_RECORD } from '../../e2e/support/chromium.ts'
 import { runCommand } from '../run-command.ts'
 import { installFromDebian } from './debian.ts'
 
-/** Debian's packages and their programs. The one without a window needs a sixth less time. */
+/** Debian's packages and their executables. The headless shell takes a sixth less time. */
 const DEBIAN = [
   { name: 'chromium-headless-shell', program: '/usr/bin/chromium-headless-shell' },
   { name: 'chromium', program: '/usr/bin/chromium' },

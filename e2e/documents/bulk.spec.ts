@@ -62,7 +62,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await bar.getByRole('button', { name: 'Delete' }).click()
   const question = dialogOf(page, 'Delete 3 documents?')
   await expect(question).toContainText('"theirs"')
-  // What someone else deletes first is neither counted nor restored.
+  // A document that someone else deleted first is neither counted nor restored.
   await gatehouse.delete('/_db/blog/articles/d4')
   const held = Promise.withResolvers<void>()
   await page.route(/\/articles\/d\d$/, (route) => held.promise.then(() => route.continue()))

@@ -11,7 +11,7 @@ import type { SignIn } from './sessions.ts'
 
 export interface AccessModuleDeps
   extends Pick<AccessDeps, 'store' | 'vault' | 'record' | 'admins' | 'operatorKey'> {
-  readonly events: Pick<EventHub, 'publish' | 'nudge'>
+  readonly events: Pick<EventHub, 'publish' | 'wakeReaders'>
   readonly http: Pick<HttpModule, 'clientOf' | 'cookie' | 'hosts' | 'publicOrigin' | 'sendList'>
   /** Counts a failed attempt; see `storage/changes/failure-limit.ts`. */
   readonly countFailure: (key: string) => void
@@ -25,7 +25,7 @@ export function createAccessModule(deps: AccessModuleDeps) {
   const access = createAccess({
     ...deps,
     now: Date.now,
-    onEnded: events.nudge,
+    onEnded: events.wakeReaders,
     publish: events.publish,
     onError: deps.logError('cannot store the last use of sessions and tokens'),
   })

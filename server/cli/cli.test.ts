@@ -81,7 +81,7 @@ describe('gatehouse', () => {
 })
 
 describe('a running node', () => {
-  it('takes the SIGINT that npm repeats after a Ctrl-C for the same one', async () => {
+  it('ignores the SIGINT that npm forwards after Ctrl-C', async () => {
     const [port] = await freePorts(1)
     const flags = ['--data', join(data, 'signals'), '--endpoint', `tcp://127.0.0.1:${port}`]
     const { child, ended } = gatehouse(...flags, '--ready-delay', '60')

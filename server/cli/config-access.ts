@@ -14,7 +14,7 @@ export interface AccessConfig {
   readonly operatorKey: string | undefined
   /** 32 bytes that encrypt stored third-party secrets; undefined: the key in the data folder. */
   readonly secretKey: Uint8Array | undefined
-  /** Usernames (`<provider>:<id>`) that become admins at their first sign-in. */
+  /** Usernames (`<provider>:<id>`) of people who become admins at every sign-in. */
   readonly admins: readonly string[]
   /** Addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
   readonly trustedProxies: readonly string[]

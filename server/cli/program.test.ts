@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createProgram, type Invocation } from './program.ts'
 import { SETTINGS, VARIABLES } from './settings.ts'
 
-/** What a command line leads to: a command, or output with an exit code. */
+/** The result of a command line: a command, or output with an exit code. */
 interface Outcome {
   readonly invocation?: Invocation
   readonly code?: number

@@ -15,7 +15,7 @@ export const DEPTH = 100
  * Rejects a JSON text that is nested deeper than {@link DEPTH}. Call it before parsing: it takes
  * linear time and constant stack for any input.
  *
- * @param around number of levels around the JSON that is limited.
+ * @param around number of enclosing levels, allowed in addition to {@link DEPTH}.
  * @throws Failure `invalid`
  */
 export function requireDepth(text: string, around = 0): void {

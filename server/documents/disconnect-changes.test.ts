@@ -9,7 +9,7 @@ const LEAVE_AFTER = 5
 /** Maximum number of statements from then on: those of steps in progress, and of the clean-up. */
 const UNTIL_STOPPED = 100
 
-// One engine, because the engines do not know of clients.
+// One engine, because disconnections are handled above the engines.
 describe('a client that disconnects stops', () => {
   const fixture = createDisconnectFixture()
 

@@ -19,15 +19,15 @@ const CSV = { Accept: 'text/csv' }
 const NDJSON = { Accept: 'application/x-ndjson' }
 
 /** Number of statements after which the client disconnects. */
-const LEAVE_AFTER = 5
+const DISCONNECT_AFTER = 5
 
 /** Maximum number of statements from then on: those of steps in progress, and of the clean-up. */
 const UNTIL_STOPPED = 15
 
-/** Number of times that a client disconnects until the server is told soon enough. */
+/** Maximum number of attempts until the server detects the disconnection early enough. */
 const ATTEMPTS = 10
 
-// One engine, because the engines do not know of clients.
+// One engine, because disconnections are handled above the engines.
 describe('a client that disconnects stops', () => {
   const fixture = createDisconnectFixture()
   const jobs: Record<string, string> = {}
@@ -53,8 +53,8 @@ describe('a client that disconnects stops', () => {
   }
 
   /**
-   * Disconnects after some statements; returns how many there were. Tries again if the system has
-   * told the server so late that it made more of them.
+   * Disconnects after some statements; returns how many there were. Retries if the server detected
+   * the disconnection so late that it ran further ones.
    */
   async function leave(
     request: Parameters<typeof fixture.leave>[0],
@@ -89,8 +89,8 @@ describe('a client that disconnects stops', () => {
       headers,
     }
     const all = await fixture.complete(request)
-    expect(all).toBeGreaterThan(LEAVE_AFTER + UNTIL_STOPPED)
-    expect(await leave(request, LEAVE_AFTER)).toBeLessThan(LEAVE_AFTER + UNTIL_STOPPED)
+    expect(all).toBeGreaterThan(DISCONNECT_AFTER + UNTIL_STOPPED)
+    expect(await leave(request, DISCONNECT_AFTER)).toBeLessThan(DISCONNECT_AFTER + UNTIL_STOPPED)
   })
 
   // The first pass finds the columns or the order; the response begins with the second one.

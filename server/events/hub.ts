@@ -21,12 +21,12 @@ export interface EventHub {
    */
   after(id: string): readonly NumberedEvent[]
   /** Wakes all readers without an event, after a change that may affect their permissions. */
-  nudge(): void
+  wakeReaders(): void
   /** How often readers were woken. */
   readonly wakes: number
   /** Calls `listener` for each event of a type; returns the unsubscribe. */
   on(type: LiveEvent['type'], listener: () => void): () => void
-  /** Calls `listener` after each event or nudge; returns the unsubscribe. */
+  /** Calls `listener` after each event or wake; returns the unsubscribe. */
   subscribe(listener: () => void): () => void
 }
 
@@ -53,7 +53,7 @@ export function createEventHub(kept: number = MAX_STORED_EVENTS): EventHub {
       wake()
       for (const listener of ofType.get(event.type) ?? []) listener()
     },
-    nudge: wake,
+    wakeReaders: wake,
     get wakes() {
       return wakes
     },

@@ -180,7 +180,7 @@ test('a stream whose session ends during its authentication ends immediately', a
   const whoIsIn = async () => {
     // The session ends after the store responds and before the stream receives the result.
     if (++requested > 1) return undefined
-    hub.nudge()
+    hub.wakeReaders()
     return { role: 'viewer', personId: 'me' } as Principal
   }
   const app = new Hono<AppEnv>().route(

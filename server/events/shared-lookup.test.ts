@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createEventHub } from './hub.ts'
 import { createSharedLookup } from './shared-lookup.ts'
 
-it('looks up a key once until the next event or nudge, or for a second', async () => {
+it('looks up a key once until the next event or wake, or for a second', async () => {
   const hub = createEventHub()
   let now = 0
   let looked = 0
@@ -12,9 +12,9 @@ it('looks up a key once until the next event or nudge, or for a second', async (
   expect(await lookUp()).toBe(1)
   hub.publish({ type: 'audit' })
   expect(await Promise.all([lookUp(), lookUp()])).toEqual([3, 3])
-  // A lookup that began before the nudge is not reused after it.
+  // A lookup that began before the wake is not reused after it.
   const before = lookUp('c')
-  hub.nudge()
+  hub.wakeReaders()
   expect(await Promise.all([before, lookUp('c')])).toEqual([4, 5])
   now += 999
   expect(await lookUp('c')).toBe(5)

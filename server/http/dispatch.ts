@@ -47,7 +47,7 @@ export function createDispatch(
         c.req.routeIndex = at++
         const handled = handler(c, next) as Handled
         if (!(handled instanceof Promise)) return finish(handled)
-        // What `next` returns never rejects, and resolves when the response is set.
+        // The promise of `next` never rejects, and resolves when the response is set.
         if (handled === DONE || handled === rest) return handled as Promise<undefined>
         return handled.then(finish, fail)
       } catch (error) {

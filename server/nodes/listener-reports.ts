@@ -29,7 +29,7 @@ export interface ListenerReports {
   /** Returns a report of all listeners. */
   all(): Report
   /** Adds the changes of a report that was not stored to the next one. */
-  putBack(report: Report): void
+  requeue(report: Report): void
 }
 
 interface Own {
@@ -77,7 +77,7 @@ export function createListenerReports(): ListenerReports {
       total: reports.size,
       notify: true,
     }),
-    putBack(report) {
+    requeue(report) {
       for (const { id } of report.changed) if (reports.has(id)) changed.add(id)
       for (const id of report.closed) closed.add(id)
     },

@@ -122,7 +122,7 @@ export function createNodes(deps: NodesDeps): Nodes {
       await repository.report(self, reports.all())
     } catch (error) {
       // The next report retries everything.
-      reports.putBack(isDeleted ? { ...reports.all(), closed: report.closed } : report)
+      reports.requeue(isDeleted ? { ...reports.all(), closed: report.closed } : report)
       throw error
     }
   }

@@ -18,7 +18,7 @@ declare module '@tanstack/react-query' {
       /**
        * Excludes the query from the refetch after a gap in the live events, unless it has no data.
        */
-      readonly standsStill?: boolean
+      readonly excludeFromReset?: boolean
     }
   }
 }

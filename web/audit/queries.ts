@@ -36,7 +36,7 @@ export const activityQuery = (search: ActivitySearch) =>
     // Reopening the page starts with the first page instead of all loaded pages.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
-    meta: { standsStill: true },
+    meta: { excludeFromReset: true },
   })
 
 /** The newest rows, to count those that are not shown yet. */

@@ -11,8 +11,8 @@ export function findDocumentElement(id: string): HTMLElement | null {
  * Returns the id of the next document in the list, or of the previous one if there is none after
  * it; undefined if it is alone.
  */
-export function findNeighbour(id: string): string | undefined {
+export function findNeighbor(id: string): string | undefined {
   const row = findDocumentElement(id)?.closest('[data-row]')
-  const neighbour = row?.nextElementSibling ?? row?.previousElementSibling
-  return neighbour?.getAttribute('data-row') ?? undefined
+  const neighbor = row?.nextElementSibling ?? row?.previousElementSibling
+  return neighbor?.getAttribute('data-row') ?? undefined
 }

@@ -12,13 +12,13 @@ const AXE = readFileSync(
 const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** The rules for colors, which are all that a second theme of a fully checked page can violate. */
-const COLOURS = ['color-contrast', 'link-in-text-block']
+const COLORS = ['color-contrast', 'link-in-text-block']
 
 /**
  * Fails if axe finds a violation of WCAG 2.2 AA or of its best practices in the topmost modal dialog,
- * or else in the page. With `colours`, runs only the rules for colors.
+ * or else in the page. With `colors`, runs only the rules for colors.
  */
-export async function expectAccessible(page: Page, what?: 'colours'): Promise<void> {
+export async function expectAccessible(page: Page, what?: 'colors'): Promise<void> {
   // Contrast is measured correctly only after animations have ended.
   await page.waitForFunction(() =>
     document.getAnimations().every((each) => each.playState !== 'running'),
@@ -26,7 +26,7 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
   // Evaluated once in each document: parsing it takes longer than most checks.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE)
   const runOnly: axe.RunOnly =
-    what === 'colours' ? { type: 'rule', values: COLOURS } : { type: 'tag', values: EVERYTHING }
+    what === 'colors' ? { type: 'rule', values: COLORS } : { type: 'tag', values: EVERYTHING }
   const summary = await page.evaluate(async (only) => {
     const { axe: engine } = window as unknown as { axe: typeof axe }
     // axe describes every element of the other result types as well, unless they are excluded.
@@ -47,6 +47,6 @@ export async function expectAccessible(page: Page, what?: 'colours'): Promise<vo
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   await expectAccessible(page)
   await page.emulateMedia({ colorScheme: 'dark' })
-  await expectAccessible(page, 'colours')
+  await expectAccessible(page, 'colors')
   await page.emulateMedia({ colorScheme: 'light' })
 }

@@ -53,7 +53,7 @@ export async function startCluster(
         env: {
           GATEHOUSE_OPERATOR_KEY: NODES_KEY,
           GATEHOUSE_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-          NODE_OPTIONS: `--import=${leadingTo(home)}`,
+          NODE_OPTIONS: `--import=${resolverModule(home)}`,
         },
         print: (text) => {
           printed += text
@@ -74,7 +74,7 @@ export async function startCluster(
 }
 
 /** Returns a module that resolves `home.test` to an address in the process that imports it. */
-function leadingTo(home: string): string {
+function resolverModule(home: string): string {
   const script = `
     import dns from 'node:dns/promises'
     import { syncBuiltinESMExports } from 'node:module'

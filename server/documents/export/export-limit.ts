@@ -4,11 +4,11 @@ import { Semaphore } from '../../storage/changes/semaphore.ts'
 /**
  * Limits of exports: how many run at once on a node, how many wait, and for how long they wait and
  * run, ms. A running export holds a snapshot of the store. While another one waits, its client must
- * read `progress` bytes before the export has waited for it for `patience` ms.
+ * read `progress` bytes before the export has waited for it for `stallTimeout` ms.
  */
 export const EXPORTS = {
   ...{ running: 2, waiting: 100, wait: 5_000, duration: 30 * 60_000 },
-  ...{ progress: 1024 * 1024, patience: 10_000 },
+  ...{ progress: 1024 * 1024, stallTimeout: 10_000 },
 } as const
 
 /** How often a waiting export looks for one whose client reads too slowly, ms. */
@@ -20,8 +20,8 @@ export interface ExportTurn extends Disposable {
   readonly deadline: number
   /** Aborted if the client reads too slowly while another export waits. */
   readonly signal: AbortSignal
-  /** Called when the export has passed on text, and waits until its client has read it. */
-  readonly passedOn: (bytes: number) => void
+  /** Called when a chunk was written. The export then waits until its client has read it. */
+  readonly written: (bytes: number) => void
   /** Called when the client has read it. */
   readonly continued: () => void
   /** @throws Failure `busy` if the export must end. */
@@ -68,7 +68,7 @@ export class ExportLimit {
     return {
       deadline,
       signal,
-      passedOn: (bytes) => reader.passedOn(bytes),
+      written: (bytes) => reader.written(bytes),
       continued: () => reader.continued(),
       check() {
         if (client.aborted) throw new Failure('busy', 'The client has disconnected.')
@@ -102,13 +102,13 @@ export class ExportLimit {
 /** Measures for how long an export waits for its client. */
 class Reader {
   readonly #ending = new AbortController()
-  readonly #limits: Readonly<Record<'progress' | 'patience', number>>
+  readonly #limits: Readonly<Record<'progress' | 'stallTimeout', number>>
   /** Bytes passed on, and ms waited, since the client has last read `progress` bytes. */
   #bytes = 0
   #waited = 0
   #waitsSince: number | undefined
 
-  constructor(limits: Readonly<Record<'progress' | 'patience', number>>) {
+  constructor(limits: Readonly<Record<'progress' | 'stallTimeout', number>>) {
     this.#limits = limits
   }
 
@@ -116,7 +116,7 @@ class Reader {
     return this.#ending.signal
   }
 
-  passedOn(bytes: number): void {
+  written(bytes: number): void {
     this.#bytes += bytes
     this.#waitsSince = performance.now()
   }
@@ -131,7 +131,8 @@ class Reader {
 
   /** Ends the export if its client reads too slowly. Returns whether it did. */
   endIfSlow(): boolean {
-    if (this.signal.aborted || this.#waited + this.#waiting() < this.#limits.patience) return false
+    if (this.signal.aborted || this.#waited + this.#waiting() < this.#limits.stallTimeout)
+      return false
     this.#ending.abort(tooSlow())
     return true
   }

@@ -281,7 +281,7 @@ test('a node runs few exports at once, and rejects those that wait too long', as
   expect(limit.running).toBe(EXPORTS.running)
 })
 
-test('few exports wait for their turn', async () => {
+test('limits the number of waiting exports', async () => {
   const limit = new ExportLimit({ ...EXPORTS, running: 1, waiting: 1 })
   const turn = await limit.enter(forever)
   const waiting = limit.enter(forever)
@@ -293,26 +293,26 @@ test('few exports wait for their turn', async () => {
 test('an export whose client reads too slowly ends once another one waits', async () => {
   let time = 0
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const { progress, patience } = EXPORTS
+  const { progress, stallTimeout } = EXPORTS
   const limit = new ExportLimit({ ...EXPORTS, running: 1 })
   const turn = await limit.enter(forever)
   // A client that reads at a sufficient speed, and one that becomes slow.
   for (let n = 0; n < 3; n++) {
-    turn.passedOn(progress)
-    time += patience - 1
+    turn.written(progress)
+    time += stallTimeout - 1
     turn.continued()
   }
-  turn.passedOn(progress - 1)
-  time += patience - 1
+  turn.written(progress - 1)
+  time += stallTimeout - 1
   turn.continued()
   const waiting = [limit.enter(forever)]
   expect(turn.signal.aborted).toBe(false)
   turn.check()
   // The time in which the export reads documents does not count.
-  time += patience
+  time += stallTimeout
   waiting.push(limit.enter(forever))
   expect(turn.signal.aborted).toBe(false)
-  turn.passedOn(0)
+  turn.written(0)
   time += 1
   waiting.push(limit.enter(forever))
   clock.mockRestore()

@@ -99,7 +99,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
 function disposing(
   texts: AsyncGenerator<string, void>,
   opened: AsyncDisposableStack,
-  { passedOn, continued }: ExportTurn,
+  { written, continued }: ExportTurn,
 ): AsyncGenerator<string, void> {
   const end = async <T>(result: Promise<T>): Promise<T> => {
     try {
@@ -114,7 +114,7 @@ function disposing(
         continued()
         const result = await texts.next()
         if (result.done) await opened.disposeAsync()
-        else passedOn(result.value.length)
+        else written(result.value.length)
         return result
       } catch (error) {
         await opened.disposeAsync()

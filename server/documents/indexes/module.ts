@@ -25,7 +25,7 @@ export function createIndexesModule(deps: IndexesDeps) {
   const { store, record, requireRole, events, logError, idOf } = deps
   const repository = createIndexRepository(store, Date.now)
   // Held until the process exits; another node then acquires it.
-  const isOurs = () =>
+  const holdsBuildLock = () =>
     store.acquireLock('indexes').catch((error: unknown) => {
       if (error instanceof StoreUnavailable) return false
       throw error
@@ -40,7 +40,7 @@ export function createIndexesModule(deps: IndexesDeps) {
   }
   const notifySoon = () => void notify().catch(onError)
   const builder = createBuilder({
-    ...{ store, repository, isOurs },
+    ...{ store, repository, holdsBuildLock },
     pause: createTurns(),
     onEnded: notifySoon,
     onError: logError('an index could not be built'),

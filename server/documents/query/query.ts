@@ -123,8 +123,8 @@ function selectionOf(
 }
 
 /**
- * Returns the fields that decide the order: none after the id, which is unique, and not the id
- * itself if it is ascending, because documents with equal values are in this order anyway.
+ * Returns the sort fields without redundant ones: fields after `id`, which is unique, and an
+ * ascending `id`, which is the default order of equal documents.
  */
 function significant(sort: readonly ListedField[]): readonly ListedField[] {
   const at = sort.findIndex(({ path: [name, ...rest] }) => name === 'id' && rest.length === 0)

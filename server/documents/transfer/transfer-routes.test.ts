@@ -191,8 +191,8 @@ forEachEngineNode((start) => {
         'Content-Type': 'application/json',
       })
       expect([other.status, other.json.field]).toEqual([415, 'Content-Type'])
-      const misspelt = await restore('partly', exported, '?on-conflicts=skip')
-      expect([misspelt.status, misspelt.json.field]).toEqual([400, 'on-conflicts'])
+      const misspelled = await restore('partly', exported, '?on-conflicts=skip')
+      expect([misspelled.status, misspelled.json.field]).toEqual([400, 'on-conflicts'])
     })
   })
 })

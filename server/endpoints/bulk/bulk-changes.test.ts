@@ -374,7 +374,7 @@ forEachEngine((engine) => {
     expect(await bulk.list()).toEqual([])
   })
 
-  test('the numbers of queued and of listed bulk changes are limited, for a day', async () => {
+  test('limits queued bulk changes, and lists a limited number for a day', async () => {
     const gate = createGate(0)
     let now = 1_000_000
     const { bulk, request } = await setUp(await open(engine), gate.wait, () => now)

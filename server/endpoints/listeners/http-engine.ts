@@ -32,7 +32,7 @@ export interface HttpEngine<D extends ConnectionOwner> {
    */
   requireAvailable(): void
   /**
-   * Holds bytes for a response before it is prepared, replacing its earlier reservation. Called
+   * Reserves bytes for a response before it is prepared, replacing its earlier reservation. Called
    * before a large body is read. Returns a promise only if the response has to wait.
    *
    * @throws Failure `unavailable` if the node holds too much or the client has disconnected.

@@ -76,7 +76,7 @@ function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Arra
       stop()
       reject(error)
     }
-    const onClose = () => fail(incoming.errored ?? clientHasLeft())
+    const onClose = () => fail(incoming.errored ?? clientDisconnected())
     const onStalled = () => fail(bodyTimeout())
     const stop = () => {
       incoming
@@ -180,7 +180,7 @@ const tooLarge = (maxBytes: number) =>
   new Failure('too-large', `The body is larger than ${sizeOf(maxBytes)}.`)
 
 /** The error that Node emits when a connection closes during a body. */
-const clientHasLeft = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
+const clientDisconnected = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 
 const bodyTimeout = () =>
   new Failure(

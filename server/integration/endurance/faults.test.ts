@@ -78,7 +78,7 @@ const last = (random: (end: number) => number, most: number) => pause(random(mos
  * Reads from a node and retries on 503: connections that a fault broke silently are detected by the
  * first request that uses them.
  */
-const patiently =
+const readWithRetry =
   (node: NodeProcess): Call =>
   async (method, path) => {
     let response = await node.request(method, path)
@@ -242,7 +242,7 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked cre
       await Promise.all(writing)
       if (failure !== undefined) throw failure
       for (const node of nodes) {
-        const stored = await readAll(patiently(node))
+        const stored = await readAll(readWithRetry(node))
         for (const { writer } of writers) writer.check(stored, false)
       }
     }

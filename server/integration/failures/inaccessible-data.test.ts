@@ -82,7 +82,7 @@ const contents = () =>
 
 const DENIED = 'cannot be read and written: permission denied. Start the node as its owner.'
 
-test('files that may not be used end a start with their name, and are left as they are', async () => {
+test('startup fails on inaccessible files, names the file and changes nothing', async () => {
   const token = await createAndKill()
   const before = contents()
   const cases = [
@@ -116,7 +116,7 @@ const OTHER_USER = 65_534
 /** Only root can give files to another user. */
 const isRoot = process.getuid?.() === 0
 
-test.runIf(isRoot)('files of another user end a start, and are left as they are', async () => {
+test.runIf(isRoot)('startup fails on files of another user and changes nothing', async () => {
   const token = await createAndKill()
   const before = contents()
   const database = join(data, 'gatehouse.sqlite')
@@ -148,7 +148,7 @@ test.runIf(isRoot)('files of another user end a start, and are left as they are'
   await expectKept(token)
 })
 
-test('a store that a newer version has changed ends a start', async () => {
+test('startup fails on a store that a newer version has changed', async () => {
   await createAndKill()
   const store = await openStore({ data }, 'tool')
   await sql`insert into kysely_migration (name, timestamp)
@@ -161,7 +161,7 @@ test('a store that a newer version has changed ends a start', async () => {
   expect(contents()).toEqual(before)
 })
 
-test('a lost write-ahead log ends a start, until its index is removed', async () => {
+test('startup fails without the write-ahead log, until its index is removed', async () => {
   await createAndKill()
   const database = join(data, 'gatehouse.sqlite')
   rmSync(`${database}-wal`)

@@ -19,7 +19,7 @@ afterEach(async () => {
 test.each([
   ['empty', false],
   ['with a store', true],
-])('a read-only file system ends a start: %s', async (_, isUsed) => {
+])('startup fails on a read-only file system: %s', async (_, isUsed) => {
   const [port = 0] = await freePorts(1)
   const flags = ['--data', data, '--endpoint', `tcp://127.0.0.1:${port}`]
   if (isUsed) {

@@ -16,7 +16,7 @@ export interface Networks {
    * Returns the path of a Unix socket that forwards to a port of a host. The process behind the
    * port may change.
    */
-  doorTo(host: string, port: number): Promise<string>
+  forwardTo(host: string, port: number): Promise<string>
   /**
    * Starts another program that listens on a port of a host. Resolves with a function that stops
    * it.
@@ -74,7 +74,7 @@ export async function createNetworks(count: number): Promise<Networks> {
   return {
     hosts,
     through: (n) => ['nsenter', '-t', String(pids[n]), '-n'],
-    async doorTo(host, port) {
+    async forwardTo(host, port) {
       const path = join(folder, `${host}-${port}`)
       const words = ['nsenter', '-t', String(bridge), '-n', process.execPath, FORWARD]
       await hold([...words, path, host, String(port)], 'ready')

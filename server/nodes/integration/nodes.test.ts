@@ -216,7 +216,7 @@ test('another node takes over a port when its node stops or dies', async () => {
   await expect.poll(() => statesAt(a, address)).toEqual(['a listening', 'b silent'])
   await expect.poll(nodesOf).toMatchObject([own, { ...peer, state: 'silent' }])
   const { json } = await a.request('GET', `/_api/listener?endpoint=${encodeURIComponent(address)}`)
-  // Its last heartbeat, not the time at which its silence was noticed.
+  // The time of its last heartbeat, not of its detection as unreachable.
   const silentSince = Date.parse(json[1].silentSince)
   expect(silentSince).toBeGreaterThan(alive - DEAD_AFTER)
   expect(silentSince).toBeLessThanOrEqual(Date.now() - DEAD_AFTER)

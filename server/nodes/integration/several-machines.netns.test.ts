@@ -35,7 +35,7 @@ beforeAll(async () => {
     const first = `tcp://${host}:${PORT}`
     const flags = ['--database-url', url, '--node', name, '--endpoint', first, '--drain', '1']
     processes.push(await startProcess(flags, { env: SECRETS, through: networks.through(at) }))
-    doors.push(await networks.doorTo(host, PORT))
+    doors.push(await networks.forwardTo(host, PORT))
   }
   token = await makeToken({ data: '', databaseUrl: testDatabase.databaseUrl })
 })
@@ -74,7 +74,7 @@ test('an address of every machine opens on all; an address of one opens there an
     .poll(() => states(everywhere))
     .toEqual(all('a listening', 'b listening', 'c listening'))
   for (const host of networks.hosts) {
-    const socketPath = await networks.doorTo(host, 8600)
+    const socketPath = await networks.forwardTo(host, 8600)
     expect((await sendRequest(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
   }
 
@@ -84,7 +84,7 @@ test('an address of every machine opens on all; an address of one opens there an
   expect((await at(0, 'POST', '/_api/endpoint', body)).status).toBe(200)
   expect((await at(0, 'GET', '/_api/endpoint')).json).toContainEqual(body)
   await expect.poll(() => states(ofB)).toEqual(all('a elsewhere', 'b listening', 'c elsewhere'))
-  const socketPath = await networks.doorTo(networks.hosts[1] ?? '', 8700)
+  const socketPath = await networks.forwardTo(networks.hosts[1] ?? '', 8700)
   expect((await sendRequest(0, 'GET', '/_api/health', { socketPath })).status).toBe(200)
 
   expect((await at(2, 'DELETE', endpointPath(ofB))).status).toBe(200)

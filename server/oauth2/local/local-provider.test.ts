@@ -71,7 +71,7 @@ forEachEngine((engine) => {
     expect(b.signedIn).toMatchObject([{ subject: 'operator' }])
   })
 
-  test('a wrong key is rejected, with 429 after too many from one address, the right one never', async () => {
+  test('wrong keys are rejected, with 429 after too many from one address; the right key is always accepted', async () => {
     const clock = { now: 1_000 }
     const [one, two] = await (async () => {
       const store = await engine.open()

@@ -143,7 +143,7 @@ forEngine('sqlite', (engine) => {
       expect(harness.signedIn).toEqual([])
     })
 
-    test('gets its 500 and its 400 for a code also with a session', async () => {
+    test('gets 500 for a provider error and 400 without a code, even with a session', async () => {
       const { harness } = await openSignIn(engine)
       const { token } = await harness.start('oauth2')
       const cookie = `oauth2_csrf_token=${token}; session=1`

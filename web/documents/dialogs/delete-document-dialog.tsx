@@ -3,7 +3,7 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
-import { findDocumentElement, findNeighbour } from '../find-document-element.ts'
+import { findDocumentElement, findNeighbor } from '../find-document-element.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
 import { deleteOne } from '../selection/change-selected.ts'
 import { useShowChange } from '../selection/last-change.tsx'
@@ -30,7 +30,7 @@ export function DeleteDocumentDialog({
   const submit = () =>
     remove.mutate(() => deleteOne(collectionRef, now), {
       onSuccess: (outcome) => {
-        next.current = findNeighbour(id) ?? ''
+        next.current = findNeighbor(id) ?? ''
         show({ collectionRef, outcome })
         close()
       },

@@ -39,15 +39,15 @@ export function countCrossings({ groups, names, lines }: MapGraph): number {
 
 const withNames = (graph: MapGraph): MapGraph => ({
   ...graph,
-  names: sortByNeighbours(graph.names, graph.lines, positions(graph.groups), 'name', 'group'),
+  names: sortByNeighbors(graph.names, graph.lines, positions(graph.groups), 'name', 'group'),
 })
 
 const withGroups = (graph: MapGraph): MapGraph => ({
   ...graph,
-  groups: sortByNeighbours(graph.groups, graph.lines, positions(graph.names), 'group', 'name'),
+  groups: sortByNeighbors(graph.groups, graph.lines, positions(graph.names), 'group', 'name'),
 })
 
-function sortByNeighbours<T extends { readonly id: string }>(
+function sortByNeighbors<T extends { readonly id: string }>(
   nodes: readonly T[],
   lines: readonly MapLine[],
   others: ReadonlyMap<string, number>,

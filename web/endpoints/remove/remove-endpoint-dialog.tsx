@@ -22,7 +22,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { address, rows } = props
   const { close, add } = useEndpointsLocation()
   const { data: figures } = useQuery(figuresQuery([address], false))
-  const [neighbour] = useState(() => neighbourOf(address, rows))
+  const [neighbor] = useState(() => neighborOf(address, rows))
   const remove = useRemoval(close)
   useEffect(() => void preloadUndo(), [])
 
@@ -37,7 +37,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
     keep: 'Keep it',
     error: remove.error?.message ?? '',
     returnTo: () =>
-      revealRow(address) === null && neighbour !== undefined ? revealRow(neighbour) : undefined,
+      revealRow(address) === null && neighbor !== undefined ? revealRow(neighbor) : undefined,
   }
   if (guard.refused !== undefined) {
     return (
@@ -82,7 +82,7 @@ function withFigures(
 }
 
 /** Returns the row that takes the place of a removed one. */
-function neighbourOf(address: string, rows: readonly EndpointRow[]): string | undefined {
+function neighborOf(address: string, rows: readonly EndpointRow[]): string | undefined {
   const at = rows.findIndex(({ id }) => id === address)
   return (rows[at + 1] ?? rows[at - 1])?.id
 }

@@ -110,7 +110,7 @@ test('static queries are refetched only after a failure', async () => {
   const observer = new QueryObserver(queryClient, {
     queryKey: ['activity'],
     queryFn: read,
-    meta: { standsStill: true },
+    meta: { excludeFromReset: true },
   })
   observer.subscribe(() => {})
   await vi.advanceTimersByTimeAsync(0)
@@ -127,7 +127,7 @@ test('a reset during the first fetch of a static query causes no other fetch', a
   const queryClient = new QueryClient()
   const first = Promise.withResolvers<string[]>()
   const read = vi.fn(() => first.promise)
-  const meta = { standsStill: true }
+  const meta = { excludeFromReset: true }
   new QueryObserver(queryClient, { queryKey: ['activity'], queryFn: read, meta }).subscribe(
     () => {},
   )

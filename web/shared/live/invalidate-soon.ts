@@ -16,7 +16,7 @@ const MAX_NAMES = 100
  * Returns a batcher that invalidates queries after live events. The first part of a query key is
  * the type of the event that invalidates the query. A query with `meta.refetchEndpoints` refetches
  * only the named endpoints. A `reset` event invalidates every query except those with
- * `meta.standsStill`. `note` records an event; `stop` discards recorded events that are still
+ * `meta.excludeFromReset`. `note` records an event; `stop` discards recorded events that are still
  * pending.
  */
 export function invalidateSoon(queryClient: QueryClient) {
@@ -77,21 +77,22 @@ async function invalidate(queryClient: QueryClient, type: string, names: readonl
 /**
  * Invalidates a query. A fetch in progress may have read an older state. TanStack Query replaces it
  * if the query is observed and has data; otherwise the query is invalidated again after it, except
- * with `meta.standsStill`.
+ * with `meta.excludeFromReset`.
  */
 async function refetch(queryClient: QueryClient, query: Query): Promise<void> {
   const isReplaced = query.isActive() && query.state.data !== undefined
-  const fetching = isReplaced || query.meta?.standsStill ? undefined : query.promise
+  const fetching = isReplaced || query.meta?.excludeFromReset ? undefined : query.promise
   const invalidate = () => queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
   await invalidate()
   await fetching?.then(invalidate, () => {})
 }
 
 /**
- * Selects queries to invalidate on a reset. A query with `standsStill` qualifies only while it has
+ * Selects queries to invalidate on a reset. A query with `excludeFromReset` qualifies only while it has
  * no data.
  */
-const isLive = ({ meta, state }: Query) => meta?.standsStill !== true || state.data === undefined
+const isLive = ({ meta, state }: Query) =>
+  meta?.excludeFromReset !== true || state.data === undefined
 
 /** Whether the query is observed and idle. A full fetch in progress may return older data. */
 const canMerge = (query: Query) => query.isActive() && query.state.fetchStatus === 'idle'

@@ -17,7 +17,7 @@ export function openIndexesOf(
   const repository = createIndexRepository(store, Date.now)
   const errors: unknown[] = []
   const builder = createBuilder({
-    ...{ store, repository, isOurs: async () => true },
+    ...{ store, repository, holdsBuildLock: async () => true },
     pause: () => new Promise(setImmediate),
     onEnded() {},
     onError: (error) => errors.push(error),
@@ -38,7 +38,7 @@ export function openIndexesOf(
     /** Builds all indexes, and cleans up after deleted ones. */
     async build(): Promise<void> {
       const loop = createBuilder({
-        ...{ store, repository, isOurs: async () => true },
+        ...{ store, repository, holdsBuildLock: async () => true },
         pause: () => new Promise(setImmediate),
         onEnded() {},
         onError: (error) => errors.push(error),

@@ -21,7 +21,7 @@ export interface BuilderDeps {
   readonly store: Store
   readonly repository: IndexRepository
   /** Returns whether this node builds the indexes. */
-  readonly isOurs: () => Promise<boolean>
+  readonly holdsBuildLock: () => Promise<boolean>
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
   /** Called when an index is no longer built: it is ready, failed or dropped. */
@@ -32,7 +32,7 @@ export interface BuilderDeps {
 
 /** Creates a loop that builds indexes and deletes the entries of dropped ones, until none is left. */
 export function createBuilder(deps: BuilderDeps) {
-  const { store, repository, isOurs, pause, onEnded, onError, stepLimits } = deps
+  const { store, repository, holdsBuildLock, pause, onEnded, onError, stepLimits } = deps
   const retryDelay = () => new Promise((resolve) => setTimeout(resolve, RETRY_DELAY))
 
   async function build(row: IndexRow, isStopped: () => boolean): Promise<void> {
@@ -66,7 +66,7 @@ export function createBuilder(deps: BuilderDeps) {
   }
 
   return createBackgroundLoop(async (isStopped) => {
-    if (!(await isOurs())) return
+    if (!(await holdsBuildLock())) return
     await repository.dropOrphans()
     for (;;) {
       const row = isStopped() ? undefined : await repository.next()

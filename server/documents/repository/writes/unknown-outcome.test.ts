@@ -99,7 +99,7 @@ forEachEngine((engine) => {
     const silent = createDocumentRepository({ ...store, transaction })
     const documents = [{ id: 'a', body: '{"n":1}' }]
     expect(await silent.write(ref, documents, { replaces: false })).toEqual(['exists'])
-    // What the callback stores may be lost.
+    // Rows that the callback stored may be lost.
     const withCallback = silent.write(ref, documents, { replaces: false, commit: async () => {} })
     await expect(withCallback).rejects.toThrow(OutcomeUnknown)
     expect(await silent.write(ref, documents, { replaces: true })).toEqual(['replaced'])

@@ -118,14 +118,14 @@ export class Connection implements ByteAccount {
   }
 
   /**
-   * Holds bytes for a response before it is prepared, replacing its earlier reservation. Waits
+   * Reserves bytes for a response before it is prepared, replacing its earlier reservation. Waits
    * while the connection prepares too much; the response to be sent next never waits. Returns a
    * promise only if it waits.
    *
    * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
   reserve(response: CountedResponse, bytes: number): Promise<void> | undefined {
-    if (this.#closed) throw clientHasLeft()
+    if (this.#closed) throw clientDisconnected()
     if (this.#tryToReserve(response, bytes)) return undefined
     return new Promise<void>((resolve, reject) => {
       this.#waitingForRoom.push({ response, bytes, resolve, reject })
@@ -227,7 +227,7 @@ export class Connection implements ByteAccount {
     this.#budget.release(this.#held + this.#waiting.length * WAITING_BYTES)
     this.#closed = true
     this.#waiting.length = 0
-    for (const { reject } of this.#waitingForRoom.splice(0)) reject(clientHasLeft())
+    for (const { reject } of this.#waitingForRoom.splice(0)) reject(clientDisconnected())
     for (const response of this.#responses) if (response.socket === null) closeQueued(response)
   }
 }
@@ -243,4 +243,4 @@ function closeQueued(response: CountedResponse): void {
   })
 }
 
-const clientHasLeft = () => new Failure('unavailable', 'The client closed the connection.')
+const clientDisconnected = () => new Failure('unavailable', 'The client closed the connection.')

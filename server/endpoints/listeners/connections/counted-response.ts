@@ -30,7 +30,7 @@ export class CountedResponse extends ServerResponse {
     return this.#reserved
   }
 
-  /** Holds bytes for a body before it is prepared, replacing an earlier reservation. */
+  /** Reserves bytes for a body before it is prepared, replacing an earlier reservation. */
   reserve(bytes: number): void {
     this.#hold(bytes - this.#reserved)
     this.#reserved = bytes

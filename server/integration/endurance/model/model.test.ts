@@ -37,13 +37,13 @@ import { createOperations } from './operations.testing.ts'
 // the end, the audit log has exactly the changes of the model.
 // `npm run test:endurance` carries out operations for a given time.
 
-/** One of this many operations is interrupted by the end of the server, followed by a restart. */
+/** On average, one in this many operations is interrupted by a kill or stop of the server. */
 const END_IN = 25
 
-/** The end comes after a random number of turns of the event loop, below a random power of two. */
+/** The interruption comes after fewer than 2^n turns of the event loop, with a random n below this. */
 const END_POWERS = 15
 
-/** The end comes after a random time of a command below this one, ms. */
+/** If a command is killed too, the interruption comes after a random time below this, ms. */
 const COMMAND_TIME = 1_000
 
 /** Drain time of a node that is stopped, s. */

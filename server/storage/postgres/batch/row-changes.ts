@@ -22,8 +22,8 @@ const LIMITS: BatchLimits = {
 const LOCK_WAIT = 100
 
 /**
- * The same for the parts of a batch that has waited already, one after the other. PostgreSQL has no
- * shorter limit.
+ * Maximum time that each part of a divided batch waits for a lock, ms. The undivided batch has
+ * already waited. PostgreSQL has no shorter limit.
  */
 const PART_LOCK_WAIT = 1
 

@@ -60,8 +60,8 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
   const removeName = (name: string) => {
     const at = names.indexOf(name)
     const next = names.toSpliced(at, 1)
-    const neighbour = next[Math.min(at, next.length - 1)]
-    if (neighbour !== undefined) refocus.current = { name: neighbour, action: 'remove' }
+    const neighbor = next[Math.min(at, next.length - 1)]
+    if (neighbor !== undefined) refocus.current = { name: neighbor, action: 'remove' }
     else list.current?.parentElement?.querySelector('input')?.focus()
     onChange(next)
     announce(`${name} was removed.`)

@@ -14,10 +14,10 @@ export const THEME_KEY = 'gatehouse-theme'
 export const themeStorage = localStorageColorSchemeManager({ key: THEME_KEY })
 
 // Mantine requires ten shades. Only the fills are used; tokens.css defines them.
-const same = (colour: string): MantineColorsTuple =>
+const same = (color: string): MantineColorsTuple =>
   [
-    ...[colour, colour, colour, colour, colour],
-    ...[colour, colour, colour, colour, colour],
+    ...[color, color, color, color, color],
+    ...[color, color, color, color, color],
   ] as unknown as MantineColorsTuple
 
 /** Mantine theme with our fonts, spacing, and radii. tokens.css defines the colors. */
