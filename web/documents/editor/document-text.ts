@@ -13,10 +13,12 @@ export const minifyJson = (json: string): string =>
   json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"?|\s+/gs, (part) => (part.startsWith('"') ? part : ''))
 
 /** Returns whether two JSON texts are the same document, ignoring the order of fields. */
-export const sameDocument = (a: string, b: string): boolean => sorted(a) === sorted(b)
+export const sameDocument = (a: string, b: string): boolean =>
+  sortedJson(JSON.parse(a)) === sortedJson(JSON.parse(b))
 
-const sorted = (json: string): string =>
-  JSON.stringify(JSON.parse(json), (_, value: unknown) =>
+/** Returns a text that is equal for equal values, whatever the order of their fields. */
+export const sortedJson = (json: unknown): string =>
+  JSON.stringify(json, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
       : value,

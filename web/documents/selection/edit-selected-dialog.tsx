@@ -1,12 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { memo, useDeferredValue, useMemo } from 'react'
 import * as z from 'zod/mini'
-import { mergePatch } from '../../../server/contract/merge-patch.ts'
-import type { Json } from '../../../server/contract/strict-json.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import type { StoredDocument } from '../document-client.ts'
-import { documentError, minifyJson, NEW_DOCUMENT, sameDocument } from '../editor/document-text.ts'
+import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
 import { compareDocuments } from '../model/compare-documents.ts'
@@ -17,6 +15,7 @@ import { patchEach, patchMatching } from './change-selected.ts'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
 import { formatDocuments } from './describe-outcome.ts'
 import classes from './edit-selected-dialog.module.css'
+import { type PreviewedChange, previewChanges } from './preview-changes.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
@@ -43,11 +42,14 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     mutationFn: (patch: string) => patchMatching(collectionRef, conditions, patch),
   })
   const { text } = form.values
-  const documents = query.data ?? []
-  const changed = changedBy(documents, text)
+  const changesOf = useMemo(() => previewChanges(query.data ?? []), [query.data])
+  // Up to 500 documents are compared, which must not delay typing.
+  const previewed = useDeferredValue(text)
+  const changed = useMemo(() => changesOf(previewed), [changesOf, previewed])
   const submit = () =>
     form.submit(() => {
       const patch = minifyJson(text)
+      const documents = changesOf(text).map(({ document }) => document)
       if (isAll) {
         start.mutate(patch, {
           onSuccess: (job) => {
@@ -56,25 +58,17 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
           },
           onError: form.showFailure,
         })
-      } else if (changed.length === 0) {
+      } else if (documents.length === 0) {
         form.showErrors({ text: 'This changes none of the documents.' })
       } else {
-        change.mutate(
-          () =>
-            patchEach(
-              collectionRef,
-              changed.map(({ document }) => document),
-              patch,
-            ),
-          {
-            onSuccess: (outcome) => {
-              // What failed can be tried again with the same changes.
-              if (outcome.failures.length === 0) form.deleteDraft()
-              onDone(outcome)
-            },
-            onError: form.showFailure,
+        change.mutate(() => patchEach(collectionRef, documents, patch), {
+          onSuccess: (outcome) => {
+            // Failed documents can be retried with the same changes.
+            if (outcome.failures.length === 0) form.deleteDraft()
+            onDone(outcome)
           },
-        )
+          onError: form.showFailure,
+        })
       }
     })
   return (
@@ -114,26 +108,10 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   )
 }
 
-interface PreviewedChange {
-  readonly document: StoredDocument
-  /** The document after the change, as JSON. */
-  readonly after: string
-}
-
-/** Returns the documents that a patch changes; none if the text is not a patch. */
-function changedBy(documents: readonly StoredDocument[], text: string): PreviewedChange[] {
-  if (documentError(text) !== undefined) return []
-  const patch = JSON.parse(text) as Json
-  return documents.flatMap((document) => {
-    const after = JSON.stringify(mergePatch(JSON.parse(document.json), patch))
-    return sameDocument(document.json, after) ? [] : [{ document, after }]
-  })
-}
-
-function Preview({ change }: { change: PreviewedChange | undefined }) {
+const Preview = memo(({ change }: { change: PreviewedChange | undefined }) => {
   if (change === undefined) return null
   const { document, after } = change
-  const lines = compareDocuments(document.json, after)
+  const lines = compareDocuments(document.json, JSON.stringify(after))
   return (
     <section aria-label={`Preview of ${document.id}`} className={classes.preview}>
       <div>
@@ -148,4 +126,4 @@ function Preview({ change }: { change: PreviewedChange | undefined }) {
       </div>
     </section>
   )
-}
+})

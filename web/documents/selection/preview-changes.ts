@@ -1,0 +1,36 @@
+import { mergePatch } from '../../../server/contract/merge-patch.ts'
+import type { Json } from '../../../server/contract/strict-json.ts'
+import type { StoredDocument } from '../document-client.ts'
+import { documentError, sortedJson } from '../editor/document-text.ts'
+
+interface ParsedDocument {
+  readonly document: StoredDocument
+  readonly value: Json
+  /** The document with sorted fields, to compare it. */
+  readonly sorted: string
+}
+
+export interface PreviewedChange {
+  readonly document: StoredDocument
+  /** The document after the change. */
+  readonly after: Json
+}
+
+/** Returns a function that returns the documents that a patch changes; none if it is no patch. */
+export function previewChanges(
+  documents: readonly StoredDocument[],
+): (text: string) => readonly PreviewedChange[] {
+  // Once, not for each patch while the user types.
+  const parsed: readonly ParsedDocument[] = documents.map((document) => {
+    const value = JSON.parse(document.json) as Json
+    return { document, value, sorted: sortedJson(value) }
+  })
+  return (text) => {
+    if (documentError(text) !== undefined) return []
+    const patch = JSON.parse(text) as Json
+    return parsed.flatMap(({ document, value, sorted }) => {
+      const after = mergePatch(value, patch)
+      return sortedJson(after) === sorted ? [] : [{ document, after }]
+    })
+  }
+}
