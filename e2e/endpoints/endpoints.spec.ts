@@ -67,9 +67,7 @@ test('A port in use is explained at its field, and the form keeps its input', as
   await expect(field).toBeFocused()
 
   await page.keyboard.press('Control+Enter')
-  await expect(field).toHaveAccessibleDescription(
-    'The port is missing. Choose one from 1 to 65535.',
-  )
+  await expect(field).toHaveAccessibleDescription('Enter a port from 1 to 65535.')
 
   await field.fill(String(port))
   await page.getByLabel('Only these').check()
@@ -110,7 +108,7 @@ test('Databases are ordered by keyboard, and an empty list does not mean all dat
   await expect(page.getByRole('combobox', { name: 'Add a database' })).toBeFocused()
   await page.keyboard.press('Control+Enter')
   await expect(page.getByRole('combobox', { name: 'Add a database' })).toHaveAccessibleDescription(
-    'No database is chosen. Add one, or choose All databases.',
+    'Add at least one database, or choose All databases.',
   )
 })
 

@@ -180,17 +180,17 @@ test('The form warns about invalid addresses and shows each error at its field',
   await gatehouse.signIn(page, `${consolePath}/new`)
   const form = addForm(page)
   await form.getByLabel('Port').fill(`${await gatehouse.freePort()}`)
-  await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeHidden()
+  await expect(form.getByText('Tokens and documents are sent unencrypted.')).toBeHidden()
   await form.getByLabel('Host', { exact: true }).selectOption('Another name or address…')
   await form.getByLabel('Host name or address').fill('203.0.113.7')
-  await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeVisible()
+  await expect(form.getByText('Tokens and documents are sent unencrypted.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(form.getByLabel('Host name or address')).toHaveAccessibleDescription(
     '203.0.113.7 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
   )
   await form.getByText('ssl', { exact: true }).click()
   await expect(form.getByText('This server has no certificate.')).toBeVisible()
-  await expect(form.getByText('Tokens and documents travel unencrypted.')).toBeHidden()
+  await expect(form.getByText('Tokens and documents are sent unencrypted.')).toBeHidden()
   await page.keyboard.press('Control+Enter')
   await expect(form.getByRole('alert').filter({ hasText: 'requires a certificate' })).toBeVisible()
   // Pasting a whole address into any field fills all fields.

@@ -183,7 +183,7 @@ test('The end of a bulk change leaves an open dialog and later choices as they a
   await expect(list.getByRole('listitem')).toHaveCount(2)
   hasEnded = true
   await expect(bar).toContainText('1 endpoint was changed.')
-  // What is done was deselected; what failed is not selected again.
+  // Changed endpoints are deselected, and failed ones are not selected again.
   await expect(chosen).toContainText('1 selected')
   await expect(select(news)).toBeChecked()
   await expect(select(only)).not.toBeChecked()

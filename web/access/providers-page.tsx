@@ -30,10 +30,10 @@ export function ProvidersPage() {
 function PublicUrlMissing() {
   return (
     <p className={`warning ${classes.missing}`}>
-      <strong>--public-url is missing.</strong> Providers need a public URL to send people back to
-      this server. Set <code className="mono">GATEHOUSE_PUBLIC_URL</code> to the URL at which people
-      open Gatehouse, such as <code className="mono">https://gatehouse.example.com</code>, and
-      restart Gatehouse.
+      <strong>Set --public-url.</strong> Providers need a public URL to send people back to this
+      server. Set <code className="mono">GATEHOUSE_PUBLIC_URL</code> to the URL at which people open
+      Gatehouse, such as <code className="mono">https://gatehouse.example.com</code>, and restart
+      Gatehouse.
     </p>
   )
 }

@@ -33,7 +33,7 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
             <IconChevronRight size={14} stroke={1.75} />
             {actionLabels[action]}
           </UnstyledButton>
-          {outcome === 'refused' && <span className={classes.refused}>Refused</span>}
+          {outcome === 'refused' && <span className={classes.refused}>Rejected</span>}
         </span>
       ),
     },

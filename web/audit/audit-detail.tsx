@@ -24,7 +24,7 @@ export function AuditDetail({ row }: { row: AuditRow }) {
             <tr>
               <td className={classes.key} />
               <th scope="col">Before</th>
-              <th scope="col">{row.outcome === 'refused' ? 'Refused' : 'After'}</th>
+              <th scope="col">{row.outcome === 'refused' ? 'Rejected' : 'After'}</th>
             </tr>
           </thead>
           <tbody>

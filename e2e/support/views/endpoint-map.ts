@@ -36,7 +36,7 @@ export const ENDPOINT_MAP_VIEWS: readonly View[] = [
         { endpoint: mapped, databases: ['shop', 'none'] },
         { endpoint: 'tcp://0.0.0.0:1', databases: ['a', 'b', 'c', 'd', 'e'] },
       ]),
-    shows: (page) => page.getByText('travel unencrypted'),
+    shows: (page) => page.getByText('sent unencrypted'),
     needs: 'operator',
     refusal: VIEWER,
   },

@@ -63,7 +63,7 @@ export const ENDPOINT_VIEWS: readonly View[] = [
       await page.getByLabel('Only these').check()
       await save(page)
     },
-    shows: (page) => page.getByText('The port is missing.'),
+    shows: (page) => page.getByText('Enter a port from 1 to 65535.'),
     needs: 'operator',
     refusal: OPERATORS_ONLY,
   },

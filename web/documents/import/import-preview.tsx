@@ -42,7 +42,7 @@ export function ImportPreview({ source, text, format, failure }: ImportPreviewPr
       {documents.length > 0 && (
         <>
           <p className={classes.note}>The first documents, and the types of their fields</p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
           <div className={classes.scroller} tabIndex={0}>
             <table className={classes.table}>
               <thead>

@@ -82,7 +82,7 @@ function jsonToLines(begin: Uint8Array, isWhole: boolean) {
   const splitter = createArraySplitter()
   let bytes = new Uint8Array()
   try {
-    // What is not whole may end within a character.
+    // The beginning of a longer source may end within a character.
     bytes = new TextEncoder().encode(splitter.write(createDecoder()(begin, isWhole)))
   } catch (error) {
     if (!(error instanceof SourceError)) throw error

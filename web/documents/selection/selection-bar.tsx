@@ -76,7 +76,7 @@ export function SelectionBar(props: SelectionBarProps) {
             onClose={close}
             onDone={(result) => {
               if (result !== undefined) show({ collectionRef, outcome: result })
-              // What failed stays selected.
+              // Failed documents stay selected.
               onChoose((result?.failures ?? []).map(({ id }) => id))
             }}
           />

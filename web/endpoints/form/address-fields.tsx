@@ -95,7 +95,7 @@ export function AddressFields(
         </div>
       )}
       {isOpenToReaders(draft) && (
-        <p className={classes.warning}>Tokens and documents travel unencrypted.</p>
+        <p className={classes.warning}>Tokens and documents are sent unencrypted.</p>
       )}
     </>
   )

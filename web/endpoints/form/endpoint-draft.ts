@@ -111,7 +111,7 @@ export function addressErrors(typed: EndpointDraft, taken: readonly string[]): F
   }
 }
 
-const PORT_MISSING = 'The port is missing. Choose one from 1 to 65535.'
+const PORT_MISSING = 'Enter a port from 1 to 65535.'
 
 /** Validates the mapping. */
 export function mappingErrors({
@@ -124,7 +124,7 @@ export function mappingErrors({
   if (more !== '')
     return { databases: `${more} is not in the list yet. Add it, or clear the field.` }
   if (names.length > 0) return {}
-  return { databases: 'No database is chosen. Add one, or choose All databases.' }
+  return { databases: 'Add at least one database, or choose All databases.' }
 }
 
 /** Groups of fields that are validated together: a change of one clears the errors of all. */

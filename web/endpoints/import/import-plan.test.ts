@@ -111,7 +111,7 @@ describe('import warnings', () => {
       want('tcp://[::1]:3'),
     ]
     expect(warn(wanted, [row(A, [])])).toEqual([
-      'Other machines can reach tcp://0.0.0.0:1. Tokens and documents travel unencrypted through it.',
+      'Other machines can reach tcp://0.0.0.0:1. Tokens and documents are sent unencrypted through it.',
     ])
   })
 })

@@ -33,7 +33,7 @@ function isExposed(text: string): boolean {
 
 function formatExposed(addresses: readonly string[]): string {
   const them = addresses.length === 1 ? 'it' : 'them'
-  return `Other machines can reach ${formatList(addresses)}. Tokens and documents travel unencrypted through ${them}.`
+  return `Other machines can reach ${formatList(addresses)}. Tokens and documents are sent unencrypted through ${them}.`
 }
 
 function formatMissing(names: readonly string[]): string {

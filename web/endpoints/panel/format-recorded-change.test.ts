@@ -13,7 +13,7 @@ test.each<[Partial<AuditRow>, string]>([
   [{ action: 'endpoint.remove', after: null }, 'Removed'],
   [
     { action: 'endpoint.remove', outcome: 'refused', after: { refused: 'conflict' } },
-    'Removal refused',
+    'Removal rejected',
   ],
 ])('%j reads %s', (part, sentence) => {
   expect(formatRecordedChange(row(part))).toBe(sentence)

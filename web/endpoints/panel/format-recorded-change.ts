@@ -7,18 +7,18 @@ const done: Readonly<Record<string, string>> = {
   'endpoint.remove': 'Removed',
 }
 
-const refused: Readonly<Record<string, string>> = {
-  'endpoint.add': 'Adding or mapping refused',
-  'endpoint.remove': 'Removal refused',
+const rejected: Readonly<Record<string, string>> = {
+  'endpoint.add': 'Adding or mapping rejected',
+  'endpoint.remove': 'Removal rejected',
 }
 
 /**
- * Formats an audit log row of an endpoint: "Mapping changed: blog and shop", "Removed", "Removal was
- * refused".
+ * Formats an audit log row of an endpoint: "Mapping changed: blog and shop", "Removed", "Removal
+ * rejected".
  */
 export function formatRecordedChange({ action, outcome, after }: AuditRow): string {
   const what = done[action] ?? action
-  if (outcome === 'refused') return refused[action] ?? `${what}: refused`
+  if (outcome === 'refused') return rejected[action] ?? `${what}: rejected`
   const names = databasesOf(after)
   if (names === undefined) return what
   return `${what}: ${names.length === 0 ? 'all databases' : listNames(names)}`
