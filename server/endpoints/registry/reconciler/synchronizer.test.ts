@@ -1,25 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { LookupAddress } from 'node:dns'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRecorder, START } from '../../../audit/record.ts'
 import { Failure } from '../../../failure.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { mockLookup } from '../../../test-support/mock-lookup.testing.ts'
 import { readAddress } from '../../address.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
 import { deleteEndpoint, writeEndpoint } from '../../writes/endpoint-writer.ts'
 import type { EndpointRegistry } from '../registry.ts'
 import { createLoneRegistry } from './lone-node.testing.ts'
-
-/** The host `slow.test` resolves to this machine once `resolve` is resolved. */
-const slowHost = vi.hoisted(() => ({ resolve: Promise.withResolvers<void>() }))
-
-vi.mock('node:dns/promises', () => ({
-  async lookup() {
-    await slowHost.resolve.promise
-    return { address: '127.0.0.1', family: 4 }
-  },
-}))
 
 const change = { actor: START, record: createRecorder() }
 
@@ -118,13 +110,21 @@ forEngine('postgres', (engine) => {
   })
 })
 
+/** Lets host names resolve to this machine once the returned function is called. */
+function answerLater(): () => void {
+  const answer = Promise.withResolvers<LookupAddress[]>()
+  mockLookup(() => answer.promise)
+  return () => answer.resolve([{ address: '127.0.0.1', family: 4 }])
+}
+
 forEachEngine((engine) => {
+  let resolve: () => void
   let store: Store
   let endpoints: EndpointRegistry
   let endpoint: string
 
   beforeEach(async () => {
-    slowHost.resolve = Promise.withResolvers()
+    resolve = answerLater()
     store = await engine.open()
     endpoints = createLoneRegistry(store, engine.name === 'postgres')
     const [port] = await freePorts(1)
@@ -132,7 +132,7 @@ forEachEngine((engine) => {
     await endpoints.add({ endpoint, databases: [] }, START)
   })
   afterEach(async () => {
-    slowHost.resolve.resolve()
+    resolve()
     await endpoints.stop(0)
   })
 
@@ -146,7 +146,7 @@ forEachEngine((engine) => {
     const states = endpoints.listeners().map(({ name, state }) => [name, state])
     expect(states).toContainEqual([slow, 'opening'])
     expect(listed()).not.toContain(endpoint)
-    slowHost.resolve.resolve()
+    resolve()
     await expect.poll(() => endpoints.listeners().at(-1)?.state).toBe('listening')
   })
 
@@ -159,7 +159,7 @@ forEachEngine((engine) => {
     await deleteEndpoint(store, endpoint, change)
     await endpoints.sync()
     expect(listed()).toEqual([])
-    slowHost.resolve.resolve()
+    resolve()
     await adding
     expect(listed()).toEqual([slow])
   })
