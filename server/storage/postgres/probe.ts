@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { systemCode } from '../../failure.ts'
 import type { ProbeResult } from '../availability/health-monitor.ts'
+import { createSocket } from './create-socket.ts'
 
 /** Maximum supported round-trip time to PostgreSQL, ms. */
 export const MAX_ROUND_TRIP = 1_000
@@ -44,6 +45,7 @@ export function createClient(connectionString: string): pg.Client {
     connectionString,
     application_name: 'gatehouse',
     connectionTimeoutMillis: CONNECT_TIMEOUT,
+    stream: createSocket,
   })
   client.on('error', () => {})
   return client
@@ -61,7 +63,11 @@ export async function withPacketTimeout<T, L>(
 ): Promise<T | L> {
   // TLS wraps this socket, whose byte counter continues to increase.
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-  const progress = () => stream.bytesRead + Number(!stream.connecting)
+  let isResolved = false
+  stream.once('lookup', () => {
+    isResolved = true
+  })
+  const progress = () => stream.bytesRead + Number(isResolved) + Number(!stream.connecting)
   const over = Promise.withResolvers<L>()
   let seen = progress()
   let silentTicks = 0
@@ -83,7 +89,7 @@ export async function withPacketTimeout<T, L>(
 /** A client that stops connecting if the server sends no packet for {@link PACKET_TIMEOUT}. */
 export class Client extends pg.Client {
   constructor(config: pg.ClientConfig) {
-    super({ connectionTimeoutMillis: CONNECT_TIMEOUT, ...config })
+    super({ connectionTimeoutMillis: CONNECT_TIMEOUT, stream: createSocket, ...config })
     const connected = new Promise<void>((resolve) => {
       this.once('connect', resolve)
       this.once('end', resolve)
