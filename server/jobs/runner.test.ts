@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { LEASE, LeaseLost } from './repository/lease.ts'
@@ -168,6 +168,38 @@ forEachEngine((engine) => {
     isBusy = false
     runner.wake()
     await expect.poll(() => stepped.slice(1)).toEqual(Array(10).fill(where.collection))
+    await runner.stop()
+  })
+
+  it('limits the listings that no longer wait, and skips jobs that were cancelled meanwhile', async () => {
+    const store = await engine.open()
+    const repository = createJobRepository(store, now)
+    const stepped: string[] = []
+    let isBusy = true
+    const runner = createRunner({
+      repository,
+      isBusy: () => isBusy,
+      async step(job) {
+        stepped.push(job.kind)
+        // The listings never end.
+        if (job.kind === 'list') return job
+        await repository.discard([job.id])
+        return { ...job, state: 'done' }
+      },
+      pause: () => new Promise(setImmediate),
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    const cancelled = await repository.create(where, 'delete', 'running', everything)
+    for (let n = 0; n < 6; n++) await repository.create(where, 'list', 'running', everything)
+    const changes = [1, 2].map(() => repository.create(where, 'delete', 'running', everything))
+    await Promise.all(changes)
+    const claims = vi.spyOn(repository, 'claim')
+    runner.wake()
+    await expect.poll(() => claims.mock.calls.length).toBeGreaterThan(9)
+    await repository.discard([cancelled.id])
+    isBusy = false
+    runner.wake()
+    await expect.poll(() => stepped.filter((kind) => kind === 'delete')).toHaveLength(2)
     await runner.stop()
   })
 

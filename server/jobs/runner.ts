@@ -53,16 +53,18 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
     await repository.discardStale()
     const active: Job[] = []
     /** The jobs that wait, by id. They are read again later, because their requests may be large. */
-    const waiting = new Map<string, CollectionRef>()
+    const waiting = new Map<string, CollectionRef & Pick<Job, 'kind'>>()
     /** Returns a job that no longer waits, or claims one. */
     async function takeNext(): Promise<Job | undefined> {
+      const mayList = active.filter(({ kind }) => kind === 'list').length < LISTINGS
       for (const [id, where] of waiting) {
-        if (isBusy(where)) continue
+        if (isBusy(where) || (where.kind === 'list' && !mayList)) continue
         waiting.delete(id)
-        return repository.read(id)
+        const job = await repository.read(id)
+        if (job?.state === 'running') return job
+        running.delete(id)
       }
-      const listings = active.filter(({ kind }) => kind === 'list').length
-      const claimed = await repository.claim(listings < LISTINGS ? 'any' : 'others')
+      const claimed = await repository.claim(mayList ? 'any' : 'others')
       if (claimed !== undefined) running.set(claimed.id, new AbortController())
       return claimed
     }
@@ -73,8 +75,8 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
         if (next !== undefined) active.push(next)
         const job = active.shift()
         if (job !== undefined && isBusy(job)) {
-          const { id, database, collection } = job
-          waiting.set(id, { database, collection })
+          const { id, database, collection, kind } = job
+          waiting.set(id, { database, collection, kind })
           continue
         }
         if (job !== undefined) {

@@ -1,6 +1,6 @@
 import { invariant } from '../../contract/invariant.ts'
-import { requireConnected } from '../../failure.ts'
-import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
+import { isStoreFailure, requireConnected } from '../../failure.ts'
+import { DamagedStore, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
 import { existsAlready, withTimeLimit } from '../apply.ts'
@@ -123,6 +123,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       await reservation.release(job)
     } catch (error) {
       onError(error)
+      // A repeated release would fail too.
+      if (!isStoreFailure(error) || error instanceof DamagedStore) return
       if (job.state === 'running') throw new StoreUnavailable(undefined, { cause: error })
       applying.set(job.id, releaseLater(job))
     }
@@ -132,12 +134,14 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     const stopRenewing = repository.keepLease(job)
     for (let isReleased = false; !isReleased && !stopped; ) {
       await Promise.race([stopping.promise, later(RETRY_DELAY)])
-      isReleased = await writes
-        .turn(job, () => reservation.release(job, () => stopped))
-        .then(
-          () => !stopped,
-          () => false,
-        )
+      const releasing = writes.turn(job, () => reservation.release(job, () => stopped))
+      const released = releasing.then(
+        () => !stopped,
+        () => false,
+      )
+      // The turn may wait for a change whose next step follows after a restart.
+      isReleased = await Promise.race([stopping.promise.then(() => false), released])
+      wake()
     }
     stopRenewing()
     // Otherwise the next start continues.
@@ -273,8 +277,14 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   const endCancelled = (job: Job): void => abandon(job, () => repository.endCancelling(job))
 
   return {
-    commit: ((job, options = {}) =>
-      writes.turn(job, (turn) => commitIn(turn, job, options)).finally(wake)) satisfies Commit,
+    commit: (async (job, options = {}) => {
+      try {
+        return await writes.turn(job, (turn) => commitIn(turn, job, options))
+      } finally {
+        // The loop that runs the other jobs is awake.
+        if (job.state !== 'running') wake()
+      }
+    }) satisfies Commit,
 
     release: (job: Job) => writes.turn(job, () => release(job)),
 

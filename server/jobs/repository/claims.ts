@@ -5,14 +5,14 @@ import type { Lease, RenewalTimer } from './lease.ts'
 /**
  * Returns the queries that acquire, renew and release the leases of jobs.
  *
- * @param kept receives the ids of the jobs whose lease `keepLease` renews.
+ * @param kept receives the jobs whose lease `keepLease` renews, once for each call.
  */
 export function createClaims(
   { db, engine, transaction }: Store,
   { nodeId, renewal, updateHeld }: Lease,
   leaseClock: () => number,
   timer: RenewalTimer,
-  kept: Set<string>,
+  kept: Set<{ readonly id: string }>,
 ) {
   const held = () => db.selectFrom('jobs').select('id').where('claimed_by', '=', nodeId)
 
@@ -43,10 +43,11 @@ export function createClaims(
 
     /** Renews the lease of a job of a request until the returned function is called. */
     keepLease({ id }: Job): () => void {
-      kept.add(id)
+      const job = { id }
+      kept.add(job)
       const stop = keep(held().where('id', '=', id).where('state', 'in', ['preparing', 'attached']))
       return () => {
-        kept.delete(id)
+        kept.delete(job)
         stop()
       }
     },

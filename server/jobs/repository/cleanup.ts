@@ -18,7 +18,7 @@ export function createCleanup(
   { db, engine }: Store,
   now: () => number,
   leaseClock: () => number,
-  kept: ReadonlySet<string>,
+  kept: ReadonlySet<{ readonly id: string }>,
 ) {
   return {
     /**
@@ -77,7 +77,13 @@ export function createCleanup(
         .selectFrom('jobs')
         .select('id')
         .where('state', '!=', 'discarded')
-        .$if(kept.size > 0, (query) => query.where('id', 'not in', [...kept]))
+        .$if(kept.size > 0, (query) =>
+          query.where(
+            'id',
+            'not in',
+            [...kept].map(({ id }) => id),
+          ),
+        )
         .where((eb) =>
           eb.or([
             eb.and([

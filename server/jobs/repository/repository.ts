@@ -25,7 +25,7 @@ export function createJobRepository(
 ) {
   const { db } = store
   const lease = createLease(now, leaseClock)
-  const kept = new Set<string>()
+  const kept = new Set<{ readonly id: string }>()
 
   return {
     /** Stores a job. Any node may claim it if it is `running`; otherwise this node holds it. */
