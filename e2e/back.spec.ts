@@ -182,3 +182,38 @@ test('Back skips the closed dialogs of documents and indexes', async ({ page, ga
   await expect(page).toHaveURL(/\/documents\/blog\/articles$/)
   await expectBackLeavesPage(page)
 })
+
+test('Closing a panel that the search opened does not skip the page before it', async ({
+  page,
+  gatehouse,
+}) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, consolePath)
+  await expect(rowOf(page, own)).toBeVisible()
+  const search = async (text: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill(text)
+    await page.keyboard.press('Enter')
+  }
+  await search('Activity')
+  await expect(page).toHaveURL(/\/_console\/activity$/)
+  await search(own)
+  await expect(page.getByRole('dialog', { name: own, exact: true })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expectBackLeavesPage(page)
+})
+
+test('A panel that is opened twice closes with one step back', async ({ page, gatehouse }) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, consolePath)
+  const panel = page.getByRole('dialog', { name: own, exact: true })
+  for (let n = 0; n < 3; n++) {
+    await rowOf(page, own).focus()
+    await page.keyboard.press('Enter')
+    await expect(panel).toBeVisible()
+  }
+  await page.goBack()
+  await expect(panel).toHaveCount(0)
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+})

@@ -1,6 +1,6 @@
 import type { EndpointChangeView } from '../server/contract/endpoints/endpoint-change.ts'
 import { consolePath, rowOf } from './support/page/endpoints-page.ts'
-import { expect, sessionTest, test } from './support/server/gatehouse.ts'
+import { expect, freshTest, sessionTest, test } from './support/server/gatehouse.ts'
 import { listen } from './support/server/listen.ts'
 
 // The focus moves to what remains when the focused element disappears, and never to the body.
@@ -89,10 +89,7 @@ test('The bar of a bulk change keeps the focus when it is cancelled and undone',
   await expect(page.getByRole('main')).toBeFocused()
 })
 
-test('Showing new rows of the activity keeps the focus on the page', async ({
-  page,
-  gatehouse,
-}) => {
+freshTest('Showing new rows of the activity keeps the focus', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, '/_console/activity?what=database.create')
   await expect(page.getByText(/No activity matches|No match so far/)).toBeVisible()
   await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })

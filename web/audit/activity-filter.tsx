@@ -62,6 +62,7 @@ function DayField(props: { label: string; name: 'from' | 'to'; error?: string | 
       className={classes.day}
       value={day}
       onChange={(event) => change(event.currentTarget.value)}
+      onBlur={() => isDay(day) || change('')}
     />
   )
 }

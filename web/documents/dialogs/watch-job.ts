@@ -1,6 +1,7 @@
 import { type QueryClient, QueryObserver } from '@tanstack/react-query'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { isJobPolled, jobQuery } from '../queries.ts'
+import { hasStatus } from '../mutations/conflict-error.ts'
+import { jobQuery } from '../queries.ts'
 import { formatJobResult } from './format-job-result.ts'
 
 /** The jobs that are watched, by database and id. */
@@ -16,10 +17,12 @@ export function watchJob(queryClient: QueryClient, database: string, id: string)
   watched.add(key)
   const observer = new QueryObserver(queryClient, jobQuery(database, id))
   const unsubscribe = observer.subscribe(({ data: job, error }) => {
-    if (isJobPolled({ data: job, error })) return
+    const hasEnded = job !== undefined && job.state !== 'running'
+    // After a sign-in or a change of the role, the job is fetched again.
+    if (!hasEnded && !hasStatus(error, 404)) return
     // Deferred, because `subscribe` may call this before it returns `unsubscribe`.
     queueMicrotask(() => unsubscribe())
-    if (!watched.delete(key) || job === undefined || job.state === 'running') return
+    if (!watched.delete(key) || !hasEnded) return
     announce(formatJobResult(job))
     void queryClient.invalidateQueries({ queryKey: ['document', database] })
     void queryClient.invalidateQueries({ queryKey: ['database'] })

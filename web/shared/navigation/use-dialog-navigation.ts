@@ -23,14 +23,17 @@ export interface DialogNavigation {
 /** Maximum number of URLs that a history entry remembers. */
 const MAX_TRAIL = 20
 
-/** Whether a step back is pending; the browser completes it asynchronously. */
-let isPending = false
+/** Maximum time that the browser takes for a step back, ms. */
+const STEP_TIME = 1_000
+
+/** A step back that is pending; the browser completes it asynchronously. */
+let closing: Promise<void> | undefined
 
 /** Whether the next location that is rendered keeps the scroll position. */
 let keepsScroll = false
 
 /** Returns whether a dialog is about to close. */
-export const isClosing = (): boolean => isPending
+export const isClosing = (): boolean => closing !== undefined
 
 /** Returns whether the router restores the scroll position. A dialog that closes keeps it. */
 export function restoresScroll(): boolean {
@@ -58,27 +61,60 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
   const replace = (target: Target) => {
     void router.navigate({ resetScroll: false, ...target, replace: true, state: true })
   }
+  const here = () => toKey(history.location.href)
+  const keyOf = (target: Target) => toKey(router.buildLocation(target).publicHref)
   const open = (target: Target) => {
     // Going back later would undo it.
-    if (isPending) addEventListener('popstate', () => setTimeout(open, 0, target), { once: true })
+    if (closing !== undefined) void closing.then(() => setTimeout(open, 0, target))
+    else if (keyOf(target) === here()) replace(target)
     else void router.navigate({ resetScroll: false, ...target, state: opening })
   }
   const close = (target: Target) => {
-    // A second step back would leave the page.
-    if (isPending) return
-    const beneath = trail()
-    const at = beneath.lastIndexOf(toKey(router.buildLocation(target).publicHref))
-    if (at < 0) {
+    const key = keyOf(target)
+    // A second step back would leave the page, or another page was opened already.
+    if (closing !== undefined || pageOf(here()) !== pageOf(key)) return
+    const steps = stepsBack(trail(), key)
+    if (steps === undefined) {
       replace(target)
       return
     }
-    isPending = true
     keepsScroll = true
-    addEventListener('popstate', () => (isPending = false), { once: true })
-    history.go(at - beneath.length)
+    closing = nextPopstate().then(() => {
+      closing = undefined
+    })
+    history.go(-steps)
   }
   return { open, opening, close, replace }
 }
+
+/**
+ * Returns the number of steps back to a URL; undefined if it is not in the trail, or if another page
+ * was visited in between.
+ */
+function stepsBack(beneath: readonly string[], key: string): number | undefined {
+  for (let steps = 1; steps <= beneath.length; steps++) {
+    const each = beneath.at(-steps)
+    if (each === key) return steps
+    if (each === undefined || pageOf(each) !== pageOf(key)) return undefined
+  }
+  return undefined
+}
+
+/** Resolves after the next step in the history, or if the browser has cancelled it. */
+function nextPopstate(): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      removeEventListener('popstate', end)
+      resolve()
+    }
+    const timer = setTimeout(end, STEP_TIME)
+    addEventListener('popstate', end)
+  })
+}
+
+/** Returns the page of a URL of the console, such as `/_console/endpoints`. */
+const pageOf = (key: string): string => key.split(/[/?#]/, 3).join('/')
 
 /** Returns a URL with its parameters in a fixed order. */
 function toKey(href: string): string {
