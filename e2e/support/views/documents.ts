@@ -150,7 +150,8 @@ export const DOCUMENT_VIEWS: readonly View[] = [
     name: 'documents: job',
     url: () => ARTICLES,
     async steps(page) {
-      await respondOnce(page, /_job\/one$/, JOB, 206)
+      // Polled until the end of the test, because the job is watched without its dialog too.
+      await page.route(/_job\/one$/, (route) => route.fulfill({ status: 206, json: JOB }))
       await page.evaluate(() => history.pushState(null, '', '?job=one'))
     },
     shows: (page) => page.getByText('3,000 of 12,000 documents'),
