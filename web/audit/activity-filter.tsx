@@ -11,6 +11,8 @@ export interface ActivityFilterProps {
   readonly search: ActivitySearch
   readonly onChange: (part: Partial<Record<keyof ActivitySearch, string>>) => void
   readonly onClear: () => void
+  /** How often the filter was cleared, also while a text in a field was not yet part of it. */
+  readonly clears: number
 }
 
 /** Debounce delay for typing, in milliseconds. */
@@ -27,12 +29,12 @@ const kinds = [
 ]
 
 /** Filters activity by person, action, and date range. */
-export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProps) {
+export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFilterProps) {
   const { from = '', to = '', what = '' } = search
   const backwards = from !== '' && to !== '' && to < from
   return (
     <search className={`${filterBar.bar} ${classes.filter}`}>
-      <WhoField />
+      <WhoField key={`who ${clears}`} />
       <NativeSelect
         label="What"
         className={classes.action}
@@ -40,8 +42,13 @@ export function ActivityFilter({ search, onChange, onClear }: ActivityFilterProp
         value={what}
         onChange={(event) => onChange({ what: event.currentTarget.value })}
       />
-      <DayField label="From" name="from" />
-      <DayField label="To" name="to" error={backwards ? 'Before the first day' : undefined} />
+      <DayField key={`from ${clears}`} label="From" name="from" />
+      <DayField
+        key={`to ${clears}`}
+        label="To"
+        name="to"
+        error={backwards ? 'Before the first day' : undefined}
+      />
       {isFiltered(search) && (
         <Button variant="subtle" onClick={onClear}>
           Clear filters

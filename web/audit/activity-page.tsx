@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
+import { useState } from 'react'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
@@ -21,7 +22,12 @@ import { useActivityLocation } from './use-activity-location.ts'
 /** The Activity page, which lists the audit log, newest first. */
 export function ActivityPage() {
   usePageTitle('Activity')
-  const { search, filter, clear, toggle } = useActivityLocation()
+  const { search, filter, clear: clearSearch, toggle } = useActivityLocation()
+  const [clears, setClears] = useState(0)
+  const clear = () => {
+    setClears(clears + 1)
+    clearSearch()
+  }
   const log = useInfiniteQuery(activityQuery(search))
   const save = useExportActivity(search)
   return (
@@ -48,7 +54,7 @@ export function ActivityPage() {
       <LazyBoundary>
         <Outlet />
       </LazyBoundary>
-      <ActivityFilter search={search} onChange={filter} onClear={clear} />
+      <ActivityFilter search={search} onChange={filter} onClear={clear} clears={clears} />
       <QueryResult query={log} what="the activity">
         {({ pages }) => {
           const rows = pages.flatMap((page) => page.rows)
