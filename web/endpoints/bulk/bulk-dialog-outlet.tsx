@@ -1,7 +1,5 @@
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
-import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
-import type { BulkAction } from '../table/selection-bar.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import type { BulkDialogProps } from './bulk-dialog.tsx'
 
@@ -21,23 +19,8 @@ export function BulkDialogOutlet(props: BulkDialogProps) {
   return (
     <LazyBoundary>
       <Suspense>
-        <SelectionDialog key={action} {...props} action={action} onClose={close} />
+        <BulkDialog key={action} {...props} action={action} onClose={close} />
       </Suspense>
     </LazyBoundary>
-  )
-}
-
-function SelectionDialog(props: BulkDialogProps & { action: BulkAction; onClose: () => void }) {
-  // A reload clears the selection, but not the URL.
-  const [isEmpty] = useState(props.selected.size === 0)
-  if (!isEmpty) return <BulkDialog {...props} />
-  return (
-    <UnavailableDialog
-      title="No endpoints are selected"
-      onClose={props.onClose}
-      returnTo={props.returnTo}
-    >
-      Select endpoints in the table to change or remove them.
-    </UnavailableDialog>
   )
 }

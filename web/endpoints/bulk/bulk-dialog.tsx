@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { nameError } from '../form/endpoint-draft.ts'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
@@ -44,8 +45,25 @@ export interface BulkDialogProps {
   readonly returnTo: () => HTMLElement | null
 }
 
+type Props = BulkDialogProps & { action: BulkAction; onClose: () => void }
+
 /** Shows the changes and their consequences, and asks for confirmation before a bulk change. */
-export function BulkDialog(props: BulkDialogProps & { action: BulkAction; onClose: () => void }) {
+export function BulkDialog(props: Props) {
+  // A reload clears the selection, but not the URL.
+  const [isEmpty] = useState(props.selected.size === 0)
+  if (!isEmpty) return <ChangeDialog {...props} />
+  return (
+    <UnavailableDialog
+      title="No endpoints are selected"
+      onClose={props.onClose}
+      returnTo={props.returnTo}
+    >
+      Select endpoints in the table to change or remove them.
+    </UnavailableDialog>
+  )
+}
+
+function ChangeDialog(props: Props) {
   const { action, rows, here, onClose, returnTo } = props
   // The end of another bulk change deselects endpoints. This dialog keeps those that it asks about.
   const [selected] = useState(props.selected)
