@@ -21,7 +21,7 @@ forEachEngineNode((start) => {
     for (const name of ['blog', 'shop']) await node.request('POST', '/_api/database', { name })
     await node.request('POST', '/_db/blog/articles', { id: 'one' })
     for (const path of ['/_db/blog/_schema/articles', '/_db/shop/_schema/orders']) {
-      expect((await node.request('PUT', path, { type: 'object' })).status).toBe(200)
+      expect((await node.request('PUT', path, { type: 'object' })).status).toBe(201)
     }
     const countRows = async (table: 'documents' | 'schemas' | 'jobs') =>
       (await store.db.selectFrom(table).select('collection').execute()).length
