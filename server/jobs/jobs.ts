@@ -16,7 +16,7 @@ import {
   failImport,
   importNext,
 } from './import-job.ts'
-import { type DocumentRules, failureOf, type Job, type JobRequest, type JobState } from './job.ts'
+import type { DocumentRules, Job, JobRequest, JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
 import { CancelRequested } from './repository/cancellation.ts'
 import { LeaseLost, type RenewalTimer } from './repository/lease.ts'
@@ -41,7 +41,7 @@ export interface Jobs extends LargeArrays {
   /** Starts an import. @throws Failure `too-many-requests`; any error that `parts` throws */
   readonly beginImport: BeginImport
   /**
-   * Runs a job to its end; returns the number of documents. Throws the job's failure.
+   * Runs a job to its end; returns the number of documents.
    *
    * @param signal aborted when the client disconnects; the job then changes nothing.
    * @throws Failure `busy`, `query-too-expensive` if no index serves the filter
@@ -185,26 +185,22 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   /**
-   * Makes a step of a job; returns its result, or the new state of the job if it has failed.
+   * Makes a step of a running job; returns its new state.
    *
-   * @param signal aborted when the client of the job disconnects, or this node no longer holds it.
+   * @param signal aborted when this node no longer holds the job.
    */
-  async function makeStep<T>(
-    job: Job,
-    signal: AbortSignal,
-    work: () => Promise<T>,
-  ): Promise<T | Job> {
+  async function step(job: Job, signal: AbortSignal): Promise<Job> {
     try {
-      return await work()
+      if (job.kind === 'import') return await importNext(repository, rules, job, signal)
+      const scanned = await scanSome(job, search.connected(signal), signal)
+      return scanned ?? (await commit(job, { signal }))
     } catch (error) {
       selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
-      if (signal.aborted && job.state === 'running') throw new LeaseLost()
+      if (signal.aborted) throw new LeaseLost()
       // The request that cancels the job may fail. The job then continues.
       if (error instanceof CancelRequested) return job
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
-        // The request that waits for the job gets the error, and the job is discarded.
-        if (job.state === 'attached') throw error
         return fail(job, error)
       }
       // The disk is full or part of the database is damaged. A retry would fail too and delay other
@@ -226,12 +222,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   const runner = createRunner({
     ...{ repository, pause, onError },
     isBusy: (where) => writes?.isBusy(where) ?? false,
-    step: (job, signal) =>
-      makeStep(job, signal, async () => {
-        if (job.kind === 'import') return importNext(repository, rules, job, signal)
-        const scanned = await scanSome(job, search.connected(signal), signal)
-        return scanned ?? commit(job, { signal })
-      }),
+    step,
   })
 
   /** Listings count separately, because callers who may only read must not prevent changes. */
@@ -269,19 +260,15 @@ export function createJobs(deps: JobsDeps): Jobs {
         const isScan = filter.length > 0 && ids === undefined
         await search.run(signal, isScan ? filter : undefined, async (scan) => {
           for (;;) {
-            const next = await makeStep(job, signal, () => scanSome(job, scan, signal))
+            const next = await scanSome(job, scan, signal)
             if (next === undefined) return
             job = next
-            if (job.state !== 'attached') return
             await pause()
           }
         })
         // Not part of the search, because it may wait for the changes of other jobs.
-        if (job.state === 'attached')
-          job = await makeStep(job, signal, () => commit(job, { signal }))
-        const failure = failureOf(job)
-        if (failure !== undefined) throw failure
-        return job.found
+        const committed = await commit(job, { signal })
+        return committed.found
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error
         throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')

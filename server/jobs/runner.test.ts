@@ -171,7 +171,7 @@ forEachEngine((engine) => {
     await runner.stop()
   })
 
-  it('limits the listings that no longer wait, and skips jobs that were cancelled meanwhile', async () => {
+  it('limits listings that stop waiting, and skips cancelled jobs', async () => {
     const store = await engine.open()
     const repository = createJobRepository(store, now)
     const stepped: string[] = []

@@ -231,7 +231,7 @@ forEngine('sqlite', (engine) => {
     }
     expect(await jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })).toBe(100)
     await expect.poll(states).toEqual([])
-    // 5 MB, of which the first step has written a part.
+    // The first step has written a part of 5 MB.
     expect(await applied).toBeGreaterThanOrEqual(4)
     const { rows: patched } = await sql`
       select id from documents where body like '%"on":true}'`.execute(store.db)

@@ -132,8 +132,9 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 
   async function releaseLater(job: Job): Promise<void> {
     const stopRenewing = repository.keepLease(job)
-    for (let isReleased = false; !isReleased && !stopped; ) {
+    for (let isReleased = false; !isReleased; ) {
       await Promise.race([stopping.promise, later(RETRY_DELAY)])
+      if (stopped) break
       const releasing = writes.turn(job, () => reservation.release(job, () => stopped))
       const released = releasing.then(
         () => !stopped,
@@ -281,7 +282,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       try {
         return await writes.turn(job, (turn) => commitIn(turn, job, options))
       } finally {
-        // The loop that runs the other jobs is awake.
+        // The loop that commits running jobs itself is awake.
         if (job.state !== 'running') wake()
       }
     }) satisfies Commit,

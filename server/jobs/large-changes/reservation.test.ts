@@ -114,28 +114,37 @@ forEngine('sqlite', (engine) => {
     })
   })
 
+  /**
+   * Lets the disk become full once an index has more than `entries`, until `failures` transactions
+   * have failed or the returned function is called. Replaces {@link jobs}.
+   */
+  function fillDisk(entries: number, failures = Infinity): () => void {
+    let disk = 'almost full'
+    let left = failures
+    const { transaction } = store
+    Object.assign(store, {
+      async transaction(work, length) {
+        if (disk === 'almost full' && (await rowsOf('index_entries')) > entries) disk = 'full'
+        if (disk === 'full' && left-- > 0)
+          throw new Failure('insufficient-storage', 'The disk is full.')
+        return transaction(work, length)
+      },
+    } satisfies Pick<Store, 'transaction'>)
+    jobs = createJobs({
+      ...{ store, rules, now: () => 1 },
+      pause: () => new Promise(setImmediate),
+      onError: (error) => errors.push(error),
+    })
+    return () => {
+      disk = 'free'
+    }
+  }
+
   describe('while the disk is full', () => {
-    /** Called after the disk has become full, during the reservation. */
     let recover: () => void
 
     beforeEach(() => {
-      let disk = 'almost full'
-      recover = () => {
-        disk = 'free'
-      }
-      const { transaction } = store
-      Object.assign(store, {
-        async transaction(work, length) {
-          if (disk === 'almost full' && (await rowsOf('index_entries')) > 500) disk = 'full'
-          if (disk === 'full') throw new Failure('insufficient-storage', 'The disk is full.')
-          return transaction(work, length)
-        },
-      } satisfies Pick<Store, 'transaction'>)
-      jobs = createJobs({
-        ...{ store, rules, now: () => 1 },
-        pause: () => new Promise(setImmediate),
-        onError: (error) => errors.push(error),
-      })
+      recover = fillDisk(500)
     })
     const list = some(COUNT).map((each) => ({ id: each.id, body: JSON.stringify(each) }))
     async function* parts() {
@@ -263,6 +272,17 @@ forEngine('sqlite', (engine) => {
       await indexes.build()
       await createArray(some(COUNT))
       await applied()
+    })
+
+    it('releases what it has reserved later, if the disk was full for a moment', async () => {
+      const before = await rowsOf('index_entries')
+      // The reservation fails, and then its release.
+      fillDisk(before + 500, 2)
+      await expect(run()).rejects.toMatchObject({ code: 'insufficient-storage' })
+      expect(await rowsOf('index_entries')).toBeGreaterThan(before)
+      await applied()
+      expect(await rowsOf('index_entries')).toBe(before)
+      await jobs.stop()
     })
 
     it('lets other writes through, follows them, and keeps its values from them', async () => {
