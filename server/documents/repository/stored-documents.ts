@@ -58,8 +58,9 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   list(where: CollectionRef, range: IdRange, limit: number): Promise<StoredDocument[]>
   /**
    * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document unless
-   * a large change has deleted the first ones. `last` is undefined if all of them fit. `bytes` is their total size. `documents` are what
-   * {@link list} would return, if they are small enough to be read with their sizes.
+   * a large change has deleted the first ones. `last` is undefined if all of them fit. `bytes` is
+   * their total size. `documents` are what {@link list} would return, if they are small enough to be
+   * read with their sizes.
    */
   extent(where: CollectionRef, range: IdRange, limit: number, maxBytes: number): Promise<Extent>
   /**
