@@ -11,6 +11,9 @@ export interface JobMeasurements {
 /** Period of reads and of inserts, ms; a slow response does not delay the next request. */
 const PERIOD = 10
 
+/** Duration of requests before the first job, which do not count, ms. */
+const WARM_UP = 2_000
+
 /** Polling interval of jobs, ms. */
 const POLL_INTERVAL = 50
 
@@ -62,6 +65,13 @@ export async function measureDuringJobs(
       timed(reads, 'GET', '/others/one')
       timed(inserts, 'POST', '/others', '{"title":"On the measurement of servers"}')
     }, PERIOD)
+
+  const warmUp = begin()
+  await pause(WARM_UP)
+  clearInterval(warmUp)
+  await Promise.all(pending.splice(0))
+  reads.length = 0
+  inserts.length = 0
 
   const jobs: { kind: string; time: number }[] = []
   for (const [kind, method, body] of [
