@@ -8,7 +8,7 @@ import { withinBudget } from '../time-budget.ts'
 import { idOf, queriesOf } from './articles.ts'
 import type { Node } from './node.ts'
 
-/** How long reads are warmed up, and measured in each slice, ms. */
+/** How long reads are warmed up before scans are, and measured in each slice, ms. */
 const [WARM_UP, SLICE] = [2_000, 1_000]
 
 /** Number of pairs of slices, one of them during scans. */
@@ -54,6 +54,8 @@ export async function measureDuringScans(
     return { rate: answers / time, times }
   }
   await load.run(WARM_UP)
+  await run(2)
+  scanned = 0
   const ratios: number[] = []
   const times: number[] = []
   for (const _pair of withinBudget(PAIRS, 0.5)) {
