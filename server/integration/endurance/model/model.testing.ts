@@ -57,6 +57,8 @@ interface Prediction {
   readonly between?: readonly Model[]
   /** Further models that an operation without a response can result in. */
   readonly partial?: readonly Model[]
+  /** Audit rows that the operation may add besides those of the resulting model. */
+  readonly possibleRows?: readonly string[]
   /** Completes the operation after its response, and checks its result. */
   readonly finish?: (response: TestResponse) => Promise<void>
 }
