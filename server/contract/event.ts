@@ -26,11 +26,12 @@ export const liveEvent = z.discriminatedUnion('type', [
 /** `revision` is null when the endpoint was removed. */
 export type LiveEvent = z.infer<typeof liveEvent>
 
+/** The id of an event becomes a line of the stream, so it has no line break. */
+const eventId = z.string().check(z.regex(/^[\x21-\x7e]{1,64}$/, 'the id of an event'))
+
 /** Query of `GET /_api/events`. */
 export const eventQuery = z.object({
   after: z.optional(
-    z
-      .string()
-      .check(z.describe('start after the event with this id, such as Gatehouse-Last-Event')),
+    eventId.check(z.describe('start after the event with this id, such as Gatehouse-Last-Event')),
   ),
 })

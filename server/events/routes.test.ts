@@ -89,6 +89,14 @@ describe('a stream of a running node', () => {
     expect(nobody.headers).not.toHaveProperty('gatehouse-last-event')
   })
 
+  test.for(['', 'a%0Ab', 'a%0Db', '%00', 'a'.repeat(65)])('rejects after=%s', async (after) => {
+    const { status, json } = await node.request('GET', `/_api/events?after=${after}`)
+    expect([status, json]).toEqual([
+      400,
+      expect.objectContaining({ errorMessage: expect.stringContaining('the id of an event') }),
+    ])
+  })
+
   test('ends immediately when its token is revoked', async () => {
     const made = await node.request('POST', '/_api/token', { name: 'a', role: 'viewer' })
     const stream = await follow(node.port, { Authorization: `Bearer ${made.json.token}` })

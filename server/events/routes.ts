@@ -44,7 +44,10 @@ export const eventRoutes = (
       summary: 'Follow live changes',
       query: eventQuery,
       responses: { 200: 'text/event-stream' },
-      failures: { 400: 'the parameter after is repeated', 429: 'too many streams are open' },
+      failures: {
+        400: 'after is repeated, or is not the id of an event',
+        429: 'too many streams are open',
+      },
     }),
     // Not a use of the session: the stream stays open as long as the page.
     requireRole('viewer', { background: true, inMemory: true }),
