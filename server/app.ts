@@ -31,7 +31,7 @@ import { securityHeaders } from './http/output/security-headers.ts'
 import { consoleRoutes, type PageData } from './http/static/serve-console.ts'
 import { TwoPartRouter } from './http/two-part-router.ts'
 import type { JobsModule } from './jobs/module.ts'
-import type { ChangeFollower } from './nodes/change-follower.ts'
+import type { ChangeSync } from './nodes/change-sync.ts'
 import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
 
@@ -39,7 +39,7 @@ import type { OAuth2Module } from './oauth2/module.ts'
 export interface AppModules {
   readonly access: AccessModule
   readonly audit: AuditModule
-  readonly changes: Pick<ChangeFollower, 'catchUp'>
+  readonly changes: Pick<ChangeSync, 'catchUp'>
   readonly databases: DatabasesModule
   readonly documents: DocumentsModule
   readonly endpoints: EndpointsModule

@@ -27,7 +27,7 @@ import { createHealthModule } from './health/module.ts'
 import type { NodeReadiness } from './health/readiness.ts'
 import { createHttpModule } from './http/module.ts'
 import { createJobsModule } from './jobs/module.ts'
-import { createChangeFollower } from './nodes/change-follower.ts'
+import { createChangeSync } from './nodes/change-sync.ts'
 import { createNodesModule } from './nodes/module.ts'
 import { createOAuth2Module } from './oauth2/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
@@ -56,7 +56,7 @@ export interface ModulesDeps {
 
 /**
  * Creates the modules of a node, in an order in which each uses only earlier ones, and adds them to
- * `stack`. Nothing runs yet, except that notifications of the store are followed.
+ * `stack`. Nothing runs yet, but the modules react to notifications of the store.
  */
 export async function createModules(deps: ModulesDeps, stack: AsyncDisposableStack) {
   const { config, store, vault, secretKey, operatorKey, certificate, consoleFolder, log } = deps
@@ -146,7 +146,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   readiness.register(endpoints.metrics)
 
   const changes = stack.use(
-    createChangeFollower({
+    createChangeSync({
       store,
       async sync() {
         schemas.clearCache()

@@ -1,5 +1,5 @@
 import type { RequireRole } from '../http/guards/require-role.ts'
-import type { ChangeFollower } from '../nodes/change-follower.ts'
+import type { ChangeSync } from '../nodes/change-sync.ts'
 import type { Store } from '../storage/store.ts'
 import { createFreshness } from './freshness.ts'
 import type { NodeReadiness } from './readiness.ts'
@@ -8,7 +8,7 @@ import { healthRoutes } from './routes.ts'
 export interface HealthDeps {
   readonly store: Pick<Store, 'readRevision'>
   readonly readiness: NodeReadiness
-  readonly changes: Pick<ChangeFollower, 'followTo'>
+  readonly changes: Pick<ChangeSync, 'syncTo'>
   readonly requireRole: RequireRole
 }
 
@@ -19,7 +19,7 @@ export function createHealthModule({ store, readiness, changes, requireRole }: H
     store.readRevision &&
     createFreshness({
       readRevision: store.readRevision,
-      follow: changes.followTo,
+      follow: changes.syncTo,
       changed: readiness.setStale,
     })
   if (freshness !== undefined) readiness.isFresh = freshness.isFresh

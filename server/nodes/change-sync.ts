@@ -2,21 +2,21 @@ import { createCoalescedSync } from '../storage/changes/coalesced-sync.ts'
 import type { Store } from '../storage/store.ts'
 
 /** Interval at which the store is checked for changes of other processes, besides requests, ms. */
-const CATCH_UP = 500
+const CHECK_INTERVAL = 500
 
 /** Applies the changes that other processes make in the store. */
-export interface ChangeFollower extends AsyncDisposable {
+export interface ChangeSync extends AsyncDisposable {
   /** Applies changes before a request is served. Returns undefined if there are none. */
   catchUp(): Promise<void> | undefined
   /** Applies changes up to a revision; does nothing if they are applied already. */
-  followTo(revision: number): Promise<void>
+  syncTo(revision: number): Promise<void>
   /** Applies changes again if the last attempt failed. */
   retry(): Promise<void>
   /** Checks for changes periodically. Returns a function that stops it. */
   watch(): () => void
 }
 
-export interface ChangeFollowerDeps {
+export interface ChangeSyncDeps {
   readonly store: Pick<Store, 'changedOutside' | 'onNotification' | 'readRevision'>
   /** Reloads the state that is kept in memory. Returns the revision up to which it is current. */
   readonly sync: () => Promise<number>
@@ -27,21 +27,21 @@ export interface ChangeFollowerDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Starts to follow the notifications of a store. */
-export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
+/** Creates a {@link ChangeSync}. It also syncs after each notification of the store. */
+export function createChangeSync(deps: ChangeSyncDeps): ChangeSync {
   const { store, onError } = deps
-  let followed: number | undefined
+  let synced: number | undefined
   const state = createCoalescedSync(async () => {
-    followed = await deps.sync()
+    synced = await deps.sync()
   })
   const hasChanged = () => state.behind || store.changedOutside()
-  const followInBackground = () => void state.sync().catch(onError)
+  const syncInBackground = () => void state.sync().catch(onError)
   let checked = false
 
   const unsubscribe = store.onNotification((topic) => {
     if (topic === 'access') deps.onAccess()
     else if (topic === 'endpoint-changes') deps.onBulkChange()
-    else if (topic !== 'nodes') followInBackground()
+    else if (topic !== 'nodes') syncInBackground()
   })
   return {
     catchUp() {
@@ -57,10 +57,10 @@ export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
       })
       return changed ? state.sync() : state.running
     },
-    async followTo(revision) {
+    async syncTo(revision) {
       // A notification of the same change may have started a sync already.
       await state.running?.catch(() => {})
-      if (state.behind || followed !== revision) await state.sync()
+      if (state.behind || synced !== revision) await state.sync()
     },
     async retry() {
       if (state.behind) await state.sync()
@@ -68,11 +68,11 @@ export function createChangeFollower(deps: ChangeFollowerDeps): ChangeFollower {
     watch() {
       const timer = setInterval(() => {
         try {
-          if (hasChanged()) followInBackground()
+          if (hasChanged()) syncInBackground()
         } catch (error) {
           onError(error)
         }
-      }, CATCH_UP)
+      }, CHECK_INTERVAL)
       return () => clearInterval(timer)
     },
     async [Symbol.asyncDispose]() {
