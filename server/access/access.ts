@@ -5,6 +5,7 @@ import type { TokenInfo, TokenInput } from '../contract/access/token.ts'
 import type { LiveEvent } from '../contract/event.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
+import { createLastUseRecorder, type LastUseRecorder } from './last-use-recorder.ts'
 import { changeRole, listPeople } from './people.ts'
 import {
   beginSession,
@@ -15,7 +16,6 @@ import {
   type SignInOrigin,
 } from './sessions.ts'
 import { createToken, listTokens, revokeToken, type TokenOwner } from './tokens.ts'
-import { createUseRecorder, type UseRecorder } from './use-recorder.ts'
 
 /** Manages people, their sessions and their API tokens, and authenticates requests. */
 export interface Access {
@@ -46,9 +46,9 @@ export interface Access {
    * Writes the recorded uses of sessions and tokens to the store now, without waiting for the
    * batch.
    */
-  readonly flushUses: UseRecorder['flush']
+  readonly flushUses: LastUseRecorder['flush']
   /** Writes the recorded uses one last time and stops recording. */
-  readonly stop: UseRecorder['stop']
+  readonly stop: LastUseRecorder['stop']
 }
 
 export interface AccessDeps extends SessionDeps {
@@ -71,7 +71,7 @@ export interface AccessDeps extends SessionDeps {
  */
 export function createAccess(deps: AccessDeps): Access {
   const { store, record, admins, now, steady } = deps
-  const uses = createUseRecorder(store, deps.onError ?? (() => {}))
+  const uses = createLastUseRecorder(store, deps.onError ?? (() => {}))
   const { operatorKey } = deps
   const authenticator = createAuthenticator({ store, now, uses, steady, operatorKey })
   const clearingCache = async <T>(change: Promise<T>): Promise<T> => {

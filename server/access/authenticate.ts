@@ -9,9 +9,9 @@ import {
   tokenPrincipal,
 } from './cached-principal.ts'
 import { createFindSession, createFindToken } from './find-credential.ts'
+import type { LastUseRecorder } from './last-use-recorder.ts'
 import { hashSecret, isTokenText } from './secrets/secret-text.ts'
 import { type SessionDeps, USE_RECORD_INTERVAL, wasReplaced } from './sessions.ts'
-import type { UseRecorder } from './use-recorder.ts'
 
 /** Credentials of a request. */
 export interface Credentials {
@@ -63,7 +63,7 @@ export interface AuthenticatorDeps {
   readonly store: Store
   /** Returns the time, ms since 1970. */
   readonly now: () => number
-  readonly uses: Pick<UseRecorder, 'session' | 'sessionUse' | 'token'>
+  readonly uses: Pick<LastUseRecorder, 'session' | 'sessionUse' | 'token'>
   /** Returns the time of a monotonic clock, ms. */
   readonly steady?: (() => number) | undefined
   readonly operatorKey?: SessionDeps['operatorKey']

@@ -3,15 +3,15 @@ import { lowerRole, role } from '../contract/access/role.ts'
 import { databaseNames } from '../contract/database.ts'
 import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
 import type { CredentialOwner, FoundSession, FoundToken } from './find-credential.ts'
+import type { LastUseRecorder } from './last-use-recorder.ts'
 import { MAX_SESSION_IDLE } from './sessions.ts'
-import type { UseRecorder } from './use-recorder.ts'
 
 export interface CachedPrincipal {
   /** Replaced when it changes, never mutated. */
   principal: Principal
   /**
    * `used`: last use of the credential, to {@link PRECISION}. `recorded`: last use passed to the
-   * {@link UseRecorder}. Both in ms since 1970.
+   * {@link LastUseRecorder}. Both in ms since 1970.
    */
   used: number
   recorded: number
@@ -21,7 +21,8 @@ export interface CachedPrincipal {
 const PRECISION = 1_000
 
 /**
- * Whether the credential has expired, or the session has been idle for longer than {@link MAX_SESSION_IDLE}.
+ * Whether the credential has expired, or the session has been idle for longer than
+ * {@link MAX_SESSION_IDLE}.
  */
 export function isExpired(
   { principal: { by, expires }, used }: CachedPrincipal,

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthenticator } from '../../access/authenticate.ts'
+import { createLastUseRecorder } from '../../access/last-use-recorder.ts'
 import { fingerprint, openOperatorKey } from '../../access/secrets/secret-files.ts'
 import { beginSession, type SignIn } from '../../access/sessions.ts'
-import { createUseRecorder } from '../../access/use-recorder.ts'
 import { createRecorder } from '../../audit/record.ts'
 import { OPERATOR } from '../../contract/access/operator.ts'
 import type { Store } from '../../storage/store.ts'
@@ -61,7 +61,7 @@ forEachEngine((engine) => {
       const { authenticate } = createAuthenticator({
         store,
         now: () => now,
-        uses: createUseRecorder(store, () => {}),
+        uses: createLastUseRecorder(store, () => {}),
       })
       expect(await authenticate({ authorization: `Bearer ${token}`, session: undefined })).toEqual(
         expect.objectContaining({

@@ -13,7 +13,7 @@ const PER_STATEMENT = 1_000
 /**
  * Stores the last use of sessions and tokens in batches, so that requests don't wait for the write.
  */
-export interface UseRecorder {
+export interface LastUseRecorder {
   /** Records the use of a session, identified by the hash of its secret. */
   session(hash: string, at: number): void
   /** Returns the last use of a session that is not stored yet, ms since 1970. */
@@ -27,16 +27,16 @@ export interface UseRecorder {
 }
 
 /**
- * Creates a {@link UseRecorder}.
+ * Creates a {@link LastUseRecorder}.
  *
  * @param onError called for the first failed flush; not again until a flush succeeds.
  * @param delay see {@link FLUSH_DELAY}.
  */
-export function createUseRecorder(
+export function createLastUseRecorder(
   { db }: Pick<Store, 'db'>,
   onError: (error: unknown) => void,
   delay = FLUSH_DELAY,
-): UseRecorder {
+): LastUseRecorder {
   const sessions = new Map<string, number>()
   const tokens = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined

@@ -7,8 +7,8 @@ import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
+import { createLastUseRecorder, FLUSH_DELAY, MAX_WAITING } from './last-use-recorder.ts'
 import { USE_RECORD_INTERVAL } from './sessions.ts'
-import { createUseRecorder, FLUSH_DELAY, MAX_WAITING } from './use-recorder.ts'
 
 forEachEngine((engine) => {
   let store: Store
@@ -81,7 +81,7 @@ forEachEngine((engine) => {
   it('stores a use shortly after it was recorded', async () => {
     await insertPerson(store)
     await insertToken(store, 'a', null)
-    const uses = createUseRecorder(store, () => {}, 1)
+    const uses = createLastUseRecorder(store, () => {}, 1)
     uses.token('a', 7)
     await expect.poll(() => usesOf(store)).toEqual([7])
     await uses.stop()
@@ -92,7 +92,7 @@ forEachEngine((engine) => {
     await insertPerson(store)
     await insertToken(store, 'a', 9)
     await insertToken(store, 'b', 3)
-    const uses = createUseRecorder(store, () => {})
+    const uses = createLastUseRecorder(store, () => {})
     for (const id of ['a', 'b', 'revoked']) uses.token(id, 7)
     await uses.flush()
     expect(await usesOf(store)).toEqual([9, 7])
@@ -104,7 +104,7 @@ forEachEngine((engine) => {
       .insertInto('tokens')
       .values(Array.from({ length: 1_001 }, (_, n) => tokenRow(`${10_000 + n}`, null)))
       .execute()
-    const uses = createUseRecorder(store, () => {})
+    const uses = createLastUseRecorder(store, () => {})
     for (let n = 1; n <= 1_001; n++) uses.token(`${9_999 + n}`, n)
     await uses.flush()
     expect(await usesOf(store)).toEqual(Array.from({ length: 1_001 }, (_, n) => n + 1))
@@ -114,7 +114,7 @@ forEachEngine((engine) => {
     await insertPerson(store)
     await insertToken(store, 'a', null)
     const errors: unknown[] = []
-    const uses = createUseRecorder(store, (error) => errors.push(error))
+    const uses = createLastUseRecorder(store, (error) => errors.push(error))
     const rename = (from: string, to: string) =>
       store.db.schema.alterTable(from).renameTo(to).execute()
     await rename('tokens', 'elsewhere')
@@ -134,7 +134,7 @@ forEachEngine((engine) => {
   })
 
   it('drops the oldest use when too many wait', async () => {
-    const uses = createUseRecorder(store, () => {})
+    const uses = createLastUseRecorder(store, () => {})
     for (let n = 0; n <= MAX_WAITING; n++) uses.session(`${n}`, n)
     const kept = ['0', '1', `${MAX_WAITING}`].map((hash) => uses.sessionUse(hash))
     expect(kept).toEqual([undefined, 1, MAX_WAITING])
