@@ -83,7 +83,7 @@ export function createProgram(
   add(
     user,
     'role',
-    'change the role of a person, such as github:583231; the role "none" removes access',
+    'change the role of a person, such as github:583231, to none (no access), pending, viewer, operator or admin',
     ['USERNAME', 'ROLE'],
   ).addOption(valueOption('--issuer <URL>', 'required if several issuers have the username'))
 

@@ -120,7 +120,9 @@ forEachEngine((engine) => {
 
     it('explains what to do for an unknown person and an invalid role', async () => {
       await expect(change('github:9', 'admin')).rejects.toThrow('GATEHOUSE_ADMINS')
-      await expect(change('github:9', 'king')).rejects.toThrow('Unknown role "king"')
+      await expect(change('github:9', 'king')).rejects.toThrow(
+        'Unknown role "king". Use none, pending, viewer, operator or admin.',
+      )
     })
   })
 

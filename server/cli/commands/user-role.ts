@@ -40,7 +40,10 @@ export async function changeRoleByCommand(
 ): Promise<void> {
   const role = roles.safeParse(text)
   if (!role.success) {
-    throw new Failure('bad-parameter', `Unknown role ${JSON.stringify(text)}.`)
+    throw new Failure(
+      'bad-parameter',
+      `Unknown role ${JSON.stringify(text)}. Use none, pending, viewer, operator or admin.`,
+    )
   }
   let query = store.db
     .selectFrom('people')
