@@ -92,7 +92,7 @@ describe('the checker', () => {
       code: 'invalid',
       message:
         'Checking this against the schema of its collection takes too long (more than 40 ms) or ' +
-        `too much memory. Documents are not checked until ${UNTIL}.`,
+        `too much memory. Changes to the collection are rejected until ${UNTIL}.`,
     })
     expect(slow).toEqual(['c'])
   })
@@ -105,7 +105,7 @@ describe('the checker', () => {
     await expect(first).rejects.toMatchObject({ code: 'invalid' })
     const rejected = {
       code: 'busy',
-      message: `Validating with this schema took too long. It is rejected until ${UNTIL}.`,
+      message: `Validating with this schema took too long. The schema is rejected until ${UNTIL}.`,
       headers: { 'Retry-After': '30' },
     }
     await expect(behind).rejects.toMatchObject(rejected)
@@ -129,7 +129,7 @@ describe('the checker', () => {
       code: 'invalid',
       message:
         'Compiling the schema takes too long (more than 1 ms) or too much memory. ' +
-        `It is rejected until ${UNTIL}.`,
+        `The schema is rejected until ${UNTIL}.`,
     })
   })
 

@@ -89,7 +89,7 @@ export function createSchemaChecker(
     // More than a full pause is left if the clock was set back.
     if (left > 0 && left <= pause)
       return busy(
-        `Validating with this schema took too long. It is rejected until ${time(until)}.`,
+        `Validating with this schema took too long. The schema is rejected until ${time(until)}.`,
         left,
       )
     rejected.delete(key)
@@ -174,9 +174,9 @@ export function createSchemaChecker(
         unusableSchema(
           step === 'compile'
             ? `Compiling the schema takes too long (more than ${compile} ms) or too much memory. ` +
-                `It is rejected until ${until}.`
+                `The schema is rejected until ${until}.`
             : 'Checking this against the schema of its collection takes too long (more than ' +
-                `${check} ms) or too much memory. Documents are not checked until ${until}.`,
+                `${check} ms) or too much memory. Changes to the collection are rejected until ${until}.`,
         ),
       )
     }
