@@ -81,7 +81,7 @@ function More({ providers }: { providers: ProviderSetupList }) {
   return (
     <Section
       title="Add a provider"
-      note="Register Gatehouse with the provider, using the callback URL. Then set these variables in its environment, and restart Gatehouse. To read a secret from a file, append _FILE to the variable name and set it to the path."
+      note="Register Gatehouse with the provider, using the callback URL. Then set these variables in the environment of Gatehouse, and restart it. To read a secret from a file, append _FILE to the variable name and set it to the path."
     >
       <ul className={classes.list}>
         {left.map((provider) => {

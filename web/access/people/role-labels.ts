@@ -14,9 +14,9 @@ export const roleLabels: Readonly<Record<Role, string>> = {
 export const roleDescriptions: Readonly<Record<Role, string>> = {
   none: 'Cannot sign in.',
   pending: 'No access until an admin assigns a role.',
-  viewer: 'Can read everything.',
-  operator: 'Can also change endpoints, databases and documents.',
-  admin: 'Can also manage people, other people’s tokens and providers.',
+  viewer: 'Can read endpoints, databases, documents and activity.',
+  operator: 'Can read and change endpoints, databases and documents.',
+  admin: 'Can do everything, including managing people and their tokens.',
 }
 
 /** Roles that a token can have. */
