@@ -9,7 +9,9 @@ export const health = z.object({
   ready: z
     .boolean()
     .check(
-      z.describe('false while the node starts or stops, or while its database is unavailable'),
+      z.describe(
+        'false while the node starts or stops, its database is unavailable, or it cannot confirm that its state is current',
+      ),
     ),
   waiting: z
     .int()
