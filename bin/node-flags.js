@@ -1,4 +1,5 @@
 /**
- * The flags of Node.js with which the server runs (docs/decisions/0029-flags-of-the-garbage-collector.md).
+ * The flags of Node.js with which the server runs
+ * (docs/decisions/0029-flags-of-the-garbage-collector.md).
  */
 export const NODE_FLAGS = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']

@@ -46,9 +46,10 @@ export interface SignInOrigin {
 }
 
 /**
- * Signs a person in: finds or creates the person, and stores the provider's access token, encrypted,
- * with the person and with a new session (docs/sign-in.md, "The flow"). Returns the person's id and the
- * secret for the session cookie. Only the hash of the secret is stored. Durable when it resolves.
+ * Signs a person in: finds or creates the person, and stores the provider's access token,
+ * encrypted, with the person and with a new session (docs/sign-in.md, "The flow"). Returns the
+ * person's id and the secret for the session cookie. Only the hash of the secret is stored. Durable
+ * when it resolves.
  *
  * @throws Failure `forbidden` if the person's access was removed; `bad-parameter` if the operator
  *   key was renewed during the sign-in.

@@ -87,7 +87,7 @@ export function parseFieldList(text: string, parameter: string): ListedField[] {
   return fields
 }
 
-/** Splits a list of values at its commas. `\,` is a comma, and `\\` a backslash, in a value. */
+/** Splits a list of values at its commas. In a value, `\,` is a comma and `\\` a backslash. */
 export function splitValues(text: string): string[] {
   const values: string[] = []
   let value = ''

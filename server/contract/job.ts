@@ -8,7 +8,7 @@ export const JOB_KINDS = ['create', 'patch', 'delete', 'list', 'import'] as cons
 
 export type JobKind = (typeof JOB_KINDS)[number]
 
-/** The collection with which a job is stored that imports a whole database. */
+/** The collection in the row of a job that imports a whole database. */
 export const WHOLE_DATABASE = ''
 
 /** The result of an import of a collection or a database. */

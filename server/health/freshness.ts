@@ -100,7 +100,8 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
   }
 
   /**
-   * Tries to confirm the state. An attempt that times out continues while the next one runs. Never throws.
+   * Tries to confirm the state. An attempt that times out continues while the next one runs. Never
+   * throws.
    */
   function attempt(): Promise<void> {
     attempting ??= withTimeout(CONFIRM_TIMEOUT, confirm(), new Error('no answer'))

@@ -22,7 +22,8 @@ const ALL = 'ALL'
 /**
  * Routes paths of one or two segments that are all parameters: `/:collection` and
  * `/:collection/:id`. Hono's `RegExpRouter` looks up every path in a table of paths without
- * parameters first, which takes longer than splitting it (docs/decisions/0024-synchronous-dispatch.md).
+ * parameters first, which takes longer than splitting it
+ * (docs/decisions/0024-synchronous-dispatch.md).
  */
 export class DataRouter<T> implements Router<T> {
   readonly name = 'DataRouter'
@@ -30,7 +31,7 @@ export class DataRouter<T> implements Router<T> {
   /** Handlers by method, for one and for two segments. Filled by the first request of each. */
   readonly #matched = [new Map<string, Matched<T>>(), new Map<string, Matched<T>>()] as const
 
-  /** @throws UnsupportedPathError for a path that is neither `*` nor made of one or two parameters. */
+  /** @throws UnsupportedPathError unless the path is `*` or consists of one or two parameters. */
   add(method: string, path: string, handler: T): void {
     if (path === '*' || path === '/*') {
       const all = { depth: undefined, parameters: {}, first: undefined }

@@ -1,4 +1,4 @@
-// The content codings of requests and responses in the OpenAPI description, which every operation has.
+// The content codings in the OpenAPI description, which apply to every operation.
 
 import { CODINGS } from '../contract/content-coding.ts'
 import type { Described, Operation } from './openapi-objects.ts'

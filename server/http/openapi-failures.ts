@@ -20,7 +20,6 @@ export const API_FAILURES = {
   ApiStorageFull: apiFailure('The disk is full.'),
 }
 
-/** Failures of every operation, of those with credentials, of a database, with a body, and of changes. */
 const EVERYWHERE = { '400': 'BadRequest', '503': 'Unavailable' }
 const WITH_CREDENTIALS = {
   '401': 'Unauthorized',

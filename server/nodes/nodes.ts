@@ -20,8 +20,8 @@ const HEARTBEAT = 3_000
 const REPORT_DELAY = 5
 
 /**
- * How long startup waits for the node name, ms. PostgreSQL keeps the lock of a killed predecessor while
- * its connection seems open, so startup waits until the predecessor counts as dead.
+ * How long startup waits for the node name, ms. PostgreSQL keeps the lock of a killed predecessor
+ * while its connection seems open, so startup waits until the predecessor counts as dead.
  */
 const NAME_TIMEOUT = DEAD_AFTER + 1_000
 

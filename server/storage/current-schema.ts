@@ -27,8 +27,8 @@ export class SchemaChanged extends Error {}
 
 /**
  * Checks that the schema of a collection still has a tag, null for no schema and undefined if it is
- * unknown. The schema then cannot change until the transaction ends. Call it after the statements that store the documents, so that the
- * lock is not held while they wait for other transactions.
+ * unknown. The schema then cannot change until the transaction ends. Call it after the statements
+ * that store the documents, so that the lock is not held while they wait for other transactions.
  *
  * @throws SchemaChanged
  */

@@ -19,9 +19,9 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
  * `node` locks its data folder and listens for notifications. A `tool` (a command that runs beside a
  * node) does neither.
  *
- * @param onAvailabilityChange called when the database becomes unavailable, again when the reason changes, and
- * with undefined when it recovers. With SQLite: called when its files are deleted, moved or
- * replaced.
+ * @param onAvailabilityChange called when the database becomes unavailable, again when the reason
+ * changes, and with undefined when it recovers. With SQLite: called when its files are deleted,
+ * moved or replaced.
  * @param untilAvailable retries steps of the start until PostgreSQL is available. By default there
  * are no retries.
  * @throws Failure `conflict` if another node uses the data folder, or if a newer Gatehouse has

@@ -93,7 +93,8 @@ interface AnyResponse {
 
 /**
  * Resolves with a successful response of {@link api} or {@link databaseApi}. Throws
- * {@link ApiFailure} if the server rejected the request and {@link NoResponse} if no response arrived.
+ * {@link ApiFailure} if the server rejected the request and {@link NoResponse} if no response
+ * arrived.
  */
 export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Promise<R> {
   const response = await awaitResponse(pending)

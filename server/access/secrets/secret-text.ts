@@ -49,7 +49,7 @@ export const createOperatorKey = (): string =>
  */
 export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
-/** Returns the CRC-32 of a text. Calculated with numbers, which each request with a token can afford. */
+/** Returns the CRC-32 of a text in base 62. Every request with a token computes it. */
 function checksum(text: string): string {
   let digits = ''
   for (let rest = crc32(text); digits.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {

@@ -59,8 +59,8 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
 /**
  * Parses the first record of a CSV file. A dot separates the names of nested fields.
  *
- * @throws Failure `invalid` for more than {@link CSV_COLUMNS}, for lines that end with a
- * carriage return, and for a name that is repeated, nested in another one, or empty without quotes, as after
+ * @throws Failure `invalid` for more than {@link CSV_COLUMNS}, for lines that end with a carriage
+ * return, and for a name that is repeated, nested in another one, or empty without quotes, as after
  * a trailing separator.
  */
 export function parseHeader(record: string, separator: string): CsvHeader {

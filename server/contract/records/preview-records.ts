@@ -21,8 +21,8 @@ export interface RecordsPreview {
  * Returns the first records of a source as an import reads them. Ids and the schema of the
  * collection are not checked.
  *
- * @param isWhole whether `begin` is the whole source. The last record may otherwise be cut off, and is
- * omitted.
+ * @param isWhole whether `begin` is the whole source. The last record may otherwise be cut off, and
+ * is omitted.
  * @param max maximum number of records.
  */
 export function previewRecords(

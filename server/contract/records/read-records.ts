@@ -58,7 +58,7 @@ export interface ReadOptions {
   readonly lineBytes?: number
 }
 
-/** Returns a reader of lines with a JSON text each, or of CSV with a header. */
+/** Returns a reader of NDJSON, or of CSV with a header. */
 export function createRecordReader(
   format: ImportFormat,
   { separator: name = 'comma', lineBytes }: ReadOptions = {},

@@ -115,7 +115,8 @@ export function rangeOf(
   }
   const { lower, upper } = ranges[operator]()
   if (!isDescending) return { lower, upper }
-  // A range includes keys that begin with its lower bound, and excludes those that begin with its upper one.
+  // A range includes keys that begin with its lower bound, and excludes those that begin with its
+  // upper one.
   return { lower: successorOf(invert(upper)), upper: successorOf(invert(lower)) }
 }
 

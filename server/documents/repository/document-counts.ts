@@ -147,8 +147,8 @@ export function createDocumentCounts(store: Store): DocumentCounts {
 }
 
 /**
- * Returns the distinct values of a column in order, {@link VALUES_PER_STATEMENT} per statement. It steps from value
- * to value through an index; `distinct` would read every row.
+ * Returns the distinct values of a column in order, {@link VALUES_PER_STATEMENT} per statement. It
+ * steps from value to value through an index; `distinct` would read every row.
  *
  * @param next selects the first value after another.
  */

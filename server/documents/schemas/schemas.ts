@@ -99,8 +99,8 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   }
 
   /**
-   * Changes the cached tag of a collection, if it is the one that was replaced. Reading all tags again
-   * takes long if there are many.
+   * Changes the cached tag of a collection, if it is the one that was replaced. Reading all tags
+   * again takes long if there are many.
    */
   function replaceTag(where: CollectionRef, before: string | undefined, tag: string | undefined) {
     const key = keyOf(where)

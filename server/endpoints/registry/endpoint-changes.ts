@@ -84,7 +84,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     await reconcile(address)
   }
 
-  /** Whether {@link open} checks the precondition, in its transaction, of an endpoint unknown here. */
+  /** Whether this node does not know the endpoint, so that {@link open} checks the precondition. */
   const isCheckedByOpen = (address: string, expected: ExpectedRevision) =>
     listeners.get(address) === undefined && (expected === undefined || expected === 'none')
 

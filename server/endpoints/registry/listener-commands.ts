@@ -22,7 +22,7 @@ export interface ListenerCommands {
    * @throws Failure `endpoint-not-found` if none is draining; `unavailable`.
    */
   closeDraining(address: string): Promise<void>
-  /** Executes a command from another node on a listener of this one. No effect if the listener is closed. */
+  /** Executes a command from another node on a listener. No effect if the listener is closed. */
   handlePeerCommand(id: number, command: PeerCommand): void
 }
 

@@ -20,8 +20,8 @@ export interface ResponseMemory {
 export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void> | undefined
 
 /**
- * Matches requests for documents, jobs, schemas and exports. Other names that begin with `_` belong to the
- * system.
+ * Matches requests for documents, jobs, schemas and exports. Other names that begin with `_` belong
+ * to the system.
  */
 const DATA = /^\/(?:[^_]|_job\/|_schema\/|_export$)/
 

@@ -255,7 +255,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     })
 
   /**
-   * Releases the values that a job without a future has reserved, then ends the job, in the
+   * Releases the values that a cancelled or interrupted job has reserved, then ends the job, in the
    * background.
    */
   function abandon(job: Job, end: () => Promise<void>): void {

@@ -31,7 +31,7 @@ export function createLease(now: () => number, leaseClock: () => number) {
   const nodeId = randomBytes(8).toString('hex')
   const renewal = () => ({ claimed_by: nodeId, claimed_until: leaseClock() + LEASE })
 
-  /** Updates a job that this node holds in an unfinished state; otherwise throws {@link LeaseLost}. */
+  /** Updates an unfinished job that this node holds; otherwise throws {@link LeaseLost}. */
   async function updateHeld(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {
     const row = await trx
       .updateTable('jobs')

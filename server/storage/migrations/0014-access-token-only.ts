@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Removes the refresh tokens of providers and the expiry of their access tokens: nothing uses them. */
+/** Removes the refresh tokens of providers and the expiry of access tokens: both are unused. */
 export function accessTokenOnly(): Migration {
   return {
     async up(db: Kysely<unknown>): Promise<void> {

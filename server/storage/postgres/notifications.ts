@@ -39,9 +39,9 @@ export interface Notifications {
 
 /**
  * Listens for notifications on a dedicated connection, and reconnects whenever it breaks or stops
- * responding. A notification names what to reload, not the new state, so lost and duplicate notifications are
- * harmless: the node checks the revision every second (`health/freshness.ts`) and reloads
- * everything after an interruption.
+ * responding. A notification names what to reload, not the new state, so lost and duplicate
+ * notifications are harmless: the node checks the revision every second (`health/freshness.ts`) and
+ * reloads everything after an interruption.
  *
  * @param onNotification called for each notification, and with `all` after a reconnect.
  * @param onInterrupted called when the connection breaks or is closed because it does not respond.

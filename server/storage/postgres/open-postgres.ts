@@ -21,8 +21,8 @@ import { openPostgresSnapshot } from './snapshot.ts'
 const HEDGE_DELAY = 500
 
 /**
- * Connects to PostgreSQL. A `node` listens for notifications from other nodes. A `tool` (a command) does
- * not, because it is short-lived.
+ * Connects to PostgreSQL. A `node` listens for notifications from other nodes. A `tool` (a command)
+ * does not, because it is short-lived.
  *
  * @param onAvailabilityChange see `openStore`.
  * @throws Failure `unavailable` if the server is unreachable or rejects the connection.

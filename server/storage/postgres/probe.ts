@@ -21,8 +21,8 @@ const TICK = 50
 
 /**
  * Checks PostgreSQL over a separate connection: whether it accepts the connection and responds, and
- * which of these backend processes are idle. Never throws. The check ends {@link PACKET_TIMEOUT} after the
- * server's last packet, so an unreachable server takes no longer than that.
+ * which of these backend processes are idle. Never throws. The check ends {@link PACKET_TIMEOUT}
+ * after the server's last packet, so an unreachable server takes no longer than that.
  */
 export async function probePostgres(
   connectionString: string,
@@ -53,8 +53,9 @@ export function createClient(connectionString: string): pg.Client {
 
 /**
  * Resolves with the result of the work on a client that is not connected yet, or with `late` if no
- * packet arrives for {@link PACKET_TIMEOUT} or the work takes longer than {@link CONNECT_TIMEOUT}. Counts intervals
- * instead of elapsed time, so that a process that was suspended reads pending packets first.
+ * packet arrives for {@link PACKET_TIMEOUT} or the work takes longer than {@link CONNECT_TIMEOUT}.
+ * Counts intervals instead of elapsed time, so that a process that was suspended reads pending
+ * packets first.
  */
 export async function withPacketTimeout<T, L>(
   client: pg.Client,

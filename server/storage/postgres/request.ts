@@ -11,8 +11,9 @@ interface Waiting {
 }
 
 /**
- * Runs a query, with a limit of time. The promises and timers of `pg` refer to the result, and V8 keeps
- * it until the next major garbage collection: the memory of a long import or export would grow.
+ * Runs a query, with a limit of time. The promises and timers of `pg` refer to the result, and V8
+ * keeps it until the next major garbage collection: the memory of a long import or export would
+ * grow.
  *
  * @param timeout ms
  */

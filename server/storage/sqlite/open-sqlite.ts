@@ -38,8 +38,8 @@ const RESTART =
 /**
  * Opens `gatehouse.sqlite` in the data folder, and creates both if they do not exist.
  *
- * @param onAvailabilityChange called when the database files are deleted, moved or replaced (role `node` only),
- * and with undefined when they are back.
+ * @param onAvailabilityChange called when the database files are deleted, moved or replaced (role
+ * `node` only), and with undefined when they are back.
  * @throws Failure `conflict` if another node uses the folder (role `node` only); `unavailable` if
  * the folder or the file is unusable, or if the folder contains keys but no database.
  */

@@ -16,7 +16,7 @@ export const minifyJson = (json: string): string =>
 export const sameDocument = (a: string, b: string): boolean =>
   sortedJson(JSON.parse(a)) === sortedJson(JSON.parse(b))
 
-/** Returns a canonical text: equal values have equal texts, regardless of the order of their fields. */
+/** Returns a canonical text: values that differ only in the order of fields have the same text. */
 export const sortedJson = (json: unknown): string =>
   JSON.stringify(json, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -131,7 +131,7 @@ export const initialColumns = (documents: readonly DocumentFields[]): FieldColum
 const clamp = (width: number): number =>
   Math.round(Math.min(Math.max(width, COLUMN_WIDTH.min), COLUMN_WIDTH.max))
 
-/** Returns whether values are numbers, which are right-aligned. Null and missing values are ignored. */
+/** Returns whether all values except null and missing ones are numbers, to align them right. */
 function isNumeric(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== undefined && value !== null)
   return present.length > 0 && present.every((value) => typeof value === 'number')

@@ -101,8 +101,8 @@ export type ParsedFilter =
   | { readonly error: string }
 
 /**
- * Parses a filter such as `author=ada & year:gte=2000`. `%25`, `%26` and `%3D` are `%`, `&` and `=` that
- * are part of a name or value, and `%20` is a space at its end.
+ * Parses a filter such as `author=ada & year:gte=2000`. `%25`, `%26` and `%3D` are `%`, `&` and `=`
+ * that are part of a name or value, and `%20` is a space at its end.
  */
 export function parseFilter(text: string): ParsedFilter {
   const conditions: Condition[] = []

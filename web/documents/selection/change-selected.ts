@@ -65,7 +65,7 @@ export async function readSelected(
 /** A document after its change; undefined if it was deleted. */
 type Changed = StoredDocument | undefined | 'gone'
 
-/** Changes documents, a few at a time, until the server cannot be reached or the session has ended. */
+/** Changes documents, a few at a time, until the server is unreachable or the session ends. */
 async function changeEach(
   verb: SelectionOutcome['verb'],
   documents: readonly StoredDocument[],

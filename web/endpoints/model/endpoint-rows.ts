@@ -3,7 +3,7 @@ import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint
 import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { sumFigures } from './live-figures.ts'
 
-/** The state of a row: the most severe state of the listeners that {@link decisiveListeners} returns. */
+/** The state of a row: the most severe one of the {@link decisiveListeners}. */
 export type RowState = ListenerState | 'unknown'
 
 /** A table row: an endpoint with its listeners, or a removed endpoint that is draining. */

@@ -88,8 +88,8 @@ async function refetch(queryClient: QueryClient, query: Query): Promise<void> {
 }
 
 /**
- * Selects queries to invalidate on a reset. A query with `excludeFromReset` qualifies only while it has
- * no data.
+ * Selects queries to invalidate on a reset. A query with `excludeFromReset` qualifies only while it
+ * has no data.
  */
 const isLive = ({ meta, state }: Query) =>
   meta?.excludeFromReset !== true || state.data === undefined

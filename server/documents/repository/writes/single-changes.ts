@@ -28,7 +28,7 @@ const hasNoIndex = (database: RawText, collection: RawText) => sql<boolean>`not 
 
 type RawText = string | ReturnType<typeof sql.raw<string>>
 
-/** Returns changes of one statement each, which is compiled once with its conditions as parameters. */
+/** Returns changes of one statement each, compiled once with the conditions as parameters. */
 function createEach({ db, prepare }: Store): SingleChanges {
   const isState = sql<boolean>`database = ${''} and collection = ${''} and id = ${''} and tag = ${''}`
   const isWritable = sql<boolean>`${databaseExists('')} and ${hasNoIndex('', '')}`

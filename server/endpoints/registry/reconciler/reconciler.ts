@@ -25,7 +25,7 @@ export interface ReconcileState {
   readonly retry?: boolean
 }
 
-/** Brings the listeners of this node (the actual state) to the stored endpoints (the desired state). */
+/** Makes the listeners of this node (actual state) match the stored endpoints (desired state). */
 export interface Reconciler {
   /**
    * Opens, remaps or closes the listener of one address, as stored. A listener that cannot be

@@ -22,7 +22,7 @@ export interface TrafficSeries {
 /** Minimum number of samples drawn: ten minutes. */
 const MIN_SAMPLES = 120
 
-/** Returns the series from its first known sample, but at least the last {@link MIN_SAMPLES} samples. */
+/** Returns the series from its first known sample, and at least {@link MIN_SAMPLES} samples. */
 export function trimUnknownStart({ times, end, figures }: TrafficSeries): TrafficSeries {
   const firstKnown = figures[0]?.values.findIndex((n) => n !== null) ?? -1
   const latest = Math.max(0, times.length - MIN_SAMPLES)

@@ -28,8 +28,8 @@ export interface FormFrameProps {
 }
 
 /**
- * Frame of a form in a dialog. Ctrl/⌘ Enter submits it from any field, and while nothing has the focus.
- * Errors that are shown move the focus to the first invalid field.
+ * Frame of a form in a dialog. Ctrl/⌘ Enter submits it from any field, and while nothing has the
+ * focus. Errors that are shown move the focus to the first invalid field.
  */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
   const { saveLabel, danger = false, busy, progress, sentences = [], onSave, onCancel } = props

@@ -8,8 +8,8 @@ const ID = 'floating-bars'
 const BELOW = 24
 
 /**
- * Holds the bars that float over every page, one above the other. The CSS variable `--floating-bars` is
- * the height of what they cover at the bottom of the window.
+ * Holds the bars that float over every page, one above the other. The CSS variable
+ * `--floating-bars` is the height of what they cover at the bottom of the window.
  */
 export function FloatingBars({ children }: PropsWithChildren) {
   const bars = useRef<HTMLDivElement>(null)
