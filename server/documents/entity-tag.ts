@@ -37,7 +37,7 @@ export const matchesNone = ({ noneMatch }: Conditions, tag: string): boolean =>
   (noneMatch !== '*' && !noneMatch.some((each) => each === tag || each === `W/${tag}`))
 
 /**
- * Rejects conditions of a request that changes what no tag identifies.
+ * Rejects the conditions of a change whose target has no entity tag.
  *
  * @param what the resource, and what to do instead, without a final period.
  * @throws Failure `precondition-failed`

@@ -97,7 +97,7 @@ export async function describeApi(app: Hono<AppEnv>, components: Components) {
   }
 }
 
-/** Adds to each operation of a path what its path, permission and body imply. */
+/** Adds the parameters, credentials and failures that path, permission and body imply. */
 function completed(
   path: string,
   item: PathItem,

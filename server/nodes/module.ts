@@ -52,7 +52,7 @@ export function createNodesModule({ store, name, events, requireRole, onError }:
      * SQLite, it is then off until the next start.
      */
     steadyNow: () => nodes?.now() ?? Math.floor(performance.timeOrigin + performance.now()),
-    /** Sets the handlers of what other nodes report and command. */
+    /** Sets the handlers for reports and commands of other nodes. */
     handlePeers(given: PeerHandlers): void {
       handlers = given
     },

@@ -17,7 +17,7 @@ export interface PeerStates {
   listeners(): ListenerStatus[]
   /** Yields the listeners of live nodes on the host of this node. */
   listenersOnThisHost(): Iterable<ListenerStatus>
-  /** Reads what has changed since the last time. If that fails, nothing has changed here. */
+  /** Reads the changes since the last read. If that fails, this state stays the same. */
   read(): Promise<void>
 }
 

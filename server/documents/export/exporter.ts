@@ -95,7 +95,10 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   }
 }
 
-/** Disposes what a generator uses when it ends, even if it has not begun. Measures its reader. */
+/**
+ * Disposes the resources of a generator when it ends, even if it has not begun. Measures how fast
+ * it is read.
+ */
 function disposing(
   texts: AsyncGenerator<string, void>,
   opened: AsyncDisposableStack,

@@ -31,7 +31,7 @@ export interface Importer {
    * @param records yields each part in a separate turn of the event loop (`paced-records.ts`).
    * @param signal aborted when the client disconnects. The import then ends after the current
    * transaction.
-   * @param tally counts what is stored, even if the import fails; by default it begins at 0.
+   * @param tally counts the stored documents, even if the import fails; by default it begins at 0.
    * @throws Failure of a record's source or the store. Its message names how many documents are
    * stored.
    */

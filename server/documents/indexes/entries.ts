@@ -228,7 +228,7 @@ export function entriesOf(
   })
 }
 
-/** Returns what identifies the entries of a document, one for each index. */
+/** Returns the identities of the entries of a document, one for each index. */
 export function entryKeysOf(
   indexes: readonly IndexDefinition[],
   { id, body }: Indexed,

@@ -5,7 +5,7 @@ import type { EngineName } from '../../storage/engine.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { IndexDefinition } from './definition.ts'
 
-/** What identifies an entry. */
+/** The columns that identify an entry. */
 export interface EntryKey {
   readonly index: IndexDefinition
   readonly key: Buffer

@@ -31,7 +31,7 @@ export interface TransferRoutesDeps extends ExportCollectionDeps {
   readonly idOf: (database: string) => string
 }
 
-/** Maximum size of a line of an import: a document, and what surrounds it. */
+/** Maximum size of a line of an import: a document with its envelope. */
 const LINE_BYTES = DOCUMENT_BYTES + 1024
 
 /** Returns the routes of `/_export` and `/_import`, which transfer a whole database. */

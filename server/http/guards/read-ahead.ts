@@ -5,7 +5,7 @@ import type { AppEnv } from '../env.ts'
 export interface ReadAhead<T> {
   /** See `readAhead` of `RouteOptions`. */
   readonly begin: (c: Context<AppEnv>) => void
-  /** Returns what was begun for a request, once; undefined if nothing was. */
+  /** Returns the read that was begun for a request; undefined if none was, or in later calls. */
   readonly take: (c: Context<AppEnv>) => T | undefined
 }
 

@@ -195,7 +195,7 @@ export class CollectionWrites {
     this.#tidy(key, entry)
   }
 
-  /** Must be called when a step of a change fails. Those who wait for the change get the error. */
+  /** Must be called when a step of a change fails. Its waiters get the error. */
   failed(where: CollectionRef, error: unknown): void {
     const unapplied = this.#entries.get(keyOf(where))?.unapplied
     unapplied?.failed.reject(error)

@@ -233,7 +233,7 @@ export class Connection implements ByteAccount {
 }
 
 /**
- * Closes a response that never had the socket, so that what it holds is released. Node.js does so
+ * Closes a response that never had the socket, so that its resources are released. Node.js does so
  * only in later releases of version 24.
  */
 function closeQueued(response: CountedResponse): void {

@@ -114,7 +114,7 @@ function toBuffer(body: unknown): Buffer | undefined {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
-/** Compresses what is written to a response from now on, at the speed of the client. */
+/** Compresses the rest of a response as it is written, at the speed of the client. */
 function writeThrough(response: ServerResponse, coding: Coding, slots: CompressionSlots): void {
   const { write, end, emit } = response
   const encoder = createEncoder(coding)
