@@ -1,4 +1,6 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -71,6 +73,28 @@ describe('readBody', () => {
     release()
     expect(bodyBudget.held).toBe(0)
   })
+
+  it.each<Record<string, string>>([{}, { 'Content-Encoding': 'gzip' }])(
+    'holds nothing for a client that has disconnected before the body is read: %j',
+    async (headers) => {
+      const failed = Promise.withResolvers<Response>()
+      const server = createServer((incoming, outgoing) => {
+        const bindings = { incoming, outgoing } as unknown as AppEnv['Bindings']
+        outgoing.once('close', async () => {
+          failed.resolve(await app.request('/', { method: 'POST', headers }, bindings))
+        })
+        incoming.socket.destroy()
+      }).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const socket = connect(port, '127.0.0.1')
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345')
+      expect((await failed.promise).ok).toBe(false)
+      expect(bodyBudget.held).toBe(0)
+      socket.destroy()
+      server.close()
+    },
+  )
 
   it('responds with 408 and the limit if the body stalls', async () => {
     const { incoming, response } = send()

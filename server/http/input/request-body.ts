@@ -39,19 +39,28 @@ export async function readBody(c: Context<AppEnv>, maxBytes: number): Promise<Ui
   if (length > maxBytes) throw tooLarge(maxBytes)
   if (isCompressed(c)) {
     const release = bodyBudget.reserve(maxBytes)
-    outgoing?.once('close', release)
+    releaseWhenClosed(c, release)
     const body = collectAll(limited(gunzip(sentChunks(c)), maxBytes))
     return outgoing === undefined ? body.finally(release) : body
   }
   if (incoming !== undefined) {
     const release = bodyBudget.reserve(length)
-    if (outgoing === undefined) return collect(incoming, maxBytes).finally(release)
-    outgoing.once('close', release)
-    return collect(incoming, maxBytes)
+    releaseWhenClosed(c, release)
+    const body = collect(incoming, maxBytes)
+    return outgoing === undefined ? body.finally(release) : body
   }
   const body = new Uint8Array(await c.req.arrayBuffer())
   if (body.length > maxBytes) throw tooLarge(maxBytes)
   return body
+}
+
+/**
+ * Calls `release` when the response is closed; at once if the client has disconnected, for example
+ * while the request was authenticated, because no `close` follows then.
+ */
+function releaseWhenClosed({ env: { outgoing } }: Context<AppEnv>, release: () => void): void {
+  if (outgoing?.destroyed) release()
+  else outgoing?.once('close', release)
 }
 
 async function collectAll(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
@@ -114,7 +123,7 @@ export async function* bodyChunks(
   const sent = isCompressed(c) ? gunzip(sentChunks(c)) : sentChunks(c)
   const release = bodyBudget.reserveArray()
   // A caller that fails before it reads on does not end the iteration.
-  c.env.outgoing?.once('close', release)
+  releaseWhenClosed(c, release)
   try {
     yield* limited(sent, maxBytes)
   } finally {
