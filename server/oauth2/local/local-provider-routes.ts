@@ -4,6 +4,7 @@ import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { ClientOf } from '../../http/guards/client-address.ts'
 import { guardForm } from '../../http/guards/own-origin.ts'
+import { pathParam } from '../../http/input/path-param.ts'
 import { readForm } from '../../http/input/request-body.ts'
 import { toFailure } from '../../http/output/render-failure.ts'
 import { failedSignInPage, keyPage, signInPolicy } from '../../http/static/sign-in-pages.ts'
@@ -32,8 +33,8 @@ export function localProviderRoutes({
   clientOf,
   publicOrigin,
 }: LocalProviderRoutesDeps) {
-  const pass = async (c: Context<AppEnv>) => {
-    const path = c.req.path.slice('/_idp'.length) + new URL(c.req.url).search
+  const pass = async (c: Context<AppEnv>, endpoint: string) => {
+    const path = endpoint + new URL(c.req.url).search
     const cookie = c.req.header('Cookie')
     try {
       const { location, cookies } = await local.page({ path, cookie, secure: clientOf(c).secure })
@@ -43,6 +44,8 @@ export function localProviderRoutes({
       return failed(c, error)
     }
   }
+  // Encodes the id again: a decoded backslash would lead to another endpoint, past the limit.
+  const resume = (c: Context<AppEnv>) => pass(c, `/auth/${encodeURIComponent(pathParam(c, 'uid'))}`)
   /** Renders the key page, with the error of a rejected key. */
   const showKeyPage = (c: Context<AppEnv>, uid: string, error?: Failure) => {
     const page = keyPage({ action: `/_idp/key/${uid}`, error: error?.message })
@@ -61,9 +64,9 @@ export function localProviderRoutes({
       } catch (error) {
         return failed(c, error)
       }
-      return pass(c)
+      return pass(c, '/auth')
     })
-    .get('/auth/:uid', pass)
+    .get('/auth/:uid', resume)
     .get('/key/:uid', async (c) => {
       const uid = c.req.param('uid')
       try {

@@ -36,6 +36,19 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('local_provider').select('key').execute()).toEqual([])
   })
 
+  test('a path with an encoded backslash does not start a sign-in past the limit', async () => {
+    const store = await engine.open()
+    const { origin } = await startNode(store)
+    const browser = createBrowser()
+    const started = await browser.request('POST', new URL(start(origin)), {})
+    const { search } = new URL(started.headers.location ?? '', origin)
+    for (const path of ['/_idp/auth/..%5Cauth', '/_idp/auth/x%5C..%5C..%5Cauth']) {
+      const page = await browser.request('GET', new URL(path + search, origin))
+      expect(page.headers.location).toContain('/_oauth2/local/auth?error=invalid_request')
+    }
+    expect(await store.db.selectFrom('local_provider').select('key').execute()).toEqual([])
+  })
+
   test('several nodes serve one sign-in', async () => {
     const store = await engine.open()
     const [a, b, c] = [await startNode(store), await startNode(store), await startNode(store)]
