@@ -16,14 +16,15 @@ export class TwoPartRouter<T> implements Router<T> {
 
   add(method: string, path: string, handler: T): void {
     const everywhere = path === '*' || path === '/*'
-    if (everywhere || isSystem(path)) this.#system.add(method, path, handler)
-    if (everywhere || !isSystem(path)) this.#data.add(method, path, handler)
+    if (everywhere || isSystemPath(path)) this.#system.add(method, path, handler)
+    if (everywhere || !isSystemPath(path)) this.#data.add(method, path, handler)
   }
 
   match(method: string, path: string): Result<T> {
-    return (isSystem(path) ? this.#system : this.#data).match(method, path)
+    return (isSystemPath(path) ? this.#system : this.#data).match(method, path)
   }
 }
 
-const isSystem = (path: string) =>
+/** Returns whether a path belongs to the system: it names no collection. */
+export const isSystemPath = (path: string) =>
   path.startsWith('/_') || path === '/' || path === '/healthz' || path.startsWith('/healthz/')

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from '../env.ts'
+import { isSystemPath } from '../two-part-router.ts'
 
 /** The memory budget for responses that clients have not read yet. */
 export interface ResponseMemory {
@@ -19,11 +20,8 @@ export interface ResponseMemory {
 /** Reserves bytes for the response to a request; see {@link ResponseMemory}. */
 export type Reserve = (c: Context<AppEnv>, bytes: number) => Promise<void> | undefined
 
-/**
- * Matches requests for documents, jobs, schemas and exports. Other names that begin with `_` belong
- * to the system.
- */
-const DATA = /^\/(?:[^_]|_job\/|_schema\/|_export$)/
+/** Matches the system paths that return data: jobs, schemas and exports. */
+const SYSTEM_DATA = /^\/_(?:job\/|schema\/|export$)/
 
 /**
  * Rejects requests for data while the response budget is exhausted. Administration and health
@@ -33,6 +31,7 @@ const DATA = /^\/(?:[^_]|_job\/|_schema\/|_export$)/
  */
 export const requireResponseMemory = (memory: ResponseMemory) =>
   createMiddleware<AppEnv>((c, next) => {
-    if (DATA.test(c.req.path)) memory.requireAvailable()
+    const { path } = c.req
+    if (!isSystemPath(path) || SYSTEM_DATA.test(path)) memory.requireAvailable()
     return next()
   })
