@@ -169,7 +169,9 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const health = stack.use(createHealthModule({ store, readiness, changes, requireRole }))
 
   const { metrics } = endpoints
-  const audit = stack.use(createAuditModule({ store, events, metrics, requireRole, logError }))
+  const audit = stack.use(
+    createAuditModule({ store, events, http, metrics, requireRole, logError }),
+  )
   const oauth2 = stack.use(
     createOAuth2Module({
       ...{ store, vault, secretKey, fingerprint, access, audit, events, http, log, logError },

@@ -2,7 +2,7 @@ import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/store.ts'
 import { recordRejection } from './record.ts'
-import { readAuditPage } from './repository.ts'
+import { type ReservePage, readAuditPage } from './repository.ts'
 
 /**
  * Reads the audit log and records rejected changes. Completed changes are recorded in their own
@@ -10,7 +10,7 @@ import { readAuditPage } from './repository.ts'
  */
 export interface AuditLog {
   /** Returns a page of the log. See `repository.ts`. */
-  page(query: AuditQuery): Promise<AuditPage>
+  page(query: AuditQuery, reserve: ReservePage): Promise<AuditPage>
   /** Records a rejected change. See `record.ts`. */
   recordRejection(entry: AuditEntry): Promise<void>
 }
@@ -18,7 +18,7 @@ export interface AuditLog {
 export function createAuditLog(store: Store): AuditLog {
   const nextTurn = createTurns()
   return {
-    page: (query) => readAuditPage(store, query, nextTurn),
+    page: (query, reserve) => readAuditPage(store, query, nextTurn, reserve),
     recordRejection: (entry) => recordRejection(store, entry),
   }
 }

@@ -3,6 +3,7 @@ import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import { recordRejections } from '../http/guards/audit-change.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import type { HttpModule } from '../http/module.ts'
 import { createRateLimit } from '../rate-limit.ts'
 import type { Store } from '../storage/store.ts'
 import { createAuditLog } from './audit-log.ts'
@@ -11,6 +12,7 @@ import { auditRoutes } from './routes.ts'
 export interface AuditDeps {
   readonly store: Store
   readonly events: Pick<EventHub, 'publish'>
+  readonly http: Pick<HttpModule, 'reserve'>
   readonly metrics: Registry
   readonly requireRole: RequireRole
   readonly logError: ErrorLog
@@ -20,7 +22,8 @@ export interface AuditDeps {
 const MAX_REJECTIONS = 60
 
 /** Creates the audit log, its routes, and the middleware that records rejected changes. */
-export function createAuditModule({ store, events, metrics, requireRole, logError }: AuditDeps) {
+export function createAuditModule(deps: AuditDeps) {
+  const { store, events, http, metrics, requireRole, logError } = deps
   const log = createAuditLog(store)
   const anonymous = new Counter({
     name: 'gatehouse_anonymous_refusals_total',
@@ -28,7 +31,7 @@ export function createAuditModule({ store, events, metrics, requireRole, logErro
     registers: [metrics],
   })
   return {
-    routes: auditRoutes(log, requireRole),
+    routes: auditRoutes(log, requireRole, http.reserve),
     /** Records rejected changes: of known callers in the log, of anonymous ones in a counter. */
     recordRejections: recordRejections({
       record: log.recordRejection,

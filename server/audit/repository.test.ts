@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
 import type { AuditPage, AuditQuery } from '../contract/audit.ts'
+import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
+import type { SearchBounds } from './find-rows.ts'
 import { createRecorder } from './record.ts'
 import { readAuditPage } from './repository.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const START = Date.parse('2026-01-01T12:00:00Z')
 const nextTurn = createTurns()
+const readPage = (store: Store, query: AuditQuery, bounds?: SearchBounds) =>
+  readAuditPage(store, query, nextTurn, () => undefined, bounds)
 
 forEachEngine((engine) => {
   /** Writes four rows, one day apart. */
@@ -30,10 +34,10 @@ forEachEngine((engine) => {
     return store
   }
   const seqs = async (store: Store, query: AuditQuery) =>
-    (await readAuditPage(store, query, nextTurn)).rows.map(({ seq }) => seq)
+    (await readPage(store, query)).rows.map(({ seq }) => seq)
 
   test('returns each row as it was recorded', async () => {
-    const { rows, next } = await readAuditPage(await written(), {}, nextTurn)
+    const { rows, next } = await readPage(await written(), {})
     expect(next).toBeNull()
     expect(rows.map(({ seq }) => seq)).toEqual([4, 3, 2, 1])
     expect(rows.at(-1)).toEqual({
@@ -73,10 +77,10 @@ forEachEngine((engine) => {
 
   test('pages through rows without shifts from new rows', async () => {
     const store = await written()
-    const first = await readAuditPage(store, { limit: 2 }, nextTurn)
+    const first = await readPage(store, { limit: 2 })
     expect(first).toMatchObject({ rows: [{ seq: 4 }, { seq: 3 }], next: 3 })
     await recordAll(store, [entry()])
-    const second = await readAuditPage(store, { limit: 2, before: 3 }, nextTurn)
+    const second = await readPage(store, { limit: 2, before: 3 })
     expect(second).toMatchObject({ rows: [{ seq: 2 }, { seq: 1 }], next: null })
   })
 
@@ -92,10 +96,14 @@ forEachEngine((engine) => {
       const pages: number[][] = []
       let next: number | null = 5
       while (next !== null) {
-        const page: AuditPage = await readAuditPage(store, { ...query, before: next }, nextTurn, {
-          rows: 1,
-          lookups: 1,
-        })
+        const page: AuditPage = await readPage(
+          store,
+          { ...query, before: next },
+          {
+            rows: 1,
+            lookups: 1,
+          },
+        )
         pages.push(page.rows.map(({ seq }) => seq))
         next = page.next
       }
@@ -107,10 +115,27 @@ forEachEngine((engine) => {
     const store = await engine.open()
     const large = entry({ after: 'x'.repeat(3 * 2 ** 20) })
     await recordAll(store, [entry(), large, large])
-    expect(await readAuditPage(store, {}, nextTurn)).toMatchObject({ rows: [{ seq: 3 }], next: 3 })
-    expect(await readAuditPage(store, { before: 3 }, nextTurn)).toMatchObject({
+    expect(await readPage(store, {})).toMatchObject({ rows: [{ seq: 3 }], next: 3 })
+    expect(await readPage(store, { before: 3 })).toMatchObject({
       rows: [{ seq: 2 }, { seq: 1 }],
       next: null,
+    })
+  })
+
+  test('reserves memory for its rows before it reads them', async () => {
+    const store = await engine.open()
+    const bytes = 2 ** 20
+    await recordAll(store, [entry({ after: 'x'.repeat(bytes) }), entry()])
+    const reserved: number[] = []
+    await readAuditPage(store, {}, nextTurn, async (size) => void reserved.push(size))
+    expect(reserved).toEqual([
+      expect.toSatisfy((size: number) => size > bytes && size < 1.1 * bytes),
+    ])
+    const full = new Failure('unavailable', 'The budget is exhausted.')
+    const rejecting = () => Promise.reject(full)
+    await expect(readAuditPage(store, {}, nextTurn, rejecting)).rejects.toBe(full)
+    expect(await readAuditPage(store, { who: 'nobody' }, nextTurn, rejecting)).toMatchObject({
+      rows: [],
     })
   })
 
@@ -129,8 +154,8 @@ forEachEngine((engine) => {
       store,
       Array.from({ length: 51 }, () => entry()),
     )
-    const page = await readAuditPage(store, {}, nextTurn)
+    const page = await readPage(store, {})
     expect([page.rows.length, page.next]).toEqual([50, 2])
-    expect((await readAuditPage(store, { limit: 500 }, nextTurn)).rows).toHaveLength(51)
+    expect((await readPage(store, { limit: 500 })).rows).toHaveLength(51)
   })
 })

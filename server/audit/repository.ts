@@ -9,22 +9,31 @@ import { findAuditRows, type SearchBounds } from './find-rows.ts'
 /** Maximum size of the rows of a page, bytes: 4 MiB. */
 const PAGE_BYTES = 4 * 1024 * 1024
 
+/** Estimated size of a row without its large columns, bytes. */
+const ROW_BYTES = 512
+
+/** Reserves memory for the rows of a page, bytes, before they are read. */
+export type ReservePage = (bytes: number) => Promise<void> | undefined
+
 /**
  * Returns a page of the audit log, newest first. If the search reads many rows, or the rows are
  * large, the page may be short or empty although a next page exists.
  *
- * @throws Failure `unavailable`
+ * @throws Failure `unavailable`; as `reserve`
  */
 export async function readAuditPage(
   store: Store,
   query: AuditQuery,
   nextTurn: NextTurn,
+  reserve: ReservePage,
   bounds?: SearchBounds,
 ): Promise<AuditPage> {
   const { found, next } = await findAuditRows(store, query, nextTurn, bounds)
   const fit = limitBytes(found, PAGE_BYTES)
-  const seqs = found.slice(0, fit).map(({ seq }) => seq)
-  if (seqs.length === 0) return { rows: [], next }
+  const page = found.slice(0, fit)
+  if (page.length === 0) return { rows: [], next }
+  await reserve(page.reduce((sum, { bytes }) => sum + bytes, page.length * ROW_BYTES))
+  const seqs = page.map(({ seq }) => seq)
   const rows = await store.db
     .selectFrom('audit')
     .selectAll()

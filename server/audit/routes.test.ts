@@ -6,6 +6,8 @@ import {
   startForTest,
   type TestNode,
 } from '../test-support/start.testing.ts'
+import type { AuditLog } from './audit-log.ts'
+import { auditRoutes } from './routes.ts'
 
 // Tests the log of a running node through the HTTP API.
 
@@ -139,4 +141,22 @@ test('an invalid parameter is named', async () => {
     errorMessage: 'The query is invalid. limit: a whole number from 1 to 500.',
     field: 'limit',
   })
+})
+
+test('a page reserves memory of its response', async () => {
+  const reserved: unknown[] = []
+  const log: AuditLog = {
+    async page(_, reserve) {
+      await reserve(7)
+      return { rows: [], next: null }
+    },
+    recordRejection: async () => {},
+  }
+  const routes = auditRoutes(
+    log,
+    () => (_, next) => next(),
+    async (c, bytes) => void reserved.push([c.req.path, bytes]),
+  )
+  expect((await routes.request('/')).status).toBe(200)
+  expect(reserved).toEqual([['/', 7]])
 })

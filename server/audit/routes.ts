@@ -4,10 +4,11 @@ import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
+import type { Reserve } from '../http/output/response-memory.ts'
 import type { AuditLog } from './audit-log.ts'
 
 /** Routes of `/_api/audit`. */
-export const auditRoutes = (log: AuditLog, requireRole: RequireRole) =>
+export const auditRoutes = (log: AuditLog, requireRole: RequireRole, reserve: Reserve) =>
   new Hono<AppEnv>().get(
     '/',
     describe({
@@ -18,5 +19,8 @@ export const auditRoutes = (log: AuditLog, requireRole: RequireRole) =>
     }),
     requireRole('viewer'),
     queryInput(auditQuery),
-    async (c) => c.json(await log.page(c.req.valid('query')), 200),
+    async (c) => {
+      const page = await log.page(c.req.valid('query'), (bytes) => reserve(c, bytes))
+      return c.json(page, 200)
+    },
   )
