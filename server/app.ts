@@ -62,6 +62,7 @@ export interface AppModules {
 export function createApp(modules: AppModules) {
   const { access, audit, databases, documents, endpoints, events, health, http } = modules
   const { requireRole } = access
+  const ownHost = guardHost(http.hosts.has, http.clientOf)
   const base = new Hono<AppEnv>({
     getPath: (request) => splitRequestPath(request).path,
     router: new TwoPartRouter(),
@@ -71,9 +72,9 @@ export function createApp(modules: AppModules) {
     .use(securityHeaders)
     .use(compressResponses())
     .use(requireFresh({ catchUp: modules.changes.catchUp, freshness: health.freshness }))
-    .use('/_console/*', guardHost(http.hosts.has))
-    .use('/_oauth2/*', guardHost(http.hosts.has))
-    .use('/_idp/*', guardHost(http.hosts.has))
+    .use('/_console/*', ownHost)
+    .use('/_oauth2/*', ownHost)
+    .use('/_idp/*', ownHost)
     .use(selectDatabase(databases.has))
     .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)

@@ -2,6 +2,7 @@ import { createMiddleware } from 'hono/factory'
 import { isIpLiteral, isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
+import type { ClientOf } from './client-address.ts'
 
 /** Returns the host of a `Host` header (RFC 9110 §7.2) in lower case, without port and brackets. */
 export function hostName(header: string | undefined): string {
@@ -45,8 +46,8 @@ export function requireOwnHost(header: string, isOwnHost: (host: string) => bool
  * Rejects requests for a foreign host with 421: those for the console and the sign-in pages. Data
  * is served under any host name; requests with a session cookie are checked in `require-role.ts`.
  */
-export const guardHost = (isOwnHost: (host: string) => boolean) =>
+export const guardHost = (isOwnHost: (host: string) => boolean, clientOf: ClientOf) =>
   createMiddleware<AppEnv>((c, next) => {
-    requireOwnHost(c.req.header('Host') ?? new URL(c.req.url).host, isOwnHost)
+    requireOwnHost(clientOf(c).host, isOwnHost)
     return next()
   })

@@ -8,16 +8,17 @@ const SAFE_METHODS = new Set(['GET', 'HEAD'])
  * or `Sec-Fetch-Site` must confirm the origin: a request with neither could come from any page.
  * `X-Gatehouse: 1` must be set, which a form cannot do.
  *
+ * @param host the host and port that the client addressed.
  * @throws Failure `forbidden`
  */
-export function guardOrigin(c: RequestView, publicOrigin: string | undefined): void {
+export function guardOrigin(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (SAFE_METHODS.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
   const sameOrigin =
     !(origin === undefined && site === undefined) &&
     (site === undefined || site === 'same-origin') &&
-    (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
+    (origin === undefined || origin === publicOrigin || isHost(origin, host))
   if (!sameOrigin) throw foreignPage()
   if (c.req.header('X-Gatehouse') !== '1') {
     throw new Failure(
@@ -39,15 +40,16 @@ export const isFromBrowser = ({ req }: RequestView): boolean =>
  * browser remembers. Browsers send `Origin` with every cross-site `POST`, also over plain HTTP.
  * Clients that are not browsers send neither header and pass.
  *
+ * @param host the host and port that the client addressed.
  * @throws Failure `forbidden`
  */
-export function guardBasic(c: RequestView, publicOrigin: string | undefined): void {
+export function guardBasic(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (SAFE_METHODS.has(c.req.method)) return
   const origin = c.req.header('Origin')
   const site = c.req.header('Sec-Fetch-Site')
   const isSameOrigin =
     (site === undefined || site === 'same-origin' || site === 'none') &&
-    (origin === undefined || origin === publicOrigin || isHost(origin, c.req.header('Host')))
+    (origin === undefined || origin === publicOrigin || isHost(origin, host))
   if (!isSameOrigin) throw foreignPage()
 }
 
@@ -62,6 +64,6 @@ const foreignPage = () =>
  * Returns whether an origin has the host that the request addressed. The scheme is ignored because
  * a proxy may have changed it.
  */
-function isHost(origin: string, host: string | undefined): boolean {
-  return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+function isHost(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
 }

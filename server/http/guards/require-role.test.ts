@@ -205,6 +205,22 @@ describe('requireRole', () => {
     expect(response.status).toBe(status)
   })
 
+  it('compares the origin of a page with the host that a trusted proxy forwarded', async () => {
+    const by = createRequireRole({
+      ...deps,
+      clientOf: (c) => ({ ...deps.clientOf(c), host: c.req.header('X-Forwarded-Host') ?? '' }),
+    })
+    const forwarded = { Host: 'upstream', 'X-Forwarded-Host': 'ours' }
+    const change = async (headers: Record<string, string>) =>
+      (await sendRequest('operator', { ...forwarded, ...headers }, 'DELETE', by)).status
+    const upstream = { Origin: 'http://upstream' }
+    const basic = { Authorization: 'Basic admin' }
+    expect(await change({ ...cookie('admin'), ...sameOrigin })).toBe(200)
+    expect(await change({ ...cookie('admin'), ...sameOrigin, ...upstream })).toBe(403)
+    expect(await change({ ...basic, Origin: 'http://ours' })).toBe(200)
+    expect(await change({ ...basic, ...upstream })).toBe(403)
+  })
+
   it('checks a cached principal like others', async () => {
     const remembering = createRequireRole({
       ...deps,

@@ -180,10 +180,10 @@ function guardBrowser(
 ): void {
   if (authorization === undefined) {
     requireOwnHost(client.host, deps.isOwnHost)
-    guardOrigin(c, deps.publicOrigin)
+    guardOrigin(c, client.host, deps.publicOrigin)
   } else if (isBasic(authorization) && isFromBrowser(c)) {
     requireOwnHost(client.host, deps.isOwnHost)
-    guardBasic(c, deps.publicOrigin)
+    guardBasic(c, client.host, deps.publicOrigin)
   }
 }
 
