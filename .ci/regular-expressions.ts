@@ -29,6 +29,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
   'server/access/secrets/secret-text.ts': 'a fixed length, anchored at both ends',
   'server/cli/config-access.ts': 'one repetition, anchored at both ends, over settings',
   'server/oauth2/client.ts': 'alternatives of escaped text, without repetitions',
+  'server/oauth2/sign-in/redact-error.ts': 'alternatives of escaped text, without repetitions',
   'server/http/data-router.ts': 'the pattern of a route, which is written in the source',
 }
 

@@ -151,7 +151,8 @@ describe('the ID token', () => {
         if (forged.post && request.headers.authorization !== undefined) {
           const { status, error, challenge } = forged.post
           if (challenge !== undefined) response.setHeader('WWW-Authenticate', challenge)
-          return json(error === undefined ? {} : { error }, status)
+          const error_description = request.headers.authorization
+          return json(error === undefined ? {} : { error, error_description }, status)
         }
         const now = Math.floor(Date.now() / 1000)
         const claims = {
@@ -214,9 +215,10 @@ describe('the ID token', () => {
         configs: [config(issuer.issuer)],
       })
       const { token, sent, answer: started } = await harness.start('oidc')
-      if (started.status !== 303) return { answer: started, harness }
+      if (started.status !== 303) return { answer: started, harness, issuer }
       issuer.give(sent.get('nonce') ?? '')
-      return { answer: await harness.callback('oidc', { state: token, code: 'c' }, token), harness }
+      const answer = await harness.callback('oidc', { state: token, code: 'c' }, token)
+      return { answer, harness, issuer }
     }
 
     test('is accepted if it is valid, and names the person', async () => {
@@ -259,6 +261,18 @@ describe('the ID token', () => {
       const { token } = await harness.start('oidc')
       await harness.callback('oidc', { state: token, code: 'c' }, token)
       expect(issuer.authorizations).toEqual([`Basic ${btoa('app-id_1.x:a-b_c.d')}`])
+    })
+
+    test('credentials that the provider repeats are not logged', async () => {
+      const { answer, harness, issuer } = await signIn({
+        post: { status: 401, error: 'invalid_client' },
+        metadata: { token_endpoint_auth_methods_supported: ['client_secret_basic'] },
+      })
+      expect(answer.status).toBe(503)
+      const [credentials = ''] = issuer.authorizations
+      expect(credentials).toMatch(/^Basic ./)
+      expect(harness.lines.join()).toContain('invalid_client')
+      expect(harness.lines.join()).not.toContain(credentials.slice('Basic '.length))
     })
 
     test('a 401 with a challenge is reported as an invalid registration', async () => {

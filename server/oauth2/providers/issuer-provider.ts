@@ -130,7 +130,8 @@ export function createIssuerProvider(
     try {
       return await operation()
     } catch (error) {
-      throw providerFailure(label, error, [clientSecret, ...sent])
+      const secrets = [clientSecret, basicCredentials(clientId, clientSecret), ...sent]
+      throw providerFailure(label, error, secrets)
     }
   }
 
@@ -171,8 +172,11 @@ export function createIssuerProvider(
 const clientSecretBasic =
   (secret: string): oauth.ClientAuth =>
   (_as, { client_id }, _body, headers) => {
-    headers.set('Authorization', `Basic ${btoa(`${formEncode(client_id)}:${formEncode(secret)}`)}`)
+    headers.set('Authorization', `Basic ${basicCredentials(client_id, secret)}`)
   }
+
+const basicCredentials = (id: string, secret: string) =>
+  btoa(`${formEncode(id)}:${formEncode(secret)}`)
 
 const formEncode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
 

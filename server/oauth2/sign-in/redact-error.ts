@@ -1,5 +1,8 @@
 const REDACTED = '[redacted]'
 
+/** Secrets of fewer characters are redacted only as whole words, since parts of words match them. */
+const MIN_PART = 8
+
 /** Returns a function that redacts secrets in a text, in all spellings in which they were sent. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const spellings = secrets
@@ -10,8 +13,16 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       new URLSearchParams([['', secret]]).toString().slice(1),
       JSON.stringify(secret).slice(1, -1),
     ])
+  if (spellings.length === 0) return (text) => text
+  const patterns = [...new Set(spellings)]
+    // Longest first: one may be a prefix of another.
     .sort((a, b) => b.length - a.length)
-  return (text) => spellings.reduce((rest, each) => rest.replaceAll(each, REDACTED), text)
+    .map((each) => {
+      const pattern = RegExp.escape(each)
+      return each.length < MIN_PART ? `(?<!\\w)${pattern}(?!\\w)` : pattern
+    })
+  const any = new RegExp(patterns.join('|'), 'g')
+  return (text) => text.replaceAll(any, REDACTED)
 }
 
 /**
