@@ -254,6 +254,25 @@ describe('the ID token', () => {
       },
     )
 
+    test('a method that the provider no longer accepts is replaced by another one', async () => {
+      const methods = ['client_secret_basic', 'client_secret_post']
+      const forged: { post?: Forged['post']; metadata: Forged['metadata'] } = {
+        metadata: { token_endpoint_auth_methods_supported: methods },
+      }
+      const issuer = await startIssuer(forged)
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(issuer.issuer)],
+      })
+      for (const requests of [1, 3, 4]) {
+        const { token, sent } = await harness.start('oidc')
+        issuer.give(sent.get('nonce') ?? '')
+        const response = await harness.callback('oidc', { state: token, code: 'c' }, token)
+        expect([response.status, issuer.tokenRequests()]).toEqual([303, requests])
+        forged.post = { status: 401, error: 'invalid_client' }
+      }
+    })
+
     test('Basic credentials are not encoded beyond the form encoding', async () => {
       const issuer = await startIssuer({})
       const given = { ...config(issuer.issuer), clientId: 'app-id_1.x', clientSecret: 'a-b_c.d' }

@@ -45,20 +45,20 @@ export function createIssuerProvider(
   const client: oauth.Client = { client_id: clientId, [oauth.clockTolerance]: 30 }
 
   // Discovery lists the methods that the server supports, not the one it accepts from this client.
-  // The first successful request determines the method.
-  let method: AuthMethod | undefined
+  let accepted: AuthMethod | undefined
   /**
-   * Sends a token request. Tries the supported client authentication methods until one is accepted.
+   * Sends a token request. Tries the supported client authentication methods until one is accepted,
+   * beginning with the one that was accepted last. The provider's registration may change.
    */
   async function authenticated<T>(
     as: oauth.AuthorizationServer,
     ask: (auth: oauth.ClientAuth) => Promise<T>,
   ): Promise<T> {
-    const methods = method === undefined ? authMethods(as) : [method]
+    const methods = authMethods(as).sort((a, b) => Number(b === accepted) - Number(a === accepted))
     for (const [index, each] of methods.entries()) {
       try {
         const result = await ask(AUTH[each](clientSecret))
-        method = each
+        accepted = each
         return result
       } catch (error) {
         if (index === methods.length - 1 || !isInvalidClient(error)) throw error
