@@ -77,8 +77,14 @@ export class BodyBudget {
   }
 }
 
-/** The budget of this process. */
+/** The budget of this process for all bodies except forms. */
 export const bodyBudget = new BodyBudget()
+
+/**
+ * The budget of this process for the forms of sign-ins. Anyone can send them, so they must not
+ * delay the requests of authenticated callers.
+ */
+export const formBudget = new BodyBudget()
 
 function once(act: () => void): () => void {
   let isDone = false

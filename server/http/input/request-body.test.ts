@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { BODY_STALLED } from '../../contract/request-body.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
-import { ARRAY_BYTES, bodyBudget } from './body-budget.ts'
+import { ARRAY_BYTES, bodyBudget, formBudget } from './body-budget.ts'
 import { bodyChunks, readBody, readForm } from './request-body.ts'
 
 const app = new Hono<AppEnv>()
@@ -159,6 +159,21 @@ describe('bodyChunks', () => {
 })
 
 describe('readForm', () => {
+  it('shares no memory with other bodies', async () => {
+    const status = async (path: string) => {
+      const { incoming, response } = send(path)
+      incoming.end('key=value')
+      return (await response).status
+    }
+    const releaseBodies = bodyBudget.reserve(bodyBudget.limit)
+    expect([await status('/'), await status('/form')]).toEqual([503, 200])
+    releaseBodies()
+    const releaseForms = formBudget.reserve(formBudget.limit)
+    expect([await status('/'), await status('/form')]).toEqual([200, 503])
+    releaseForms()
+    expect([bodyBudget.held, formBudget.held]).toEqual([0, 0])
+  })
+
   it('returns the fields of a form of up to 16 KiB', async () => {
     const { incoming, response } = send('/form')
     incoming.end('a=1&b=%C3%BC')

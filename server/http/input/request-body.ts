@@ -4,7 +4,7 @@ import { CollectedBytes } from '../../collected-bytes.ts'
 import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
-import { bodyBudget } from './body-budget.ts'
+import { bodyBudget, formBudget } from './body-budget.ts'
 import { gunzip } from './gunzip.ts'
 
 /** Maximum size of a form, bytes. */
@@ -30,21 +30,25 @@ export function isCompressed(c: Context<AppEnv>): boolean {
  * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
  *
  * @param maxBytes maximum size, decompressed, bytes.
- * @throws Failure `too-large`; `unavailable` if the budget for bodies is exhausted; `timeout` if
+ * @throws Failure `too-large`; `unavailable` if the budget is exhausted; `timeout` if
  * the body stops making progress; as {@link isCompressed} and {@link gunzip}.
  */
-export async function readBody(c: Context<AppEnv>, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(
+  c: Context<AppEnv>,
+  maxBytes: number,
+  budget = bodyBudget,
+): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env
   const length = Number(c.req.header('Content-Length') ?? maxBytes)
   if (length > maxBytes) throw tooLarge(maxBytes)
   if (isCompressed(c)) {
-    const release = bodyBudget.reserve(maxBytes)
+    const release = budget.reserve(maxBytes)
     releaseWhenClosed(c, release)
     const body = collectAll(limited(gunzip(sentChunks(c)), maxBytes))
     return outgoing === undefined ? body.finally(release) : body
   }
   if (incoming !== undefined) {
-    const release = bodyBudget.reserve(length)
+    const release = budget.reserve(length)
     releaseWhenClosed(c, release)
     const body = collect(incoming, maxBytes)
     return outgoing === undefined ? body.finally(release) : body
@@ -183,7 +187,7 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
  * @throws Failure as {@link readBody}
  */
 export const readForm = async (c: Context<AppEnv>): Promise<URLSearchParams> =>
-  new URLSearchParams(Buffer.from(await readBody(c, FORM_LIMIT)).toString('utf8'))
+  new URLSearchParams(Buffer.from(await readBody(c, FORM_LIMIT, formBudget)).toString('utf8'))
 
 const tooLarge = (maxBytes: number) =>
   new Failure('too-large', `The body is larger than ${sizeOf(maxBytes)}.`)
