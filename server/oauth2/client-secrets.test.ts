@@ -178,6 +178,13 @@ describe('the client id and the secret', () => {
     expect(cause).toEqual({ error: 'x', error_description: '[redacted]' })
   })
 
+  test('are not searched in a text that takes long to search, which is redacted', async () => {
+    const { options } = await serve(json({ error: 'x', error_description: 'y'.repeat(8_193) }))
+    const client = createOAuth2Client({ ...options, ...credentials })
+    const { cause } = await failure(client.refresh('rt'))
+    expect(cause).toEqual({ error: 'x', error_description: '[redacted]' })
+  })
+
   test('do not redact parts of words if they are short', async () => {
     const { options } = await serve(
       json({ error: 'invalid_grant', error_description: 'client id: id, client_secret: secret' }),

@@ -543,6 +543,14 @@ const toOneLine = (text: string, hide: Redact): string =>
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .slice(0, 200)
 
+const REDACTED = '[redacted]'
+
+/**
+ * Maximum length of a text that is searched for secrets, in characters. A longer one is redacted as
+ * a whole: the time of the search grows with the product of the lengths of text and secret.
+ */
+const MAX_SEARCHED = 8 * 1024
+
 /**
  * Returns a function that redacts the client's credentials and further values, in all spellings in
  * which a response may repeat them.
@@ -569,7 +577,7 @@ function redactor(
       return spelling.length < 8 ? `(?<!\\w)${pattern}(?!\\w)` : pattern
     })
   const any = new RegExp(patterns.join('|'), 'gi')
-  return (text) => text.replace(any, '[redacted]')
+  return (text) => (text.length > MAX_SEARCHED ? REDACTED : text.replace(any, REDACTED))
 }
 
 const escapeHtml = (text: string): string =>

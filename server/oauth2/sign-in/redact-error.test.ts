@@ -14,6 +14,12 @@ test('a secret that is the beginning of another one leaves nothing of it', () =>
   )
 })
 
+test('a text that takes long to search is redacted as a whole', () => {
+  const hide = createRedactor(['canary-secret'])
+  expect(hide('x'.repeat(8 * 1024))).toBe('x'.repeat(8 * 1024))
+  expect(hide('x'.repeat(8 * 1024 + 1))).toBe('[redacted]')
+})
+
 test('a short text, such as a forged code, is redacted only as a word', () => {
   const hide = createRedactor(['c', ''])
   expect(hide('invalid_client: the code c')).toBe('invalid_client: the code [redacted]')

@@ -1,5 +1,11 @@
 const REDACTED = '[redacted]'
 
+/**
+ * Maximum length of a text that is searched for secrets, in characters. A longer one is redacted as
+ * a whole: the time of the search grows with the product of the lengths of text and secret.
+ */
+const MAX_SEARCHED = 8 * 1024
+
 /** Secrets of fewer characters are redacted only as whole words, since parts of words match them. */
 const MIN_PART = 8
 
@@ -22,7 +28,7 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
       return each.length < MIN_PART ? `(?<!\\w)${pattern}(?!\\w)` : pattern
     })
   const any = new RegExp(patterns.join('|'), 'g')
-  return (text) => text.replaceAll(any, REDACTED)
+  return (text) => (text.length > MAX_SEARCHED ? REDACTED : text.replaceAll(any, REDACTED))
 }
 
 /**
