@@ -13,6 +13,9 @@ export const CSV_SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const
 
 export type CsvSeparator = keyof typeof CSV_SEPARATORS
 
+export const isCsvSeparator = (name: string): name is CsvSeparator =>
+  Object.hasOwn(CSV_SEPARATORS, name)
+
 /** Maximum number of errors that the result of an import lists. */
 export const IMPORT_ERRORS = 100
 

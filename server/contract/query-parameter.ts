@@ -9,6 +9,7 @@ export const QUERY_PARAMETERS = [
   'fields',
   'cursor',
   'export-as',
+  'csv-separator',
   'csv-cells',
 ] as const
 

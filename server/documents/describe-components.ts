@@ -150,7 +150,7 @@ export const documentComponents: Components = {
     CsvSeparator: {
       name: 'csv-separator',
       in: 'query',
-      description: 'The separator of the cells of a body of CSV.',
+      description: 'The separator of the cells of CSV.',
       schema: { type: 'string', enum: Object.keys(CSV_SEPARATORS), default: 'comma' },
     },
     ExportAs: {

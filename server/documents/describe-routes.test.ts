@@ -44,7 +44,7 @@ const requests: readonly [string, string, number, Headers?, string?][] = [
   ['GET', '/articles?limit=1&after=one', 200],
   ['GET', '/articles?limit=1&sort=-year&fields=year', 200],
   ['GET', '/articles?limit=2', 206, ASYNC],
-  ['GET', '/articles?export-as=csv&csv-cells=raw', 200],
+  ['GET', '/articles?export-as=csv&csv-cells=raw&csv-separator=tab', 200],
   ['GET', '/articles', 200, { Accept: 'application/x-ndjson' }],
   ['GET', '/articles?limit=1', 200, ANY],
   ['GET', '/articles', 412, { 'If-Match': '"a"' }],

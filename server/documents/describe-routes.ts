@@ -112,6 +112,7 @@ export const collection = operations([parameter('Collection')], {
       parameter('Cursor'),
       parameter('Fields'),
       parameter('ExportAs'),
+      parameter('CsvSeparator'),
       parameter('CsvCells'),
       parameter('AcceptExport'),
       parameter('IfMatch'),

@@ -175,6 +175,24 @@ describe('CSV', () => {
     expect(await read('csv', body)).toEqual(records)
   })
 
+  test.each<[string, string, [number, string][]]>([
+    ['a semicolon', 'sep=;\r\na;b\r\n1;"x;y"\r\n', [[3, '{"a":1,"b":"x;y"}']]],
+    ['a tab, after a byte order mark', '\ufeffSEP=\t\na\tb\n"1,"\t2', [[3, '{"a":"1,","b":2}']]],
+    ['a comma', 'sep=,\na,b\n1,2', [[3, '{"a":1,"b":2}']]],
+    ['another character', 'sep=|\n1', [[2, '{"sep=|":1}']]],
+    [
+      'the second line',
+      'a;b\nsep=;\n1',
+      [
+        [2, '{"a;b":"sep=;"}'],
+        [3, '{"a;b":1}'],
+      ],
+    ],
+  ])('whose first line names the separator: %s', async (_, body, records) => {
+    expect(await read('csv', body)).toEqual(records)
+    expect(await read('csv', ...body)).toEqual(records)
+  })
+
   test.each([
     ['a name that is empty', 'a,,b'],
     ['a trailing comma', 'a,b,'],

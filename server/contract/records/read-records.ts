@@ -52,7 +52,7 @@ export interface RecordReader {
 }
 
 export interface ReadOptions {
-  /** Default: comma. */
+  /** Default: comma. The first line of a file may name another one. */
   readonly separator?: CsvSeparator
   /** Maximum size of a line of NDJSON. Default: that of a document. */
   readonly lineBytes?: number
@@ -63,11 +63,11 @@ export function createRecordReader(
   format: ImportFormat,
   { separator: name = 'comma', lineBytes }: ReadOptions = {},
 ): RecordReader {
-  const separator = CSV_SEPARATORS[name]
-  const [splitter, parser] =
-    format === 'csv'
-      ? [new CsvSplitter(separator), new CsvParser(separator)]
-      : [new LineSplitter(lineBytes), JSON_PARSER]
+  if (format === 'ndjson') {
+    return { splitter: new LineSplitter(lineBytes), read: (raw) => toRecord(raw, JSON_PARSER) }
+  }
+  const splitter = new CsvSplitter(CSV_SEPARATORS[name])
+  const parser = new CsvParser(splitter)
   return { splitter, read: (raw) => toRecord(raw, parser) }
 }
 
@@ -142,11 +142,12 @@ const withoutReturn = (text: string) => (text.endsWith('\r') ? text.slice(0, -1)
 
 /** Takes the first record as the header of the others. */
 class CsvParser implements Parser {
-  readonly #separator: string
+  readonly #splitter: Pick<CsvSplitter, 'separator'>
   #header: CsvHeader | undefined
 
-  constructor(separator: string) {
-    this.#separator = separator
+  /** @param splitter the source of the records. */
+  constructor(splitter: Pick<CsvSplitter, 'separator'>) {
+    this.#splitter = splitter
   }
 
   get needsHeader(): boolean {
@@ -159,8 +160,9 @@ class CsvParser implements Parser {
   }
 
   parse(record: string): string | undefined {
-    if (this.#header !== undefined) return parseRecord(this.#header, record, this.#separator)
-    this.#header = parseHeader(record, this.#separator)
+    const { separator } = this.#splitter
+    if (this.#header !== undefined) return parseRecord(this.#header, record, separator)
+    this.#header = parseHeader(record, separator)
     return undefined
   }
 }

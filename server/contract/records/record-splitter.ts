@@ -109,21 +109,31 @@ const PLAIN = 1
 const QUOTED = 2
 const AFTER_QUOTE = 3
 
+/** Matches a line that names the separator of the cells, as Excel reads it. */
+const SEPARATOR_LINE = /^sep=([,;\t])\r?$/i
+const SEPARATOR_LINE_BYTES = 6
+
 /**
  * Splits a body into CSV records (RFC 4180): lines, except that a quoted cell may contain line
- * breaks. The caller must check the quotes of each record. Omits empty lines.
+ * breaks. The caller must check the quotes of each record. Omits empty lines, and a first line that
+ * names the separator.
  */
 export class CsvSplitter implements RecordSplitter {
   readonly #record = new RecordBuffer(DOCUMENT_BYTES)
-  readonly #separator: number
+  #separator: number
   #line = 1
   #firstLine = 1
   #place = CELL_START
   #seen = 0
 
-  /** @param separator an ASCII character. */
+  /** @param separator an ASCII character; the first line may name another one. */
   constructor(separator: string) {
     this.#separator = separator.charCodeAt(0)
+  }
+
+  /** The separator of the records that were returned. */
+  get separator(): string {
+    return String.fromCharCode(this.#separator)
   }
 
   push(chunk: Uint8Array): RawRecord[] {
@@ -140,7 +150,8 @@ export class CsvSplitter implements RecordSplitter {
         if (state === QUOTED) continue
         if (at > from || !this.#record.isEmpty) {
           this.#record.add(chunk.subarray(from, at))
-          records.push(this.#record.take(this.#firstLine))
+          const record = this.#record.take(this.#firstLine)
+          if (!this.#namesSeparator(record)) records.push(record)
         }
         this.#firstLine = this.#line
         from = at + 1
@@ -159,5 +170,14 @@ export class CsvSplitter implements RecordSplitter {
 
   end(): RawRecord[] {
     return this.#record.isEmpty ? [] : [this.#record.take(this.#firstLine)]
+  }
+
+  /** Returns whether a record is a line that names the separator, and uses that one. */
+  #namesSeparator({ line, bytes }: RawRecord): boolean {
+    if (line !== 1 || bytes === undefined || bytes.length > SEPARATOR_LINE_BYTES) return false
+    const [, separator] = SEPARATOR_LINE.exec(String.fromCharCode(...bytes)) ?? []
+    if (separator === undefined) return false
+    this.#separator = separator.charCodeAt(0)
+    return true
   }
 }

@@ -1,4 +1,5 @@
 import { type FieldPath, printFieldPath, valueAt } from '../../contract/field-path.ts'
+import { CSV_SEPARATORS, type CsvSeparator } from '../../contract/import.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import type { Json } from '../../contract/strict-json.ts'
@@ -55,7 +56,14 @@ export interface CsvFormat {
  *
  * @param isRaw whether cells that a spreadsheet would evaluate stay unchanged.
  */
-export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): CsvFormat {
+export function createCsvFormat(
+  columns: readonly FieldPath[],
+  separator: CsvSeparator,
+  isRaw: boolean,
+): CsvFormat {
+  const character = CSV_SEPARATORS[separator]
+  const quoteCell = (text: string) =>
+    QUOTED[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text
   const textOf = isRaw ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
   const cellOf = (value: Json | undefined): string => {
     if (value === undefined) return ''
@@ -68,8 +76,9 @@ export function createCsvFormat(columns: readonly FieldPath[], isRaw: boolean): 
     return path.includes('') && !cell.startsWith('"') ? `"${cell}"` : cell
   }
   return {
-    header: `${columns.map(nameOf).join(',')}\r\n`,
-    row: (document) => `${columns.map((path) => cellOf(valueAt(document, path))).join(',')}\r\n`,
+    header: `${columns.map(nameOf).join(character)}\r\n`,
+    row: (document) =>
+      `${columns.map((path) => cellOf(valueAt(document, path))).join(character)}\r\n`,
   }
 }
 
@@ -82,8 +91,12 @@ const EVALUATED = /^'*[=+\-@\t\r\n＝＋－＠]/
 /** Returns a text that a spreadsheet does not evaluate. Its import removes the quote. */
 const escapeFormula = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
 
-const quoteCell = (text: string) =>
-  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+/** Matches texts that need quotes. An import would skip a line that consists of spaces and tabs. */
+const QUOTED: Readonly<Record<CsvSeparator, RegExp>> = {
+  comma: /[",\r\n]/,
+  semicolon: /[";\r\n]/,
+  tab: /["\t\r\n]|^\s+$/,
+}
 
 const partOfAnother = (path: FieldPath) =>
   new Failure(

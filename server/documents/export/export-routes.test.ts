@@ -96,11 +96,25 @@ forEachEngineNode((start) => {
       expect((await csv('/none')).text).toBe('id\r\n')
     })
 
+    it('has the separator of CSV that was requested', async () => {
+      const path = '/articles?fields=title,tags&sort=title'
+      expect((await csv(`${path}&csv-separator=semicolon`)).text).toBe(
+        'id;title;tags\r\ntwo;\'=2;"[""a"",""b""]"\r\none;One;\r\nthree;"Three, ""3""";\r\n',
+      )
+      expect((await csv('/articles?fields=title&csv-separator=tab&id=one')).text).toBe(
+        'id\ttitle\r\none\tOne\r\n',
+      )
+    })
+
     it.each([
       'limit=1',
       'after=one',
       'cursor=x',
       'csv-cells=x',
+      'csv-separator=;',
+      'csv-separator=toString',
+      'csv-separator=tab&export-as=json',
+      'csv-cells=raw&export-as=ndjson',
       'fields=-title',
       'fields=author,author.name',
       'export-as=xml',
@@ -120,8 +134,10 @@ forEachEngineNode((start) => {
       expect(await typeFor('*/*, text/csv;q=0.9')).toBe('application/json')
       expect(await typeFor('text/csv;q=0')).toBe('application/json')
       expect(await typeFor('Text/CSV, */*;q=0.1')).toBe('text/csv')
-      const listed = await sendRequest('GET', '/articles?csv-cells=raw')
-      expect(listed.json).toMatchObject({ field: 'csv-cells' })
+      for (const query of ['csv-cells=raw', 'csv-separator=tab']) {
+        const listed = await sendRequest('GET', `/articles?${query}`)
+        expect(listed.json).toMatchObject({ field: query.split('=')[0] })
+      }
     })
 
     it('is chosen by export-as regardless of Accept', async () => {

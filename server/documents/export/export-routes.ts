@@ -49,7 +49,7 @@ export async function exportCollection(
   parameters: URLSearchParams,
   { exporter, onExportError }: ExportCollectionDeps,
 ): Promise<Response> {
-  const query = parseExportQuery(parameters)
+  const query = parseExportQuery(parameters, format)
   const { signal } = c.req.raw
   const {
     chunks,

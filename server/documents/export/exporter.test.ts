@@ -50,7 +50,7 @@ const beginWith = (
   query = '',
   format: ExportFormat = 'ndjson',
   client = forever,
-) => exporter.begin(where, parseExportQuery(new URLSearchParams(query)), format, client)
+) => exporter.begin(where, parseExportQuery(new URLSearchParams(query), format), format, client)
 
 async function textOf(...parameters: Parameters<typeof beginWith>): Promise<string> {
   let text = ''
@@ -143,7 +143,7 @@ forEachEngine((engine) => {
     const read = async (query: string, documents: number) => {
       const reader = opened.use(await openSnapshotReader(store, where, () => {}))
       const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
-      const parsed = parseExportQuery(new URLSearchParams(query))
+      const parsed = parseExportQuery(new URLSearchParams(query), 'ndjson')
       const plan = planQuery(await reader.indexes.ready(where), { ...parsed, count: false })
       const ids: string[] = []
       const limits = { documents, characters: 1_000_000 }
@@ -174,7 +174,7 @@ forEachEngine((engine) => {
     await storeArticles(store, 1_200)
     const reader = await openSnapshotReader(store, where, () => {})
     const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
-    const query = parseExportQuery(new URLSearchParams('n:ne=3&sort=-id'))
+    const query = parseExportQuery(new URLSearchParams('n:ne=3&sort=-id'), 'ndjson')
     const limits = { documents: 1, characters: 1 }
     const ids: string[] = []
     for await (const some of readMatching(deps, where, query, undefined, limits)) {
@@ -204,7 +204,7 @@ forEachEngine((engine) => {
     await using reader = await openSnapshotReader(store, where, () => {})
     const list = () => Promise.reject(new Error('a scan'))
     const deps = { reader: { ...reader, list }, nextTurn: () => Promise.resolve(), check: () => {} }
-    const parsed = parseExportQuery(new URLSearchParams(query))
+    const parsed = parseExportQuery(new URLSearchParams(query), 'ndjson')
     const ids: string[] = []
     for await (const some of readMatching(deps, where, parsed, undefined)) {
       ids.push(...some.map(({ id }) => id))
@@ -225,7 +225,7 @@ forEachEngine((engine) => {
     await stored.build()
     const reader = await openSnapshotReader(store, where, () => {})
     const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
-    const query = parseExportQuery(new URLSearchParams('a=1&b=2&c=3&d=4&e=5'))
+    const query = parseExportQuery(new URLSearchParams('a=1&b=2&c=3&d=4&e=5'), 'ndjson')
     const plan = planQuery(await reader.indexes.ready(where), { ...query, count: false })
     const limits = { documents: 1, characters: 1 }
     const found: string[] = []

@@ -148,11 +148,11 @@ async function* ndjsonOf(read: Read, { fields }: ExportQuery): AsyncGenerator<st
 
 async function* csvOf(
   read: Read,
-  { fields, rawCells }: ExportQuery,
+  { fields, separator, rawCells }: ExportQuery,
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
-  const { header, row } = createCsvFormat(columns, rawCells)
+  const { header, row } = createCsvFormat(columns, separator, rawCells)
   // Each row has all columns, however small its document is.
   const slice = createSlices(nextTurn)
   let text = header

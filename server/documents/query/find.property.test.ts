@@ -152,7 +152,7 @@ async function exportDuring(
   const changing = makeChange()
   const { chunks } = await exporter.begin(
     where,
-    parseExportQuery(parametersOf(query)),
+    parseExportQuery(parametersOf(query), 'ndjson'),
     'ndjson',
     new AbortController().signal,
   )

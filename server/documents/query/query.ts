@@ -4,6 +4,7 @@ import {
   parseFieldList,
   parseFilterName,
 } from '../../contract/field-path.ts'
+import { CSV_SEPARATORS, type CsvSeparator, isCsvSeparator } from '../../contract/import.ts'
 import { parseAfter, parsePageLimit } from '../../contract/page-parameters.ts'
 import {
   adviseParameter,
@@ -43,8 +44,7 @@ const MAX_SELECTED_FIELDS = 50
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
   const { filter, parameters } = split(query)
-  if (parameters.has('csv-cells'))
-    throw badParameter('csv-cells', 'csv-cells applies to exports as CSV only.')
+  requireNoCsv(parameters)
   const selection = selectionOf(filter, parameters)
   const [after, cursor] = [parameters.get('after'), parameters.get('cursor')]
   if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
@@ -81,6 +81,8 @@ export function parseExportFormat(query: URLSearchParams): ExportFormat | undefi
 
 /** A query for all documents that match. */
 export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'> {
+  /** The separator of the cells of CSV. */
+  readonly separator: CsvSeparator
   /** Whether CSV cells that a spreadsheet would evaluate are written unchanged. */
   readonly rawCells: boolean
 }
@@ -90,17 +92,31 @@ export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cu
  *
  * @throws Failure `bad-parameter`
  */
-export function parseExportQuery(query: URLSearchParams): ExportQuery {
+export function parseExportQuery(query: URLSearchParams, format: ExportFormat): ExportQuery {
   const { filter, parameters } = split(query)
   for (const name of ['limit', 'after', 'cursor'] as const) {
     if (!parameters.has(name)) continue
     throw badParameter(name, `An export contains every document that matches. Omit ${name}.`)
   }
+  if (format !== 'csv') requireNoCsv(parameters)
+  const separator = parameters.get('csv-separator') ?? 'comma'
+  if (!isCsvSeparator(separator)) {
+    const names = Object.keys(CSV_SEPARATORS).join(', ')
+    throw badParameter('csv-separator', `csv-separator must be one of ${names}.`)
+  }
   const cells = parameters.get('csv-cells')
   if (cells !== undefined && cells !== 'raw') {
     throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
-  return { ...selectionOf(filter, parameters), rawCells: cells === 'raw' }
+  return { ...selectionOf(filter, parameters), separator, rawCells: cells === 'raw' }
+}
+
+/** @throws Failure `bad-parameter` for a parameter of CSV. */
+function requireNoCsv(parameters: ReadonlyMap<QueryParameter, string>): void {
+  for (const name of ['csv-separator', 'csv-cells'] as const) {
+    if (!parameters.has(name)) continue
+    throw badParameter(name, `${name} applies to exports as CSV only.`)
+  }
 }
 
 function selectionOf(

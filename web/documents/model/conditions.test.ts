@@ -95,6 +95,7 @@ test('Values are the same after they were typed', () => {
 test.each([
   'limit',
   'export-as',
+  'csv-separator',
   'csv-cells',
   'count',
   'page',
