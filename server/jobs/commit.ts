@@ -1,5 +1,5 @@
 import { Failure, requireConnected } from '../failure.ts'
-import { SchemaChanged } from '../storage/current-schema.ts'
+import { SCHEMA_CHANGES, SchemaChanged } from '../storage/current-schema.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job } from './job.ts'
 import { rangeAfter } from './range.ts'
@@ -7,9 +7,6 @@ import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of documents validated again between two pauses, and of their bytes. */
 const CHECK_LIMITS = { documents: 250, bytes: 256 * 1024 } as const
-
-/** How often a job validates its documents again after schema changes before it fails. */
-const SCHEMA_CHANGES = 5
 
 export interface CommitOptions {
   /** Whether the staged rows are kept until the job is discarded. */

@@ -22,6 +22,9 @@ export async function lockSchema(
   await sql`select ${lock}(hashtext('schemas'), hashtext(${key}))`.execute(trx)
 }
 
+/** How often documents are validated again after schema changes before their change fails. */
+export const SCHEMA_CHANGES = 5
+
 /** Thrown if the schema of a collection has changed since documents were validated by it. */
 export class SchemaChanged extends Error {}
 

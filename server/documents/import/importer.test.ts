@@ -317,9 +317,77 @@ forEachEngine((engine) => {
         })
     }
     expect(state.result).toMatchObject({ created: 2, failed: 4 })
-    expect(state.result?.errors.map(({ line }) => line)).toEqual([3, 2, 5, 6])
+    expect(state.result?.errors.map(({ line }) => line)).toEqual([2, 3, 5, 6])
     expect(done).toBe(6)
     expect((await stored()).map(({ id }) => id)).toEqual(['a', 'c'])
+  })
+
+  it('counts each record of a part once, although the schema changes after an interruption', async () => {
+    const repository = createDocumentRepository(store)
+    const one = createImporter({
+      now: () => 0,
+      schemaOf: (...all) => schemaOf(...all),
+      repository: {
+        ...repository,
+        write: (to, [first], ...rest) => repository.write(to, first ? [first] : [], ...rest),
+      },
+    })
+    const lines = ['x', 'y', 'x', 'y'].map((n, at) => ({ id: `${at}`, n }))
+    const parts = storedParts(readRecords(linesOf(lines), 'ndjson'))
+    const { text } = (await parts.next()).value as StoredPart
+    const rejecting =
+      (value: string): Validate =>
+      async (documents) => {
+        const violations = documents.flatMap(({ body }, at) =>
+          body.includes(value) ? [{ pointer: `/${at}/n`, message: `must not be ${value}` }] : [],
+        )
+        if (violations.length > 0) throw new Failure('invalid', 'x', { violations })
+      }
+    let state: Pick<PartImport, 'line' | 'result'> = { line: 0, result: null }
+    const done: number[] = []
+    const importPart = (commits: number) =>
+      one.part(where, text, {
+        ...{ onConflict: 'fail', ...state, signal: forever() },
+        async commit(_, progress) {
+          if (commits-- === 0) throw new Error('killed')
+          state = { line: progress.line ?? Number.POSITIVE_INFINITY, result: progress.result }
+          done.push(progress.done)
+        },
+      })
+    await setSchema('first')
+    schemaOf = async () => ({ tag: 'first', validate: rejecting('x') })
+    await expect(importPart(1)).rejects.toThrow('killed')
+    await store.db.updateTable('schemas').set({ tag: 'second' }).execute()
+    schemaOf = async () => ({ tag: 'second', validate: rejecting('y') })
+    await importPart(9)
+    const wrong = (line: number, value: string) => {
+      return { line, pointer: '/n', message: `must not be ${value}` }
+    }
+    expect(state.result).toEqual({
+      ...{ ...NOTHING, created: 2, failed: 2 },
+      errors: [wrong(1, 'x'), wrong(4, 'y')],
+    })
+    expect(done).toEqual([2, 2])
+    expect((await stored()).map(({ id }) => id)).toEqual(['1', '2'])
+  })
+
+  it('ends if the schema keeps changing', async () => {
+    let times = 0
+    await setSchema('0')
+    schemaOf = async () => {
+      const tag = String(times++)
+      await store.db
+        .updateTable('schemas')
+        .set({ tag: `${tag}, replaced` })
+        .execute()
+      // The test fails if the import does not end.
+      return { tag: times > 20 ? `${tag}, replaced` : tag }
+    }
+    await expect(run([{ id: 'a' }])).rejects.toMatchObject({
+      code: 'busy',
+      message: 'The schema of the collection keeps changing. Nothing was imported.',
+    })
+    expect(await stored()).toEqual([])
   })
 
   it('shares transactions with other imports, and writes at most 1,000 documents in each', async () => {

@@ -5,7 +5,7 @@ import { parseAndPrint } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import { Semaphore } from '../../storage/changes/semaphore.ts'
 import { createTurns } from '../../storage/changes/turns.ts'
-import { SchemaChanged } from '../../storage/current-schema.ts'
+import { SCHEMA_CHANGES, SchemaChanged } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type NewDocument, toDocument } from '../document.ts'
@@ -62,12 +62,15 @@ interface ValidDocuments {
   readonly schema: string | null
 }
 
+/** Receives the documents that cannot be stored. */
+type Rejections = Pick<ImportTally, 'fail'>
+
 /** Documents to write in one transaction. */
 interface Batch {
   readonly where: CollectionRef
   readonly valid: ValidDocuments
-  /** Counts those that a schema which is set later rejects. */
-  readonly rejected: ImportTally
+  /** Receives those that a schema which is set later rejects. */
+  readonly rejected: Rejections
   readonly onConflict: OnConflict
   readonly signal: AbortSignal
 }
@@ -87,7 +90,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
   async function validated(
     where: CollectionRef,
     documents: readonly ImportedDocument[],
-    rejected: ImportTally,
+    rejected: Rejections,
     signal: AbortSignal,
   ): Promise<ValidDocuments> {
     const { tag, validate: check } = await schemaOf(where)
@@ -99,6 +102,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
    * again if the schema has changed.
    *
    * @param commit called at the end of the transaction, with the documents that are still valid.
+   * @throws Failure `busy` if the schema keeps changing
    */
   async function write(
     { where, valid, rejected, onConflict, signal }: Batch,
@@ -108,7 +112,9 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       written: readonly WriteResult[],
     ) => Promise<void>,
   ): Promise<Written> {
-    for (let current = valid; ; ) {
+    let current = valid
+    for (let round = 0; round < SCHEMA_CHANGES; round++) {
+      if (round > 0) current = await validated(where, current.documents, rejected, signal)
       const { documents, schema } = current
       // Before the transaction, because imports of other collections must not wait too.
       await repository.whenApplied(where, signal)
@@ -124,8 +130,8 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       } finally {
         transactions.leave()
       }
-      current = await validated(where, documents, rejected, signal)
     }
+    throw new Failure('busy', 'The schema of the collection keeps changing.')
   }
 
   async function writeBatch(batch: Batch, tally: ImportTally): Promise<void> {
@@ -177,29 +183,30 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
         throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
       }
     },
-    async part(where, text, { onConflict, line, result, commit, signal }) {
-      const records = parseStoredPart(text)
-      const rejected = new ImportTally()
+    async part(where, text, { onConflict, line: begin, result, commit, signal }) {
+      // The results of the others are stored, even if the schema has changed since.
+      const records = parseStoredPart(text).filter(({ line }) => line > begin)
+      const failures: { readonly line: number; readonly failure: Failure }[] = []
+      const rejected: Rejections = { fail: (line, failure) => failures.push({ line, failure }) }
       const documents = toDocuments(records, now, rejected)
       let valid = await validated(where, documents, rejected, signal)
-      let done = valid.documents.findLastIndex((document) => document.line <= line) + 1
-      valid = { ...valid, documents: valid.documents.slice(done) }
       const tally = new ImportTally(result ?? undefined)
+      let committed = begin
       do {
         const batch = { where, valid, rejected, onConflict, signal }
-        const { written, rest } = await write(batch, async (trx, documents, some) => {
+        const { rest } = await write(batch, async (trx, documents, some) => {
           count(tally, documents, some, onConflict)
           const isEnd = some.length === documents.length
-          // Only counted at the end: an import that continues rejects these documents again.
-          if (isEnd) tally.add(rejected)
+          const line = isEnd ? undefined : documents[some.length - 1]?.line
+          const last = line ?? Number.POSITIVE_INFINITY
+          const isLatest = (each: { readonly line: number }) =>
+            each.line > committed && each.line <= last
+          for (const each of failures.filter(isLatest)) tally.fail(each.line, each.failure)
           tally.endBatch()
-          await commit(trx, {
-            line: isEnd ? undefined : documents[some.length - 1]?.line,
-            result: tally.result,
-            done: isEnd ? records.length - done : some.length,
-          })
+          const done = records.filter(isLatest).length
+          committed = last
+          await commit(trx, { line, result: tally.result, done })
         })
-        done += written.length
         valid = rest
         await nextTurn()
       } while (valid.documents.length > 0)
@@ -207,17 +214,17 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
   }
 }
 
-/** Parses records. Those that are not documents count as failed. */
+/** Parses records. Those that are not documents are rejected. */
 function toDocuments(
   part: readonly ImportRecord[],
   now: () => number,
-  tally: ImportTally,
+  rejected: Rejections,
 ): ImportedDocument[] {
   const documents: ImportedDocument[] = []
   for (const record of part) {
     const { line } = record
     const document = 'failure' in record ? record.failure : parse(record.text, now)
-    if (document instanceof Failure) tally.fail(line, document)
+    if (document instanceof Failure) rejected.fail(line, document)
     else documents.push({ line, id: document.id, body: document.body })
   }
   return documents

@@ -10,19 +10,19 @@ export interface ImportedDocument extends NewDocument {
 }
 
 /**
- * Validates documents by a schema, if there is one; returns the valid ones, in order. The
- * others count as failed.
+ * Validates documents by a schema, if there is one; returns the valid ones, in order.
  *
  * A check lists a limited number of violations, which may be those of its first documents only. The
  * next check then gets at most twice as many documents, so that the total work is linear.
  *
+ * @param rejected receives the others.
  * @param signal aborted when the client disconnects or the job ends.
  * @throws Failure `busy`; the reason of the signal
  */
 export async function validate(
   check: Validate | undefined,
   documents: readonly ImportedDocument[],
-  tally: ImportTally,
+  rejected: Pick<ImportTally, 'fail'>,
   signal: AbortSignal,
 ): Promise<readonly ImportedDocument[]> {
   if (check === undefined) return documents
@@ -38,13 +38,13 @@ export async function validate(
     } else {
       const invalid = byDocument(failure)
       if (invalid.size === 0) {
-        valid.push(...(await validateHalves(check, some, tally, failure, signal)))
+        valid.push(...(await validateHalves(check, some, rejected, failure, signal)))
       } else {
         if (isTruncated(failure)) checked = Math.max(...invalid.keys()) + 1
         for (const [at, violations] of invalid) {
           const { line } = some[at] as ImportedDocument
           const { code, message, details } = failure
-          tally.fail(line, new Failure(code, message, { ...details, violations }))
+          rejected.fail(line, new Failure(code, message, { ...details, violations }))
         }
         valid.push(...some.slice(0, checked).filter((_, at) => !invalid.has(at)))
       }
@@ -86,18 +86,18 @@ function byDocument({ details: { violations = [] } }: Failure): Map<number, Viol
 async function validateHalves(
   check: Validate,
   documents: readonly ImportedDocument[],
-  tally: ImportTally,
+  rejected: Pick<ImportTally, 'fail'>,
   failure: Failure,
   signal: AbortSignal,
 ): Promise<readonly ImportedDocument[]> {
   const [first, second] = documents
   if (first !== undefined && second === undefined) {
-    tally.fail(first.line, failure)
+    rejected.fail(first.line, failure)
     return []
   }
   const middle = documents.length >> 1
   return [
-    ...(await validate(check, documents.slice(0, middle), tally, signal)),
-    ...(await validate(check, documents.slice(middle), tally, signal)),
+    ...(await validate(check, documents.slice(0, middle), rejected, signal)),
+    ...(await validate(check, documents.slice(middle), rejected, signal)),
   ]
 }
