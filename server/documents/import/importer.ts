@@ -50,7 +50,7 @@ export interface Importer {
 export type ImportPart = (where: CollectionRef, text: string, state: PartImport) => Promise<void>
 
 export interface ImporterDeps {
-  readonly repository: Pick<DocumentRepository, 'write' | 'whenApplied'>
+  readonly repository: Pick<DocumentRepository, 'write' | 'whenApplied' | 'isWritable'>
   readonly now: () => number
   readonly schemaOf: CurrentSchemaOf
 }
@@ -97,6 +97,17 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
     return { documents: await validate(check, documents, rejected, signal), schema: tag }
   }
 
+  /** Waits for large changes of a collection and for the transactions of other imports. */
+  async function enterTransaction(where: CollectionRef, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      // Before the transaction, because imports of other collections must not wait too.
+      await repository.whenApplied(where, signal)
+      await transactions.enter(() => signal)
+      if (repository.isWritable(where)) return
+      transactions.leave()
+    }
+  }
+
   /**
    * Writes the first documents in one transaction, while no other import has one. Validates them
    * again if the schema has changed.
@@ -116,9 +127,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
     for (let round = 0; round < SCHEMA_CHANGES; round++) {
       if (round > 0) current = await validated(where, current.documents, rejected, signal)
       const { documents, schema } = current
-      // Before the transaction, because imports of other collections must not wait too.
-      await repository.whenApplied(where, signal)
-      await transactions.enter(() => signal)
+      await enterTransaction(where, signal)
       try {
         const written = await repository.write(where, documents.slice(0, TRANSACTION), {
           ...{ replaces: onConflict === 'replace', schema },

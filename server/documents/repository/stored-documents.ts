@@ -74,6 +74,8 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * @throws the reason of the signal; Failure of the store that delays the change
    */
   whenApplied(where: CollectionRef, signal: AbortSignal): Promise<void>
+  /** Returns whether {@link write} need not wait now. */
+  isWritable(where: CollectionRef): boolean
   /** See `writes/write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -178,6 +180,7 @@ export function createStoredDocuments(store: Store): DocumentRepository {
         ? (where, range, maxBytes) => extent(where, range, PAGE.max, maxBytes)
         : createReadScanBatch(store),
     whenApplied: async () => {},
+    isWritable: () => true,
     write: createWriteDocuments(store),
   }
 }

@@ -79,8 +79,10 @@ export function withUnapplied(
         ),
       ),
     whenApplied: (where, signal) => writes.whenApplied(where, signal),
+    isWritable: (where) => writes.isWritable(where),
     async write(where, documents, options) {
-      await writes.whenApplied(where)
+      // A deletion that is not applied yet would exclude documents from unique indexes.
+      while (!writes.isWritable(where)) await writes.whenApplied(where)
       const ids = documents.map(({ id }) => id)
       return writes.write(where, ids, () => stored.write(where, documents, options))
     },

@@ -67,6 +67,23 @@ describe('CollectionWrites', () => {
       expect(await waiting).toBe('applied')
     })
 
+    it('begins while the collection is closed for its commit', async () => {
+      let waiting: Promise<string> | undefined
+      await writes.turn(where, async (turn) => {
+        await turn.close()
+        expect(writes.isWritable(where)).toBe(false)
+        waiting = isApplied(writes.whenApplied(where))
+        turn.commit(change)
+      })
+      expect(writes.isWritable(where)).toBe(false)
+      await writes.write(where, ['x'], async () => {})
+      const pending = new Promise((resolve) => setImmediate(resolve, 'pending'))
+      expect(await Promise.race([waiting, pending])).toBe('pending')
+      writes.applied(where)
+      expect(await waiting).toBe('applied')
+      expect(writes.isWritable(where)).toBe(true)
+    })
+
     it('ends when its signal is aborted', async () => {
       writes.restore(where, change)
       const client = new AbortController()

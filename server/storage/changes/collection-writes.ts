@@ -99,24 +99,25 @@ export class CollectionWrites {
     })
   }
 
+  /** Returns whether a request can write now, and needs no unapplied change to be applied first. */
+  isWritable(where: CollectionRef): boolean {
+    const entry = this.#entries.get(keyOf(where))
+    return entry?.closed === undefined && entry?.unapplied === undefined
+  }
+
   /**
-   * Resolves when a collection has no unapplied change.
+   * Resolves when a collection {@link isWritable}.
    *
    * @throws the reason of the signal if it is aborted before; the error of a step of the change,
    * which is then repeated
    */
   async whenApplied(where: CollectionRef, signal?: AbortSignal): Promise<void> {
-    if (this.#unapplied === 0) return
-    const unapplied = this.#entries.get(keyOf(where))?.unapplied
-    if (unapplied === undefined) return
-    const aborted = Promise.withResolvers<never>()
-    const abort = () => aborted.reject(signal?.reason)
-    signal?.addEventListener('abort', abort, { once: true })
-    if (signal?.aborted) abort()
-    try {
-      await Promise.race([unapplied.applied.promise, unapplied.failed.promise, aborted.promise])
-    } finally {
-      signal?.removeEventListener('abort', abort)
+    for (;;) {
+      const { closed, unapplied } = this.#entries.get(keyOf(where)) ?? {}
+      if (unapplied !== undefined) {
+        await untilAborted([unapplied.applied.promise, unapplied.failed.promise], signal)
+      } else if (closed !== undefined) await untilAborted([closed.promise], signal)
+      else return
     }
   }
 
@@ -252,6 +253,22 @@ export class CollectionWrites {
 }
 
 const NONE = Promise.resolve()
+
+/** Resolves with the first of some promises. @throws the reason of the signal if it is aborted */
+async function untilAborted(
+  promises: readonly Promise<unknown>[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal?.reason)
+  signal?.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted) abort()
+  try {
+    await Promise.race([...promises, aborted.promise])
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
 
 /** Returns a promise that can be rejected although nothing awaits it. */
 function pendingFailure(): PromiseWithResolvers<never> {
