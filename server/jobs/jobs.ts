@@ -200,6 +200,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (signal.aborted) throw new LeaseLost()
       // The request that cancels the job may fail. The job then continues.
       if (error instanceof CancelRequested) return job
+      // The change that the job waits for continues.
+      if (writes?.isFailureOfChange(error)) return job
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
         return fail(job, error)
       }

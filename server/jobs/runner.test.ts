@@ -1,4 +1,5 @@
-import { expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { JobKind } from '../contract/job.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { LEASE, LeaseLost } from './repository/lease.ts'
@@ -144,63 +145,112 @@ forEachEngine((engine) => {
     expect(await repository.read(cancelled.id)).toMatchObject({ state: 'cancelled' })
   })
 
-  it('runs other jobs while many wait for a change of their collection', async () => {
-    const store = await engine.open()
-    const repository = createJobRepository(store, now)
-    const stepped: string[] = []
-    let isBusy = true
-    const runner = createRunner({
-      repository,
-      isBusy: ({ collection }) => isBusy && collection === where.collection,
-      async step(job) {
-        stepped.push(job.collection)
-        await repository.discard([job.id])
-        return { ...job, state: 'done' }
-      },
-      pause: async () => {},
-      onError: (error) => expect.unreachable(String(error)),
-    })
-    for (let n = 0; n < 10; n++) await repository.create(where, 'delete', 'running', everything)
-    const other = { ...where, collection: 'other' }
-    await repository.create(other, 'delete', 'running', everything)
-    runner.wake()
-    await expect.poll(() => stepped).toEqual(['other'])
-    isBusy = false
-    runner.wake()
-    await expect.poll(() => stepped.slice(1)).toEqual(Array(10).fill(where.collection))
-    await runner.stop()
-  })
+  describe('jobs that wait for a change of their collection', () => {
+    let isBusy: boolean
+    let change: PromiseWithResolvers<void>
+    let begun: string[]
+    let stepped: string[]
 
-  it('limits listings that stop waiting, and skips cancelled jobs', async () => {
-    const store = await engine.open()
-    const repository = createJobRepository(store, now)
-    const stepped: string[] = []
-    let isBusy = true
-    const runner = createRunner({
-      repository,
-      isBusy: () => isBusy,
-      async step(job) {
-        stepped.push(job.kind)
-        // The listings never end.
-        if (job.kind === 'list') return job
-        await repository.discard([job.id])
-        return { ...job, state: 'done' }
-      },
-      pause: () => new Promise(setImmediate),
-      onError: (error) => expect.unreachable(String(error)),
+    beforeEach(() => {
+      isBusy = true
+      change = Promise.withResolvers()
+      begun = []
+      stepped = []
     })
-    const cancelled = await repository.create(where, 'delete', 'running', everything)
-    for (let n = 0; n < 6; n++) await repository.create(where, 'list', 'running', everything)
-    const changes = [1, 2].map(() => repository.create(where, 'delete', 'running', everything))
-    await Promise.all(changes)
-    const claims = vi.spyOn(repository, 'claim')
-    runner.wake()
-    await expect.poll(() => claims.mock.calls.length).toBeGreaterThan(9)
-    await repository.discard([cancelled.id])
-    isBusy = false
-    runner.wake()
-    await expect.poll(() => stepped.filter((kind) => kind === 'delete')).toHaveLength(2)
-    await runner.stop()
+    const endChange = () => {
+      isBusy = false
+      change.resolve()
+    }
+    /** Returns a runner whose steps wait for the change; listings do not end. */
+    const waitingRunner = (repository: ReturnType<typeof createJobRepository>) =>
+      createRunner({
+        repository,
+        isBusy: ({ collection }) => isBusy && collection === where.collection,
+        async step(job) {
+          begun.push(job.collection)
+          if (job.collection === where.collection) await change.promise
+          stepped.push(job.kind === 'list' ? 'list' : job.collection)
+          if (job.kind === 'list') return job
+          await repository.discard([job.id])
+          return { ...job, state: 'done' }
+        },
+        pause: () => new Promise(setImmediate),
+        onError: (error) => expect.unreachable(String(error)),
+      })
+
+    it('do not delay others', async () => {
+      const store = await engine.open()
+      const repository = createJobRepository(store, now)
+      const runner = waitingRunner(repository)
+      for (let n = 0; n < 10; n++) await repository.create(where, 'delete', 'running', everything)
+      const other = { ...where, collection: 'other' }
+      await repository.create(other, 'delete', 'running', everything)
+      runner.wake()
+      await expect.poll(() => stepped).toEqual(['other'])
+      // Jobs that are added later do not wait for the end of the change either.
+      await repository.create(other, 'delete', 'running', everything)
+      runner.wake()
+      await expect.poll(() => stepped).toEqual(['other', 'other'])
+      expect(begun.filter((collection) => collection === where.collection)).toHaveLength(4)
+      endChange()
+      await expect.poll(() => stepped.slice(2)).toEqual(Array(10).fill(where.collection))
+      await runner.stop()
+    })
+
+    it('are limited if they are listings, and skipped if they were cancelled', async () => {
+      const store = await engine.open()
+      const repository = createJobRepository(store, now)
+      const create = (kind: JobKind) => repository.create(where, kind, 'running', everything)
+      for (let n = 0; n < 4; n++) await create('delete')
+      const cancelled = await create('delete')
+      for (let n = 0; n < 6; n++) await create('list')
+      for (let n = 0; n < 2; n++) await create('delete')
+      const claims = vi.spyOn(repository, 'claim')
+      const runner = waitingRunner(repository)
+      runner.wake()
+      await expect.poll(() => claims.mock.calls.length).toBeGreaterThan(13)
+      await repository.discard([cancelled.id])
+      endChange()
+      await expect.poll(() => stepped.filter((each) => each !== 'list')).toHaveLength(6)
+      await runner.stop()
+    })
+
+    it('continue although further changes follow without a pause', async () => {
+      const repository = createJobRepository(await engine.open(), now)
+      const runner = waitingRunner(repository)
+      change.resolve()
+      for (let n = 0; n < 6; n++) await repository.create(where, 'delete', 'running', everything)
+      runner.wake()
+      await expect.poll(() => stepped).toHaveLength(6)
+      await runner.stop()
+    })
+
+    it.each([
+      ['the node stops', true],
+      ['the database is unavailable', false],
+    ])('are released when %s', async (_, isStopped) => {
+      const store = await engine.open()
+      const repository = createJobRepository(store, now)
+      const other = createJobRepository(store, now)
+      const errors: unknown[] = []
+      let steps = 0
+      const runner = createRunner({
+        ...{ repository, isBusy: () => true, pause: async () => {} },
+        async step(_job, signal) {
+          if (++steps === 2 && !isStopped) throw new StoreUnavailable()
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          throw new LeaseLost()
+        },
+        onError: (error) => errors.push(error),
+      })
+      for (let n = 0; n < 2; n++) await repository.create(where, 'delete', 'running', everything)
+      runner.wake()
+      await expect.poll(() => steps).toBe(2)
+      if (isStopped) await runner.stop()
+      else await expect.poll(() => errors).toHaveLength(1)
+      expect([await other.claim(), await other.claim()]).not.toContain(undefined)
+      await runner.stop()
+    })
   })
 
   it('runs a change beside many listings that were created before it', async () => {

@@ -10,6 +10,12 @@ const CONCURRENCY = 4
 /** How many of them may be listings, so that callers who may only read do not delay changes. */
 const LISTINGS = 2
 
+/**
+ * How many further jobs may wait in a step for another change of their collection. Others begin
+ * their step later, because the requests of jobs may be large.
+ */
+const DELAYED = 4
+
 /** Number of job steps per cleanup step. */
 const STEPS_PER_CLEANUP = 16
 
@@ -25,8 +31,8 @@ export interface RunnerDeps {
     | 'deleteEnded'
   >
   /**
-   * Returns whether another change of the collection of a job is in progress. The job then waits
-   * without delaying others. Wake the loop when the change ends.
+   * Returns whether another change of the collection of a job is in progress. A step of the job may
+   * then wait for it, and must not delay other jobs.
    */
   readonly isBusy: (where: CollectionRef) => boolean
   /** @param signal aborted when this node no longer holds the job. */
@@ -44,6 +50,14 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
   const running = new Map<string, AbortController>()
   const abort = (id: string) => running.get(id)?.abort()
 
+  /** Whether jobs may have been added, or have ended a delayed step, since the last claim. */
+  let isWoken = false
+  let continueRun = () => {}
+  function wakeRun(): void {
+    isWoken = true
+    continueRun()
+  }
+
   async function run(isStopped: () => boolean): Promise<void> {
     if (!begun) await repository.releaseDeadNodes()
     begun = true
@@ -52,13 +66,18 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
     holdsJobs = true
     await repository.discardStale()
     const active: Job[] = []
-    /** The jobs that wait, by id. They are read again later, because their requests may be large. */
+    /** The steps that may wait for another change, by job. */
+    const delayed = new Map<Job, Promise<void>>()
+    let failure: { readonly error: unknown } | undefined
+    /** The other jobs that wait, by id. They are read again later. */
     const waiting = new Map<string, CollectionRef & Pick<Job, 'kind'>>()
+    const mayDelay = () => delayed.size < DELAYED
     /** Returns a job that no longer waits, or claims one. */
     async function takeNext(): Promise<Job | undefined> {
-      const mayList = active.filter(({ kind }) => kind === 'list').length < LISTINGS
+      const listings = [...active, ...delayed.keys()].filter(({ kind }) => kind === 'list').length
+      const mayList = listings < LISTINGS
       for (const [id, where] of waiting) {
-        if (isBusy(where) || (where.kind === 'list' && !mayList)) continue
+        if ((isBusy(where) && !mayDelay()) || (where.kind === 'list' && !mayList)) continue
         waiting.delete(id)
         const job = await repository.read(id)
         if (job?.state === 'running') return job
@@ -68,41 +87,75 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
       if (claimed !== undefined) running.set(claimed.id, new AbortController())
       return claimed
     }
+    async function stepOnce(job: Job): Promise<void> {
+      const { signal } = running.get(job.id) ?? new AbortController()
+      const stepped = await step(job, signal).catch(ignoreLeaseLost)
+      if (stepped?.state === 'running') active.push(stepped)
+      else running.delete(job.id)
+    }
+    async function stepDelayed(job: Job): Promise<void> {
+      try {
+        await stepOnce(job)
+        await pause()
+      } catch (error) {
+        failure ??= { error }
+      } finally {
+        delayed.delete(job)
+        wakeRun()
+      }
+    }
     const stopRenewing = repository.keepLeases(() => [...running.keys()], abort)
     try {
       for (let steps = 1; !isStopped(); steps++) {
+        if (failure !== undefined) throw failure.error
+        isWoken = false
         const next = active.length < CONCURRENCY ? await takeNext() : undefined
         if (next !== undefined) active.push(next)
         const job = active.shift()
         if (job !== undefined && isBusy(job)) {
           const { id, database, collection, kind } = job
-          waiting.set(id, { database, collection, kind })
+          if (mayDelay()) delayed.set(job, stepDelayed(job))
+          else waiting.set(id, { database, collection, kind })
           continue
         }
-        if (job !== undefined) {
-          const { signal } = running.get(job.id) ?? new AbortController()
-          const stepped = await step(job, signal).catch(ignoreLeaseLost)
-          if (stepped?.state === 'running') active.push(stepped)
-          else running.delete(job.id)
-        }
+        if (job !== undefined) await stepOnce(job)
         const hasCleanedUp =
           (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.deleteEnded())
-        if (job === undefined && !hasCleanedUp) {
-          holdsJobs = waiting.size > 0
+        if (job !== undefined || hasCleanedUp) await pause()
+        else if (delayed.size > 0 || isWoken) await whenWoken()
+        else {
+          holdsJobs = false
           return
         }
-        await pause()
       }
     } finally {
       stopRenewing()
+      for (const { id } of delayed.keys()) abort(id)
+      await Promise.all(delayed.values())
       running.clear()
       if (holdsJobs) await repository.release()
       holdsJobs = false
     }
   }
 
+  async function whenWoken(): Promise<void> {
+    if (isWoken) return
+    await new Promise<void>((resolve) => {
+      continueRun = resolve
+    })
+  }
+
+  const loop = createBackgroundLoop(run, onError)
   return {
-    ...createBackgroundLoop(run, onError),
+    wake() {
+      loop.wake()
+      wakeRun()
+    },
+    async stop() {
+      const stopped = loop.stop()
+      wakeRun()
+      await stopped
+    },
     /** Stops the current step of a job early, after the job was cancelled. */
     abort,
   }

@@ -146,15 +146,18 @@ forEachEngine((engine) => {
       const client = new AbortController()
       if (writes === undefined) throw new Error('only with SQLite')
       const turn = writes.turn.bind(writes)
-      vi.spyOn(writes, 'turn').mockImplementation((target, work) =>
-        turn(target, (own) =>
-          work({
-            ...own,
-            async close() {
-              client.abort()
-              await own.close()
-            },
-          }),
+      vi.spyOn(writes, 'turn').mockImplementation((target, work, signal) =>
+        turn(
+          target,
+          (own) =>
+            work({
+              ...own,
+              async close() {
+                client.abort()
+                await own.close()
+              },
+            }),
+          signal,
         ),
       )
       const jobs = node()

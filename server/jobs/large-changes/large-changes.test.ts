@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
 import { createDocumentRules } from '../../documents/document-rules.ts'
@@ -14,6 +14,7 @@ import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
+import { Failure } from '../../failure.ts'
 import { createTurns } from '../../storage/changes/turns.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
@@ -257,6 +258,32 @@ forEngine('sqlite', (engine) => {
     await jobs.stop()
   })
 
+  it.each([
+    ['patch', { ...everything, patch: '{"on":true}' }],
+    ['delete', everything],
+    ['list', everything],
+  ] as const)(
+    'runs a %s in the background while other changes follow without a pause',
+    async (kind, request) => {
+      await repository.insert(where, rows(600))
+      const jobs = node({ now: () => 1 })
+      const { id } = await jobs.begin(where, kind, request)
+      let state: string | undefined
+      let turns = 0
+      // One of two changes always waits for the other one.
+      const changes = [1, 2].map(async () => {
+        for (; state !== 'done' && turns < 5_000; turns++) {
+          await store.collectionWrites?.turn(where, () => new Promise(setImmediate))
+          ;({ state } = await jobs.read('_system', id))
+        }
+      })
+      await Promise.all(changes)
+      expect(state).toBe('done')
+      await jobs.stop()
+      expect(errors).toEqual([])
+    },
+  )
+
   describe('while the deletion of a collection is applied', () => {
     const other = { ...where, collection: 'other' }
     const nextTurn = createTurns()
@@ -319,6 +346,20 @@ forEngine('sqlite', (engine) => {
       jobs.wake()
       await expect.poll(states).toEqual(Array(6).fill('done'))
       await Promise.all([deleting.stop(), jobs.stop()])
+    })
+
+    it('a job that waits for it continues although a step of it fails', async () => {
+      const writes = store.collectionWrites
+      if (writes === undefined) throw new Error('only with SQLite')
+      const waits = vi.spyOn(writes, 'whenApplied')
+      const { id } = await jobs.begin(where, 'patch', { ...everything, patch: '{"on":true}' })
+      await expect.poll(() => waits).toHaveBeenCalledTimes(1)
+      writes.failed(where, new Failure('insufficient-storage', 'The disk is full.'))
+      await expect.poll(() => waits).toHaveBeenCalledTimes(2)
+      proceed()
+      await expect.poll(async () => (await jobs.read('_system', id)).state).toBe('done')
+      await Promise.all([deleting.stop(), jobs.stop()])
+      expect(errors).toEqual([])
     })
 
     it('changes that wait for it take no slot of scans, and end with their client', async () => {

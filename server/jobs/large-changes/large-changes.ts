@@ -280,7 +280,10 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   return {
     commit: (async (job, options = {}) => {
       try {
-        return await writes.turn(job, (turn) => commitIn(turn, job, options))
+        return await writes.turn(job, (turn) => commitIn(turn, job, options), options.signal)
+      } catch (error) {
+        requireConnected(options.signal)
+        throw error
       } finally {
         // The loop that commits running jobs itself is awake.
         if (job.state !== 'running') wake()

@@ -145,6 +145,43 @@ describe('CollectionWrites', () => {
     expect(order.slice(-2).sort()).toEqual(['applied', 'second'])
   })
 
+  it('keeps the order of the turns if one is aborted', async () => {
+    const order: string[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = writes.turn(where, async (turn) => {
+      await promise
+      turn.commit(change)
+      order.push('first')
+    })
+    const client = new AbortController()
+    const aborted = writes.turn(where, async () => order.push('aborted'), client.signal)
+    const last = writes.turn(where, async () => order.push('last'))
+    client.abort(new Error('disconnected'))
+    await expect(aborted).rejects.toThrow('disconnected')
+    const leaving = writes.turn(where, async () => order.push('aborted'), client.signal)
+    await expect(leaving).rejects.toThrow('disconnected')
+    resolve()
+    await first
+    await new Promise(setImmediate)
+    expect(order).toEqual(['first'])
+    writes.applied(where)
+    await last
+    expect(order).toEqual(['first', 'last'])
+    expect(writes.isBusy(where)).toBe(false)
+  })
+
+  it('knows the error of a step of a change', async () => {
+    const error = new Error('the disk is full')
+    writes.failed(where, error)
+    expect(writes.isFailureOfChange(error)).toBe(false)
+    writes.restore(where, change)
+    writes.failed(where, error)
+    expect([error, new Error('other')].map((each) => writes.isFailureOfChange(each))).toEqual([
+      true,
+      false,
+    ])
+  })
+
   it('applies a committed change to a document before a request writes it', async () => {
     expect(writes.unapplied(where)).toBeUndefined()
     await writes.turn(where, async (turn) => turn.commit(change))

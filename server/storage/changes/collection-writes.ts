@@ -81,6 +81,8 @@ export interface Turn {
  */
 export class CollectionWrites {
   readonly #entries = new Map<string, Entry>()
+  /** Errors of steps of unapplied changes. */
+  readonly #failures = new WeakSet<object>()
   #unapplied = 0
 
   /** Returns the change of a collection that is not yet applied to all documents, if any. */
@@ -153,24 +155,32 @@ export class CollectionWrites {
     }
   }
 
-  /** Runs the change of a job after the changes of earlier jobs are applied. */
-  async turn<T>(where: CollectionRef, work: (turn: Turn) => Promise<T>): Promise<T> {
+  /**
+   * Runs the change of a job after the changes of earlier jobs are applied.
+   *
+   * @throws the reason of the signal if it is aborted before
+   */
+  async turn<T>(
+    where: CollectionRef,
+    work: (turn: Turn) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const key = keyOf(where)
     const entry = this.#entry(key)
     const before = entry.lastTurn
-    const { promise, resolve } = Promise.withResolvers<void>()
+    const { promise, resolve } = Promise.withResolvers<unknown>()
     entry.lastTurn = promise
     entry.turns++
     try {
-      await before
-      await entry.unapplied?.applied.promise
-      return await work(this.#turnOf(entry))
+      await untilAborted([before], signal)
+      if (entry.unapplied !== undefined) {
+        await untilAborted([entry.unapplied.applied.promise], signal)
+      }
+      return await this.#run(entry, work)
     } finally {
-      entry.written = undefined
-      entry.closed?.resolve()
-      entry.closed = undefined
       entry.turns--
-      resolve()
+      // A later job still waits for the earlier ones if this one did not.
+      resolve(before)
       this.#tidy(key, entry)
     }
   }
@@ -199,8 +209,25 @@ export class CollectionWrites {
   /** Must be called when a step of a change fails. Its waiters get the error. */
   failed(where: CollectionRef, error: unknown): void {
     const unapplied = this.#entries.get(keyOf(where))?.unapplied
-    unapplied?.failed.reject(error)
-    if (unapplied !== undefined) unapplied.failed = pendingFailure()
+    if (unapplied === undefined) return
+    if (error instanceof Error) this.#failures.add(error)
+    unapplied.failed.reject(error)
+    unapplied.failed = pendingFailure()
+  }
+
+  /** Returns whether an error is that of a step of a change, not of those who wait for it. */
+  isFailureOfChange(error: unknown): boolean {
+    return error instanceof Error && this.#failures.has(error)
+  }
+
+  async #run<T>(entry: Entry, work: (turn: Turn) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#turnOf(entry))
+    } finally {
+      entry.written = undefined
+      entry.closed?.resolve()
+      entry.closed = undefined
+    }
   }
 
   #turnOf(entry: Entry): Turn {
