@@ -31,8 +31,6 @@ export interface CommitDeps {
   readonly rules: Pick<DocumentRules, 'schema'>
   /** Commits a job if the current schema has validated its documents. @throws SchemaChanged */
   readonly commitChecked: Commit
-  /** Releases the values that a job has reserved in unique indexes. */
-  readonly release: (job: Job) => Promise<void>
   readonly pause: () => Promise<unknown>
 }
 
@@ -41,7 +39,7 @@ export interface CommitDeps {
  * of the job again first.
  */
 export function createCommit(deps: CommitDeps): Commit {
-  const { store, repository, rules, commitChecked, release } = deps
+  const { store, repository, rules, commitChecked } = deps
 
   /**
    * Validates the staged documents of a job, unless the schema that validated them is still
@@ -65,11 +63,7 @@ export function createCommit(deps: CommitDeps): Commit {
     const pause = connectedPause(deps.pause, options?.signal)
     let current = job
     for (let round = 0; round < SCHEMA_CHANGES; round++) {
-      current = await checkBySchema(current, pause).catch(async (error) => {
-        // An earlier process may have reserved values for it.
-        if (job.state === 'running') await release(job)
-        throw error
-      })
+      current = await checkBySchema(current, pause)
       try {
         return await commitChecked(current, options)
       } catch (error) {

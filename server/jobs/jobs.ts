@@ -136,10 +136,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     return repository.create(where, kind, state, { ...request, schema: tag })
   }
 
-  const commit = createCommit({
-    ...{ store, repository, rules, commitChecked, pause },
-    release: async (job) => large?.release(job),
-  })
+  const commit = createCommit({ store, repository, rules, commitChecked, pause })
 
   const discard = (job: Job): Promise<void> =>
     large === undefined ? repository.discard([job.id]) : large.discard(job)
@@ -164,10 +161,14 @@ export function createJobs(deps: JobsDeps): Jobs {
     }
   }
 
-  const fail = (job: Job, failure: Failure): Promise<Job> =>
-    job.kind === 'import'
-      ? failImport(repository, rules.databaseImporter, job, failure)
-      : repository.fail(job, failure)
+  async function fail(job: Job, failure: Failure, signal: AbortSignal): Promise<Job> {
+    if (job.kind === 'import') return failImport(repository, rules.databaseImporter, job, failure)
+    // This process may have reserved values for it, or an earlier one.
+    await large?.release(job, signal).catch((error) => {
+      throw signal.aborted ? new LeaseLost() : error
+    })
+    return repository.fail(job, failure)
+  }
 
   /**
    * Scans some documents of a job; returns its new state, or undefined after the last document.
@@ -203,7 +204,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       // The change that the job waits for continues.
       if (writes?.isFailureOfChange(error)) return job
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
-        return fail(job, error)
+        return fail(job, error, signal)
       }
       // The disk is full or part of the database is damaged. A retry would fail too and delay other
       // jobs.
@@ -212,12 +213,12 @@ export function createJobs(deps: JobsDeps): Jobs {
         (error.code !== 'unavailable' || error instanceof DamagedStore)
       ) {
         onError(error)
-        return fail(job, error)
+        return fail(job, error, signal)
       }
       // The database is unavailable, which is not an error of the job. It is retried.
       if (isStoreFailure(error)) throw error
       onError(error)
-      return fail(job, new Failure('internal', 'An unexpected error occurred.'))
+      return fail(job, new Failure('internal', 'An unexpected error occurred.'), signal)
     }
   }
 

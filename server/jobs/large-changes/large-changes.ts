@@ -157,7 +157,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     wake()
   }
 
-  /** Commits a job. Releases the values that it has reserved in unique indexes if it fails. */
+  /** Commits a job. Releases the values that it has reserved for a request if that fails. */
   async function commitIn(turn: Turn, job: Job, options: CommitOptions): Promise<Job> {
     // The job may have waited for the changes of earlier ones.
     requireConnected(options.signal)
@@ -167,7 +167,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       await reservation.reserve(job, connectedPause(pause, options.signal))
       return await commitChecked(turn, job, options, 'reserved')
     } catch (error) {
-      await release(job)
+      // Those of a job in the background are released if it fails. It may be repeated.
+      if (job.state !== 'running') await release(job)
       throw error
     }
   }
@@ -290,7 +291,14 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       }
     }) satisfies Commit,
 
-    release: (job: Job) => writes.turn(job, () => release(job)),
+    /**
+     * Releases the values that a job in the background has reserved, before it fails.
+     *
+     * @param signal aborted when this node no longer holds the job.
+     */
+    async release(job: Job, signal: AbortSignal): Promise<void> {
+      if (await reservation.isNeeded(job)) await writes.turn(job, () => release(job), signal)
+    },
 
     /** Resumes changes that were committed. Call it before requests are served. */
     async restore(): Promise<void> {

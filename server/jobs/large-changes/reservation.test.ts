@@ -221,6 +221,32 @@ forEngine('sqlite', (engine) => {
     },
   )
 
+  it('releases what a patch has reserved before a restart, if it fails for a later document', async () => {
+    const repository = createJobRepository(store, () => 0)
+    const request = { filter: [], schema: null, patch: '{"n":0}' }
+    const job = await repository.create(where, 'patch', 'attached', request)
+    const document = { id: 'd10000', body: '{"id":"d10000","n":0}' }
+    const step = { scanned: 1, cursor: document.id, found: 1 }
+    const staged = [{ ...document, seen: 's', tag: 't' }]
+    await repository.begin(await repository.advance(job, { ...step, staged }))
+    await store.transaction((trx) => rules.reserveEntries(trx, where, [document]))
+    await create({ id: 'e', fixed: true })
+    const restarted = createJobs({
+      ...{ store, now: () => 1, pause: async () => {} },
+      rules: {
+        ...rules,
+        merger: async () => () => Promise.reject(new Failure('invalid', 'It is fixed.')),
+      },
+      onError: (error) => errors.push(error),
+    })
+    restarted.wake()
+    const read = () => restarted.read(where.database, job.id)
+    await expect.poll(read).toMatchObject({ state: 'failed', failure: { code: 'invalid' } })
+    await create({ n: 0 })
+    await expectConsistent()
+    await restarted.stop()
+  })
+
   it('accepts the value of a document whose deletion is committed', async () => {
     await createArray(some(COUNT))
     await applied()
