@@ -141,7 +141,8 @@ function toCandidate(
     prefixes = prefixes.flatMap((prefix) =>
       keys.map(({ bytes }) => (fixed === 0 ? bytes : Buffer.concat([prefix, bytes]))),
     )
-    if (keys.length === 1) constant.add(name)
+    // Several long strings can have one key, because it truncates them.
+    if (texts.length === 1 && keys.length === 1) constant.add(name)
     if (!keys.some(({ isLossy }) => isLossy)) guaranteed++
     fixed++
   }
