@@ -36,6 +36,8 @@ describe('createMatcher', () => {
     ['v:gt', 'a', ['word']],
     ['v:in', 'sea,5', ['number', 'text', 'word']],
     ['v:in', 'sea\\,5', []],
+    ['v:in', 'null,true,5.0', ['null', 'yes']],
+    ['v:in', 'undefined,[object Object]', []],
     ['v:exists', 'false', ['none']],
     ['v:exists', 'true', all.filter((name) => name !== 'none')],
     ['v:starts', 'se', ['word']],
@@ -89,6 +91,22 @@ describe('createMatcher', () => {
     }
     expect(createMatcher([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: value })).toBe(true)
     expect(createMatcher([['v', `${text} `]])({ v: value })).toBe(false)
+  })
+
+  it('reads an object once to compare it with several values', () => {
+    let reads = 0
+    const value = new Proxy(
+      { a: 1, b: 2 },
+      {
+        ownKeys(target) {
+          reads++
+          return Reflect.ownKeys(target)
+        },
+      },
+    )
+    const texts = Array.from({ length: 100 }, (_, n) => `{"a":${n}\\,"b":2}`)
+    expect(createMatcher([['v:in', texts.join()]])({ v: value })).toBe(true)
+    expect(reads).toBe(1)
   })
 
   it('yields between two conditions when a document takes long', async () => {

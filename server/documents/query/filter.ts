@@ -33,13 +33,12 @@ const operators = {
   gte: (text) => compares(text, (order) => order >= 0),
   in(text) {
     const texts = new Set(splitValues(text))
-    const others = [...texts].map(parseExactly)
-    const scalars = new Set(others.filter((each) => !isComposite(each)))
-    const composites = others.filter(isComposite)
+    const hasComposite = texts.values().some((each) => isComposite(parseExactly(each)))
     return (value) => {
       if (typeof value === 'string') return texts.has(value)
-      if (!isComposite(value)) return value !== undefined && scalars.has(value)
-      return composites.some((each) => isSame(value, each))
+      if (!isComposite(value)) return value !== undefined && texts.has(String(value))
+      // Printed once, because a comparison with each text would read a large object as often.
+      return hasComposite && texts.has(printJson(value))
     }
   },
   exists(text, name) {
