@@ -91,6 +91,11 @@ describe('parseFilterQuery', () => {
 })
 
 describe('createFieldSelector', () => {
+  it('accepts a field of thousands of names', () => {
+    const path = Array.from({ length: 15_000 }, () => 'a')
+    expect(createFieldSelector([path])({ id: '1', a: { a: 1 } })).toEqual({ id: '1' })
+  })
+
   it('keeps the nesting and order of the document', () => {
     const select = createFieldSelector([
       ['title'],

@@ -16,16 +16,16 @@ export function createFieldSelector(paths: readonly FieldPath[]): (document: Jso
   return (document) => select(document as JsonObject, selection)
 }
 
-function add(selection: Selection, [name = '', ...rest]: FieldPath): void {
-  const inner = selection.get(name)
-  if (inner === null) return
-  if (rest.length === 0) {
-    selection.set(name, null)
-    return
+/** Adds a path, which may have thousands of names. */
+function add(selection: Selection, path: FieldPath): void {
+  let current = selection
+  for (const [at, name] of path.entries()) {
+    const inner = current.get(name)
+    if (inner === null) return
+    const next = at === path.length - 1 ? null : (inner ?? new Map<string, Selection | null>())
+    current.set(name, next)
+    if (next !== null) current = next
   }
-  const next: Selection = inner ?? new Map()
-  selection.set(name, next)
-  add(next, rest)
 }
 
 function select(document: JsonObject, selection: Selection): JsonObject {
