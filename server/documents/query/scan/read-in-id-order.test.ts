@@ -100,6 +100,22 @@ forEachEngine((engine) => {
     }
   })
 
+  test('needs a slot to read many documents whose ids the filter lists', async () => {
+    const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
+    const limited = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const other = scans.run(new AbortController().signal, () => promise)
+    const listed = (count: number): Filter => [
+      ['id:in', ['d07', ...Array.from({ length: count }, (_, n) => `none${n}`)].join()],
+    ]
+    expect(idsOn(await limited(where, listed(20), undefined, 9))).toEqual(['d07'])
+    const many = listed(INDEXED_READ.entries + 100)
+    await expect(limited(where, many, undefined, 9)).rejects.toMatchObject({ code: 'busy' })
+    resolve()
+    await other
+    expect(idsOn(await limited(where, many, undefined, 9))).toEqual(['d07'])
+  })
+
   test('needs a slot to scan, and stops when its client disconnects', async () => {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
     const limited = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })

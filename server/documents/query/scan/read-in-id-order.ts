@@ -33,8 +33,8 @@ export type ReadInIdOrder = (
 
 /**
  * Returns the {@link ReadInIdOrder} of a repository. It reads the documents whose ids the filter
- * lists; or by an index, if that takes at most {@link INDEXED_READ} entries; and otherwise by a scan
- * within the bounds and the limits of scans.
+ * lists, within the limits of a query by an index; or by an index, if that takes at most
+ * {@link INDEXED_READ} entries; and otherwise by a scan within the bounds and the limits of scans.
  */
 export function createReadInIdOrder(
   deps: ReadPageDeps & { readonly scans: ScanLimit },
@@ -46,14 +46,12 @@ export function createReadInIdOrder(
     where: CollectionRef,
     ids: readonly string[],
     query: PageQuery,
-    { upTo, reserve, signal }: ReadBounds,
+    { upTo, reserve, signal = NEVER }: ReadBounds,
   ): Promise<Page> {
-    const step: IndexStep = async (_entries, _bytes, run) => {
-      requireConnected(signal)
-      return run()
-    }
     const some = ids.filter((id) => upTo === undefined || compareCodePoints(id, upTo) <= 0)
-    return readByIds(deps, where, some, query, { reserve, step })
+    return scans.runIndexed(signal, (step) =>
+      readByIds(deps, where, some, query, { reserve, step }),
+    )
   }
 
   async function readFewEntries(
