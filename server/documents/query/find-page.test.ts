@@ -261,6 +261,23 @@ forEachEngine((engine) => {
     expect([idsOn(next), next.total]).toEqual([['m3997'], 3_003])
   })
 
+  test('selected fields need a slot only if the documents are large', async () => {
+    const scans = allowOneScan()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const other = scans.run(new AbortController().signal, () => promise)
+    for (const query of ['fields=a&limit=2', 'fields=a&limit=2&sort=-id', 'fields=a']) {
+      expect((await find(query)).returned).toBeGreaterThan(1)
+    }
+    for (const id of ['l1', 'l2', 'l3', 'l4']) {
+      await documents.create(where, JSON.stringify({ id, text: 'x'.repeat(400_000) }))
+    }
+    const large = Promise.resolve(find('fields=a'))
+    await expect(large).rejects.toMatchObject({ code: 'busy' })
+    resolve()
+    await other
+    expect((await find('fields=a')).returned).toBe(7)
+  })
+
   test.each<[string, boolean, string[] | undefined, string]>([
     ['a=1', false, ['a'], 'An index on a would serve it. Begin after an id with after, or request'],
     ['b:ne=9', false, undefined, 'documents. Begin after an id with after, or request a job'],

@@ -80,12 +80,14 @@ export function createFindPage(deps: FindPageDeps): FindPage {
 
   const find: FindPage = (where, query, filter, bounds) => {
     const { sort, fields, count } = query
-    // The limit of a page counts selected fields, so it does not bound the documents that are read.
-    if (!isPlanned(query) && fields === undefined && !count) {
-      if (!reader.isApplied(where)) return readChanged()
+    if (!isPlanned(query)) {
+      if (count) return readLong(undefined)
+      // The limit of a page counts selected fields, and a large change that is being written may have
+      // deleted many documents.
+      const isBounded = fields === undefined && reader.isApplied(where)
+      if (!isBounded) return readUnbounded()
       return readPage(deps, where, query, { reserve: bounds.reserve })
     }
-    if (!isPlanned(query)) return readLong(undefined)
     const ids = idsOf(filter)
     if (ids !== undefined) return readListed(ids)
     // A page is read with cached indexes only if one of them answers the query alone: the
@@ -124,12 +126,13 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       }
     }
 
-    /** Reads a page while a large change is written, which may have deleted many documents. */
-    async function readChanged(): Promise<Page> {
+    /** Reads a page in the order of ids whose limit does not bound the documents that are read. */
+    async function readUnbounded(): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
       return scans.runIndexed(bounds.signal(), (indexStep) => {
         let steps = 0
+        // A batch takes two steps, so the second batch needs a slot.
         const step: ScanStep = (read) => indexStep(PAGE.max * steps++, 0, read)
         return readPage(deps, where, query, { reserve, step })
       })
