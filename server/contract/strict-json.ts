@@ -94,7 +94,7 @@ function scan(text: string): void {
 }
 
 /** Returns the key between two quotes. */
-function keyOf(text: string, begin: number, end: number): string {
+export function keyOf(text: string, begin: number, end: number): string {
   const key = text.slice(begin + 1, end)
   return key.includes('\\') ? (JSON.parse(text.slice(begin, end + 1)) as string) : key
 }
@@ -114,7 +114,7 @@ function addKey(object: Open, key: string): boolean {
  * Returns the index of the closing quote of the string that begins here. A regular expression would
  * take stack space for each character.
  */
-function endOfString(text: string, begin: number): number {
+export function endOfString(text: string, begin: number): number {
   for (let at = begin; ; ) {
     at = text.indexOf('"', at + 1)
     let backslashes = 0

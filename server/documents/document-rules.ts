@@ -6,7 +6,9 @@ import { toDocument } from './document.ts'
 import { createEntityTag } from './entity-tag.ts'
 import type { ImportPart } from './import/importer.ts'
 import { lockDocuments, openIndexes } from './indexes/entries.ts'
+import { parseFields } from './json/parse-fields.ts'
 import { createMatcher, type Filter } from './query/filter.ts'
+import { namesRead } from './query/query.ts'
 import { releaseEntries, reserveEntries } from './repository/writes/reserved-entries.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
@@ -68,7 +70,8 @@ export const createDocumentRules = (
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean> {
     if (filter.length === 0) return () => true
     const matches = createMatcher(filter)
-    return (body) => matches(JSON.parse(body) as Json)
+    const names = namesRead({ filter, sort: [], fields: undefined })
+    return (body) => matches(parseFields(body, names))
   },
   createTag: createEntityTag,
   lockDocuments,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { PAGE } from '../../contract/document.ts'
 import type { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
@@ -259,6 +259,28 @@ forEachEngine((engine) => {
     expect(total).toBe(3_003)
     const next = await find(`sort=-id&limit=1&${nextParameter?.join('=')}`, { count: true })
     expect([idsOn(next), next.total]).toEqual([['m3997'], 3_003])
+  })
+
+  test.each([
+    ['by id', 'id:in=l1,l2&fields=a', undefined],
+    ['by a scan', 'a=5&fields=id', undefined],
+    ['by a sorted scan', 'a=5&fields=id&sort=b', undefined],
+    ['by an index', 'c=7&fields=id', 'by-c'],
+    ['by an index, in order', 'c=7&b:ne=1&fields=id', 'by-c'],
+    ['by an index, sorted', 'c=7&fields=id&sort=b', 'by-c'],
+  ])('a query of large documents parses only what it reads: %s', async (_, query, index) => {
+    await indexes.put(where, 'by-c', ['c'])
+    await indexes.build()
+    for (const id of ['l1', 'l2']) {
+      const list = Array.from({ length: 20_000 }, () => ({}))
+      await documents.create(where, JSON.stringify({ id, a: 5, c: 7, list }))
+    }
+    const parse = vi.spyOn(JSON, 'parse')
+    const page = await find(query)
+    const longest = Math.max(...parse.mock.calls.map(([text]) => text.length))
+    parse.mockRestore()
+    expect(viewOf(page)).toEqual([index, 'l1,l2'])
+    expect(longest).toBeLessThan(1_000)
   })
 
   test('selected fields need a slot only if the documents are large', async () => {

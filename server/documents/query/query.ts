@@ -23,6 +23,8 @@ export interface DocumentQuery {
   readonly sort: readonly ListedField[]
   /** The fields to return besides `id`; undefined for whole documents. */
   readonly fields: readonly FieldPath[] | undefined
+  /** See {@link namesRead}. */
+  readonly reads: ReadonlySet<string>
   readonly limit: number
   /** The id after which the page begins; only in the ascending order of ids. */
   readonly after: string | undefined
@@ -122,7 +124,7 @@ function requireNoCsv(parameters: ReadonlyMap<QueryParameter, string>): void {
 function selectionOf(
   filter: Filter,
   parameters: ReadonlyMap<QueryParameter, string>,
-): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields'> {
+): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields' | 'reads'> {
   const sort = significant(listOf(parameters, 'sort', MAX_SORT_FIELDS))
   const fields = parameters.has('fields')
     ? listOf(parameters, 'fields', MAX_SELECTED_FIELDS)
@@ -130,12 +132,28 @@ function selectionOf(
   if (fields?.some(({ isDescending }) => isDescending)) {
     throw badParameter('fields', 'fields takes names without a hyphen before them.')
   }
+  const selected = fields?.map(({ path }) => path)
   return {
     filter,
     matches: filter.length === 0 ? undefined : createMatcher(filter),
     sort,
-    fields: fields?.map(({ path }) => path),
+    fields: selected,
+    reads: namesRead({ filter, sort, fields: selected }),
   }
+}
+
+/**
+ * Returns the names of the fields that a query reads from a document, to match, sort and print it.
+ * Whole documents are not printed again.
+ */
+export const namesRead = ({
+  filter,
+  sort,
+  fields = [],
+}: Pick<DocumentQuery, 'filter' | 'sort' | 'fields'>): ReadonlySet<string> => {
+  const filtered = filter.map(([name]) => parseFilterName(name).path)
+  const paths = [...filtered, ...sort.map(({ path }) => path), ...fields]
+  return new Set(['id', ...paths.map(([name = '']) => name)])
 }
 
 /**

@@ -5,6 +5,7 @@ import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
 import type { NextTurn } from '../../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray } from '../../json/json-array.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import { compareCodePoints, type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import { BATCH_BYTES, createSlices, type Page, toSortedPage } from '../../query/scan/read-page.ts'
@@ -59,6 +60,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     (stream) => new EntryStream(reader, where, plan.index, stream, plan.isReversed, begin),
   )
   const textOf = createDocumentPrinter(fields)
+  const reads = namesOf(plan, query)
   const slice = createSlices(nextTurn)
   const documents = new Map<string, string>()
   const json = new JsonArray()
@@ -88,7 +90,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
       const turn = slice()
       if (turn !== undefined) await turn
       if (isPast(entry)) return { page: (await isComplete()) ? pageOf(undefined) : undefined }
-      const current = currentOf(plan, entry, found)
+      const current = currentOf(plan, reads, entry, found)
       if (current === undefined || documents.has(entry.id)) continue
       const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
       if (isLong && isOrderUnknown(plan, current.parsed)) return { page: undefined }
@@ -129,6 +131,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
   const { reserve, step, upTo } = bounds
   const slice = createSlices(nextTurn)
   const matches = new SortedMatches(query)
+  const reads = namesOf(plan, query)
   let scanned = 0
   let read = 0
   /** Adds the documents that match. Returns false if the entries may be incomplete. */
@@ -140,7 +143,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
       const turn = slice()
       if (turn !== undefined) await turn
       if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
-      const current = currentOf(plan, entry, found)
+      const current = currentOf(plan, reads, entry, found)
       const adding = current && matches.add(current)
       if (adding !== undefined) await adding
     }
@@ -185,6 +188,10 @@ export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): bool
   return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
 }
 
+/** Returns the names of the fields that the query and the index read from a document. */
+const namesOf = ({ index }: IndexPlan, { reads }: PageQuery): ReadonlySet<string> =>
+  reads.union(new Set(index.fields.map(({ path: [name = ''] }) => name)))
+
 const NONE: ReadonlyMap<string, IndexedDocument> = new Map()
 
 /**
@@ -212,12 +219,13 @@ async function readDocuments(
  */
 function currentOf(
   { index }: IndexPlan,
+  names: ReadonlySet<string>,
   entry: IndexEntry,
   found: ReadonlyMap<string, IndexedDocument>,
 ): (IndexedDocument & { readonly parsed: Json }) | undefined {
   const document = entry.document ?? found.get(entry.id)
   if (document === undefined) return undefined
-  const parsed = JSON.parse(document.body) as Json
+  const parsed = parseFields(document.body, names)
   const isCurrent = entry.document !== undefined && !mayBeReserved(index)
   return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
 }

@@ -1,7 +1,8 @@
+import { valueAt } from '../../../contract/field-path.ts'
 import { invariant } from '../../../contract/invariant.ts'
-import type { Json } from '../../../contract/strict-json.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { type Position, positionOf, type Sort } from '../../query/order.ts'
+import { parseFields } from '../../json/parse-fields.ts'
+import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
@@ -87,28 +88,29 @@ const rangeOf = (part: IndexPart | ReversedPart): IndexPart =>
 
 function toPage(
   { index }: IndexPlan,
-  { sort, fields, limit }: PageQuery,
+  { sort, fields, reads, limit }: PageQuery,
   { isReady, bodies, longestKey, scanned, tags }: IndexedPage,
 ): Page | undefined {
   // The order of documents with the same truncated key is unknown, and they may not match.
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
   const textOf = createDocumentPrinter(fields)
-  const texts = fields === undefined ? bodies : bodies.map((body) => textOf(body, parse(body)))
+  const texts =
+    fields === undefined ? bodies : bodies.map((body) => textOf(body, parseFields(body, reads)))
   return {
     ...{ tags, scanned },
     returned: bodies.length,
     json: `[${texts.join()}]`,
-    next: scanned > limit ? positionOfLast(bodies, sort) : undefined,
+    next: scanned > limit ? positionOfLast() : undefined,
     total: undefined,
     index: index.name,
   }
-}
 
-function positionOfLast(bodies: readonly string[], sort: Sort): Position {
-  const body = bodies.at(-1)
-  invariant(body !== undefined, 'a page with a next one has documents')
-  const last = parse(body)
-  return positionOf(last, last.id, sort)
+  function positionOfLast(): Position {
+    const body = bodies.at(-1)
+    invariant(body !== undefined, 'a page with a next one has documents')
+    const last = parseFields(body, reads)
+    const id = valueAt(last, ['id'])
+    invariant(typeof id === 'string', 'a document contains its id')
+    return positionOf(last, id, sort)
+  }
 }
-
-const parse = (body: string) => JSON.parse(body) as { readonly id: string } & Json

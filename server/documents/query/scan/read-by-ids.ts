@@ -1,6 +1,6 @@
-import type { Json } from '../../../contract/strict-json.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { groupConditions } from '../../indexes/plan.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import type { Filter } from '../filter.ts'
 import { compareCodePoints } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
@@ -55,7 +55,8 @@ export async function readByIds(
       bytes += document.body.length
       const turn = slice()
       if (turn !== undefined) await turn
-      const adding = matches.add({ ...document, parsed: JSON.parse(document.body) as Json })
+      const parsed = parseFields(document.body, query.reads)
+      const adding = matches.add({ ...document, parsed })
       if (adding !== undefined) await adding
     }
     return true

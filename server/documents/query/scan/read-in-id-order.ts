@@ -6,6 +6,7 @@ import { readByIndex } from '../../indexes/read/read-by-index.ts'
 import { createMatcher, type Filter } from '../filter.ts'
 import { compareCodePoints } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
+import { namesRead } from '../query.ts'
 import { idsOf, readByIds } from './read-by-ids.ts'
 import { type Page, type ReadPageDeps, readPage, type ScanBounds } from './read-page.ts'
 import { INDEXED_READ, type IndexStep, type ScanLimit } from './scan-limit.ts'
@@ -104,6 +105,7 @@ const inIdOrder = (filter: Filter, after: string | undefined, limit: number): Pa
   matches: filter.length === 0 ? undefined : createMatcher(filter),
   sort: [],
   fields: undefined,
+  reads: namesRead({ filter, sort: [], fields: undefined }),
   limit,
   from: after === undefined ? undefined : { values: [], id: after },
   count: false,

@@ -1,8 +1,8 @@
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
-import type { Json } from '../../../contract/strict-json.ts'
 import type { NextTurn } from '../../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
 import { TIME_SLICE } from '../filter.ts'
 import { compareCodePoints, isIdOrder, type Position } from '../order.ts'
@@ -77,7 +77,7 @@ export function readPage(
 async function readInIdOrder(
   { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
-  { matches, sort, fields, limit, from, count }: PageQuery,
+  { matches, sort, fields, reads, limit, from, count }: PageQuery,
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
   const textOf = createDocumentPrinter(fields)
@@ -108,7 +108,7 @@ async function readInIdOrder(
     for (const { id, tag, body } of rows) {
       const turn = slice()
       if (turn !== undefined) await turn
-      const parsed = matches || fields ? (JSON.parse(body) as Json) : null
+      const parsed = matches || fields ? parseFields(body, reads) : null
       const matched = matches?.(parsed) ?? true
       if (!(typeof matched === 'boolean' ? matched : await matched)) continue
       total++
@@ -176,7 +176,7 @@ async function readSorted(
     for (const { id, tag, body } of rows) {
       const turn = slice()
       if (turn !== undefined) await turn
-      const adding = matches.add({ id, tag, body, parsed: JSON.parse(body) as Json })
+      const adding = matches.add({ id, tag, body, parsed: parseFields(body, query.reads) })
       if (adding !== undefined) await adding
     }
     after = rows.length < PAGE.max ? last : rows.at(-1)?.id
