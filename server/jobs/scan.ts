@@ -25,13 +25,26 @@ export async function scanNext(
   // The documents of a creation were staged as they arrived.
   if (job.kind === 'create') return undefined
   if (ids === undefined) return scanStored(store, rules, job)
-  const begin = job.cursor === null ? 0 : ids.indexOf(job.cursor) + 1
+  const { cursor } = job
+  const begin = cursor === null ? 0 : indexAfter(ids, cursor)
   const some = ids.slice(begin, begin + MAX_DOCUMENTS)
   const last = some.at(-1)
   if (last === undefined) return undefined
   const nothing = { scanned: 0, cursor: last, found: 0, staged: [] }
   // Documents that were deleted since are missing.
   return (await scanStored(store, rules, job, some)) ?? nothing
+}
+
+/**
+ * Returns the index of the first id after another one. That may be missing: a restarted job selects
+ * the ids again, and the document may have been deleted since.
+ */
+function indexAfter(ids: readonly string[], id: string): number {
+  const at = ids.indexOf(id)
+  if (at !== -1) return at + 1
+  const bytes = Buffer.from(id)
+  const next = ids.findIndex((each) => Buffer.compare(Buffer.from(each), bytes) > 0)
+  return next === -1 ? ids.length : next
 }
 
 async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: readonly string[]) {
