@@ -166,9 +166,9 @@ export class Connection implements ByteAccount {
    * process does not close connections when it resumes.
    */
   checkProgress(): number {
-    const { writableLength, bytesWritten } = this.socket
-    const written = bytesWritten - writableLength
-    if (writableLength === 0 || written !== this.#written) this.#checksWithoutProgress = 0
+    const written = bytesSent(this.socket)
+    if (this.socket.writableLength === 0 || written !== this.#written)
+      this.#checksWithoutProgress = 0
     else this.#checksWithoutProgress++
     this.#written = written
     return this.#checksWithoutProgress
@@ -231,6 +231,13 @@ export class Connection implements ByteAccount {
     for (const response of this.#responses) if (response.socket === null) closeQueued(response)
   }
 }
+
+/**
+ * Returns the bytes passed to the system for sending. Node's `bytesWritten` includes those
+ * that are still buffered, and drops by them when the socket closes.
+ */
+export const bytesSent = ({ bytesWritten, writableLength }: Socket): number =>
+  bytesWritten - writableLength
 
 /**
  * Closes a response that never had the socket, so that its resources are released. Node.js does so

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import type { Traffic } from '../../traffic/traffic.ts'
 import type { Certificate } from '../certificate.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
-import { type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
+import { bytesSent, type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'
 import type { ConnectionLimit } from './connection-limit.ts'
 
 export interface ListenerConnectionsDeps {
@@ -44,7 +44,7 @@ export class ListenerConnections {
     let bytesOut = traffic.bytesOut
     for (const socket of this.#open.keys()) {
       bytesIn += socket.bytesRead
-      bytesOut += socket.bytesWritten
+      bytesOut += bytesSent(socket)
     }
     return { in: bytesIn, out: bytesOut }
   }
@@ -118,7 +118,7 @@ export class ListenerConnections {
     socket.once('close', () => {
       this.#open.delete(socket)
       traffic.bytesIn += socket.bytesRead
-      traffic.bytesOut += socket.bytesWritten
+      traffic.bytesOut += bytesSent(socket)
       if (this.isEmpty) onEmpty()
     })
   }
