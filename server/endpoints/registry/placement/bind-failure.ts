@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { type Address, isWildcard } from '../../../contract/endpoints/address.ts'
 import { Failure } from '../../../failure.ts'
 import type { Listener } from '../../listeners/listener.ts'
@@ -11,8 +12,11 @@ export function conflicts(one: Address, other: Address): boolean {
     return one.scheme === 'unix' && other.scheme === 'unix' && one.path === other.path
   }
   if (one.port !== other.port) return false
-  const names = [one.host, other.host].some((host) => /[a-z]/.test(host))
-  return one.host === other.host || isWildcard(one) || isWildcard(other) || names
+  const [family, otherFamily] = [isIP(one.host), isIP(other.host)]
+  if (family === 0 || otherFamily === 0) return true
+  // IPv6 sockets are v6-only.
+  if (family !== otherFamily) return false
+  return one.host === other.host || isWildcard(one) || isWildcard(other)
 }
 
 /** Why no endpoint can be opened at an address. */
