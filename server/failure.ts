@@ -147,3 +147,9 @@ export function systemCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown }).code
   return typeof code === 'string' ? code : undefined
 }
+
+/** Whether a limit on open files, of this process or of the machine, caused an error. */
+export function isFileLimit(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'EMFILE' || code === 'ENFILE'
+}

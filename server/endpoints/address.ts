@@ -7,7 +7,7 @@ import {
   isLinkLocal,
   parseAddress,
 } from '../contract/endpoints/address.ts'
-import { Failure, systemCode } from '../failure.ts'
+import { Failure, isFileLimit, systemCode } from '../failure.ts'
 
 /**
  * Parses an address from a request.
@@ -44,7 +44,7 @@ export function bindingFailure(address: Address, cause: unknown): Failure {
   const code = systemCode(cause)
   const fail = (kind: 'bad-parameter' | 'conflict' | 'forbidden' | 'unavailable', text: string) =>
     new Failure(kind, `${text} (${code ?? 'no code'})`, { cause, systemCode: code })
-  if (code === 'EMFILE' || code === 'ENFILE') {
+  if (isFileLimit(cause)) {
     return fail('unavailable', 'The limit on open files is reached. Raise it.')
   }
   if (address.scheme === 'unix') {

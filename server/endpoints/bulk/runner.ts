@@ -1,6 +1,6 @@
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
-import { Failure, isStoreFailure, systemCode } from '../../failure.ts'
+import { Failure, isFileLimit, isStoreFailure } from '../../failure.ts'
 import { createBackgroundLoop } from '../../storage/changes/background-loop.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
 import { ClaimLost } from '../writes/write-batch.ts'
@@ -146,9 +146,7 @@ async function makeChanges(
  * Whether all other changes would fail too: the store is unavailable or the node is stopping.
  */
 const isInterruption = (error: unknown): boolean =>
-  isStoreFailure(error) &&
-  systemCode(error.cause) !== 'EMFILE' &&
-  systemCode(error.cause) !== 'ENFILE'
+  isStoreFailure(error) && !isFileLimit(error.cause)
 
 const INTERNAL = 'An unexpected error occurred. The server log has the details.'
 

@@ -27,6 +27,8 @@ export type ProbeResult =
    */
   | { readonly available: true; readonly idle: ReadonlySet<number>; readonly roundTrip?: number }
   | { readonly available: false; readonly reason: string }
+  /** This process could not check, because it cannot open files. */
+  | { readonly available: 'unknown' }
 
 export interface HealthMonitorDeps {
   /**
@@ -149,7 +151,9 @@ export class HealthMonitor {
       const processes = late.flatMap((each) => each.backendPid ?? [])
       const found = await this.#deps.probe(processes)
       if (this.#stopped) return
-      if (found.available) {
+      if (found.available === 'unknown') {
+        await pause(RETRY_DELAY)
+      } else if (found.available) {
         this.#lastResponse = performance.now()
         this.#roundTrip = found.roundTrip ?? this.#roundTrip
         this.#setAvailable()

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { systemCode } from '../../failure.ts'
+import { isFileLimit, systemCode } from '../../failure.ts'
 import type { ProbeResult } from '../availability/health-monitor.ts'
 import { createSocket } from './create-socket.ts'
 
@@ -136,9 +136,10 @@ async function queryProcesses(
 
 /**
  * Returns the result for an error. A server that is out of connections or rejects the password is
- * available.
+ * available. The limit on open files of this process or machine says nothing about the server.
  */
 function toProbeResult(error: unknown): ProbeResult {
+  if (isFileLimit(error)) return { available: 'unknown' }
   const comesOrGoes = /^(57P|08)/.test(systemCode(error) ?? '')
   if (error instanceof pg.DatabaseError && !comesOrGoes) return { available: true, idle: new Set() }
   return { available: false, reason: reasonOf(error) }

@@ -1,7 +1,18 @@
+import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { WAIT } from '../../test-support/wait.testing.ts'
 import { HealthMonitor } from '../availability/health-monitor.ts'
 import { OutcomeUnknown } from '../availability/unavailable.ts'
@@ -114,6 +125,21 @@ test('notifications resume after their connection broke, starting with `all`', a
   await expect.poll(() => heard[0]).toBe('all')
   await sql`select pg_notify('gatehouse', 'nodes')`.execute(store.db)
   await expect.poll(() => heard).toContain('nodes')
+})
+
+test('an available server is not reported as unavailable if this process cannot open files', async () => {
+  await revision()
+  const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
+    this.destroy(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' }))
+    return this
+  })
+  onTestFinished(() => connect.mockRestore())
+  const recovered = store.recovered()
+  await expect.poll(() => connect.mock.calls.length).toBeGreaterThan(0)
+  await revise()
+  connect.mockRestore()
+  expect(await recovered).toBe(false)
+  expect(reached).toEqual([])
 })
 
 test('a connection lost in the network is closed, and no other', async () => {
