@@ -53,10 +53,7 @@ export function createEndpointsModule(deps: EndpointsDeps) {
   nodes.handlePeers(registry)
   nodes.onHeartbeat(() => sweepProposals(store))
   http.hosts.add(registry.hasHost)
-  certificate?.onRenewed(() => {
-    for (const listener of registry.listeners()) listener.renewCertificate()
-    log.info('loaded the renewed certificate')
-  })
+  certificate?.onRenewed(() => log.info('loaded the renewed certificate'))
   const listening = () => registry.listeners().filter(({ state }) => state === 'listening')
   return {
     routes: endpointRoutes({ endpoints: registry, requireRole, sendList: http.sendList }),

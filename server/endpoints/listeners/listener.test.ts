@@ -1,6 +1,12 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { bind } from './bind.ts'
 import { createConnectionLimit } from './connections/connection-limit.ts'
 import { createHttpEngine, type HttpEngine } from './http-engine.ts'
 import { Listener } from './listener.ts'
@@ -73,4 +79,58 @@ test('the sent bytes do not decrease when a client disconnects without reading i
   client.destroy()
   await expect.poll(() => listener.connections).toBe(0)
   expect(listener.bytes.out).toBeGreaterThanOrEqual(sent)
+})
+
+test('an ssl listener uses a certificate that is renewed while it opens or later', async () => {
+  const pem = (name: string) =>
+    readFileSync(join(import.meta.dirname, '../registry/testdata', `${name}.pem`), 'utf8')
+  const pair = (name: string) => ({ cert: pem(`${name}.cert`), key: pem(`${name}.key`) })
+  const [first, renewed] = [pair('first'), pair('renewed')]
+  const subscribers = new Set<() => void>()
+  const certificate = {
+    context: first,
+    onRenewed(subscriber: () => void) {
+      subscribers.add(subscriber)
+      return () => subscribers.delete(subscriber)
+    },
+    close() {},
+  }
+  const engine = {
+    serve: () => ({ isIdle: () => true, announceClose: () => {} }),
+  } as unknown as HttpEngine<Listener>
+  const listener = new Listener({ scheme: 'ssl', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
+    engine,
+    certificate,
+    limit: createConnectionLimit(1_000, () => 1),
+    changed: () => {},
+  })
+  const served = async () => {
+    const { address } = listener
+    const port = address.scheme === 'unix' ? 0 : address.port
+    const client = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(client, 'secureConnect')
+    const { fingerprint256 } = client.getPeerX509Certificate() ?? {}
+    client.destroy()
+    return fingerprint256
+  }
+  const fingerprintOf = ({ cert }: { cert: string }) => new X509Certificate(cert).fingerprint256
+
+  // Binds of the same port run one after the other.
+  const other = createServer()
+  const held = Promise.withResolvers<void>()
+  const holding = bind(other, { port: 0, host: '127.0.0.1' }, () => held.promise)
+  const opening = listener.open()
+  await nextTurn()
+  certificate.context = renewed
+  for (const subscriber of subscribers) subscriber()
+  held.resolve()
+  await Promise.all([holding, opening])
+  other.close()
+  expect(await served()).toBe(fingerprintOf(renewed))
+
+  certificate.context = first
+  for (const subscriber of subscribers) subscriber()
+  expect(await served()).toBe(fingerprintOf(first))
+  listener.close()
+  await expect.poll(() => subscribers.size).toBe(0)
 })

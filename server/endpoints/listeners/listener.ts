@@ -1,7 +1,6 @@
 // One class, because the states of a listener and the transitions between them belong together.
 
 import type { Server } from 'node:net'
-import type { Server as TlsServer } from 'node:tls'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { ListenerState } from '../../contract/endpoints/listener.ts'
@@ -238,13 +237,6 @@ export class Listener {
   close(): void {
     this.#server?.close()
     this.#connections.closeAll()
-  }
-
-  /** Uses the renewed certificate for new connections. */
-  renewCertificate(): void {
-    if (this.address.scheme === 'ssl' && this.#deps.certificate !== undefined) {
-      ;(this.#server as TlsServer | undefined)?.setSecureContext(this.#deps.certificate.context)
-    }
   }
 
   #become(state: ListenerState): void {

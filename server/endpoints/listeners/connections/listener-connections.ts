@@ -49,7 +49,10 @@ export class ListenerConnections {
     return { in: bytesIn, out: bytesOut }
   }
 
-  /** Creates a server that accepts connections, with a certificate over TLS. */
+  /**
+   * Creates a server that accepts connections, with a certificate over TLS. New connections use the
+   * current certificate.
+   */
   createServer(certificate: Certificate | undefined): Server {
     // The options that http.Server sets. Half-open, since a client may end its side after a
     // request.
@@ -57,11 +60,17 @@ export class ListenerConnections {
     if (certificate === undefined) {
       return createServer(options, (socket) => this.#admit(socket) && this.#accept(socket))
     }
+    const { context } = certificate
     const server = createTlsServer({
       ...options,
-      ...certificate.context,
+      ...context,
       handshakeTimeout: HTTP_LIMITS.headersTimeout,
       ALPNProtocols: ['http/1.1'],
+    })
+    const renew = () => server.setSecureContext(certificate.context)
+    server.once('listening', () => {
+      if (certificate.context !== context) renew()
+      server.once('close', certificate.onRenewed(renew))
     })
     server.on('connection', (carrier: Socket) => {
       if (!this.#admit(carrier)) return
