@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { ensureOperator } from '../../access/people.ts'
 import { createToken } from '../../access/tokens.ts'
 import { createRecorder } from '../../audit/record.ts'
@@ -20,8 +20,11 @@ import {
   type TestEngine,
 } from '../../storage/test-support/each-engine.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
+import { freePorts } from '../listeners/free-ports.testing.ts'
+import { createLoneRegistry } from '../registry/reconciler/lone-node.testing.ts'
+import type { EndpointRegistry } from '../registry/registry.ts'
 import { readEndpoints } from '../registry/repository.ts'
-import { createEndpointWriter } from '../writes/endpoint-writer.ts'
+import { createEndpointWriter, deleteEndpoint } from '../writes/endpoint-writer.ts'
 import { type BulkChanges, createBulkChanges } from './bulk-changes.ts'
 import { LEASE } from './claims.ts'
 import type { BulkRequest } from './repository.ts'
@@ -44,13 +47,14 @@ async function setUp(
   onError: (error: unknown) => void = (error) => {
     throw error
   },
+  endpoints?: Pick<EndpointRegistry, 'add' | 'remove'>,
 ) {
   const writer = createEndpointWriter(store, record)
   const personId = await ensureOperator(store, 0)
   const bulk = createBulkChanges({
     store,
     record,
-    endpoints: {
+    endpoints: endpoints ?? {
       async add({ endpoint, databases }, by, expected, part) {
         await before(endpoint)
         await writer({ endpoint, databases, actor: by, expected, part })
@@ -115,6 +119,25 @@ const open = async (engine: TestEngine) => engine.open(engine.name === 'sqlite' 
 
 forEachEngine((engine) => {
   afterEach(stopAll)
+
+  test('a removal is unchanged if another process has just removed the endpoint', async () => {
+    const store = await open(engine)
+    const registry = createLoneRegistry(store, engine.name === 'postgres')
+    onTestFinished(() => registry.stop(0))
+    const [port = 0] = await freePorts(1)
+    await registry.add({ endpoint: at(port), databases: ['a'] }, actor)
+    await deleteEndpoint(store, at(port), { actor, record })
+    const errors: unknown[] = []
+    const onError = (error: unknown) => void errors.push(error)
+    const { bulk, request } = await setUp(store, undefined, undefined, onError, registry)
+    const { id } = await bulk.begin(request([{ endpoint: at(port), remove: true }]))
+    await vi.waitFor(async () => {
+      const { state } = await bulk.page(id, -1, 1)
+      expect(errors.length > 0 || state !== 'running').toBe(true)
+    }, WAIT)
+    expect(errors).toEqual([])
+    expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', unchanged: 1, left: 0 })
+  })
 
   test('each change has its own outcome and its own row in the audit log', async () => {
     const store = await open(engine)

@@ -189,7 +189,8 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
           await reconcile(endpoint, { desired: { databases: null, revision }, seen })
           return revision !== undefined
         })
-        if (!found) throw notFound()
+        // The outcome of a part is stored already.
+        if (!found && part === undefined) throw notFound()
       })
     },
     async ensure(address, actor, strict) {
