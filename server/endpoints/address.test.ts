@@ -46,6 +46,7 @@ describe('an error when an address cannot be bound', () => {
       /the interface to this .*, as in \[fe80::1%eth0\]/,
     ],
     ['EINVAL', 'tcp://[fe80::1%eth7]:1', 'bad-parameter', /has no interface eth7/],
+    ['ETIMEDOUT', 'tcp://slow.test:1', 'bad-parameter', /host name slow\.test cannot be resolved/],
     ['EMFILE', 'tcp://127.0.0.1:8530', 'unavailable', /The limit on open files is reached/],
     ['ENFILE', 'unix:///run/a.sock', 'unavailable', /The limit on open files is reached/],
   ] as const)('explains %s on %s by a message with the code %s', (code, address, kind, words) => {

@@ -86,6 +86,7 @@ export function bindingFailure(address: Address, cause: unknown): Failure {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'ENODATA':
+    case 'ETIMEDOUT':
       return fail('bad-parameter', `The host name ${host} cannot be resolved.`)
     default:
       return fail(
