@@ -164,7 +164,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       onError: logError('cannot read the changes of other nodes'),
     }),
   )
-  nodes.onHeartbeat(changes.retry)
   nodes.onHeartbeat(documents.takeOverPurge)
   const health = stack.use(createHealthModule({ store, readiness, changes, requireRole }))
 

@@ -10,8 +10,6 @@ export interface ChangeSync extends AsyncDisposable {
   catchUp(): Promise<void> | undefined
   /** Applies changes up to a revision; does nothing if they are applied already. */
   syncTo(revision: number): Promise<void>
-  /** Applies changes again if the last attempt failed. */
-  retry(): Promise<void>
   /** Checks for changes periodically. Returns a function that stops it. */
   watch(): () => void
 }
@@ -61,9 +59,6 @@ export function createChangeSync(deps: ChangeSyncDeps): ChangeSync {
       // A notification of the same change may have started a sync already.
       await state.running?.catch(() => {})
       if (state.behind || synced !== revision) await state.sync()
-    },
-    async retry() {
-      if (state.behind) await state.sync()
     },
     watch() {
       const timer = setInterval(() => {
