@@ -23,6 +23,7 @@ forEngine('postgres', (engine) => {
   beforeEach(async () => {
     store = await engine.open()
     endpoints = createLoneRegistry(store, true)
+    await endpoints.restore()
     const [port] = await freePorts(1)
     endpoint = `tcp://127.0.0.1:${port}`
     await endpoints.add({ endpoint, databases: [] }, START)
@@ -94,6 +95,7 @@ forEngine('postgres', (engine) => {
       },
       true,
     )
+    await node.restore()
     const [port] = await freePorts(1)
     const changed = `tcp://127.0.0.1:${port}`
     await node.add({ endpoint: changed, databases: [] }, START)
@@ -127,6 +129,7 @@ forEachEngine((engine) => {
     resolve = answerLater()
     store = await engine.open()
     endpoints = createLoneRegistry(store, engine.name === 'postgres')
+    await endpoints.restore()
     const [port] = await freePorts(1)
     endpoint = `tcp://127.0.0.1:${port}`
     await endpoints.add({ endpoint, databases: [] }, START)
