@@ -9,6 +9,7 @@ import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { forEachEngine, forEngine } from '../test-support/each-engine.testing.ts'
 import { createBackupFixture, everything, fill, SESSION, withDatabase } from './backup.testing.ts'
+import { connectPostgres } from './connect-postgres.ts'
 import { migrationsUpTo, TRANSIENT_TABLES } from './tables.ts'
 
 const backup = createBackupFixture()
@@ -72,6 +73,25 @@ forEngine('sqlite', (engine) => {
       await restored.close()
     },
   )
+})
+
+forEngine('postgres', (engine) => {
+  test('a time limit of the database does not end a backup', async () => {
+    const store = await engine.open()
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const name = new URL(databaseUrl).pathname.slice(1)
+    for (const limit of ['statement_timeout', 'idle_in_transaction_session_timeout']) {
+      await sql`alter database ${sql.ref(name)} set ${sql.raw(limit)} = '1min'`.execute(store.db)
+    }
+    const { client, close } = await connectPostgres(databaseUrl)
+    const { rows } = await client.query(
+      `select current_setting('statement_timeout') as statement,
+        current_setting('idle_in_transaction_session_timeout') as idle,
+        current_setting('lock_timeout') as lock`,
+    )
+    close()
+    expect(rows).toEqual([{ statement: '0', idle: '0', lock: '10s' }])
+  })
 })
 
 /** Returns the tables that a restore does not adjust. */

@@ -7,6 +7,16 @@ import { disconnect, reasonOf } from '../postgres/probe.ts'
 /** Maximum time to connect, ms. */
 const CONNECT = 10_000
 
+/**
+ * Removes the time limits that the server, the database or the role may have, and limits the time
+ * that a statement waits for a lock. Versions before 17 have no `transaction_timeout`.
+ */
+const SET_TIMEOUTS = `
+  select set_config(name, case name when 'lock_timeout' then '10s' else '0' end, false)
+  from pg_settings
+  where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
+    'lock_timeout')`
+
 /** A connection for one long transaction. */
 export interface PostgresConnection {
   readonly client: pg.Client
@@ -29,15 +39,13 @@ export async function connectPostgres(databaseUrl: string): Promise<PostgresConn
     connectionTimeoutMillis: CONNECT,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    statement_timeout: 0,
-    idle_in_transaction_session_timeout: 0,
-    lock_timeout: 10_000,
     types: postgresTypes,
   })
   // The running query fails with the error. Without a listener, it would end the process.
   client.on('error', () => {})
   try {
     await client.connect()
+    await client.query(SET_TIMEOUTS)
   } catch (error) {
     disconnect(client)
     throw new Failure(
