@@ -6,6 +6,7 @@ import { nextRevision } from '../changes/next-revision.ts'
 import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
+import { startPooler } from '../test-support/pooler.testing.ts'
 
 test('reports why a server is unreachable, without the password', async () => {
   const databaseUrl = 'postgres://ada:s3cret@127.0.0.1:1/gatehouse'
@@ -48,6 +49,31 @@ forEngine('postgres', (engine) => {
       select current_setting('enable_seqscan') as scans, current_setting('jit') as jit
     `.execute(store.db)
     expect(rows).toEqual([{ scans: 'off', jit: 'off' }])
+  })
+
+  test('connects through a pooler that rejects settings as parameters of the connection', async () => {
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const url = new URL(databaseUrl)
+    const pooler = await startPooler(Number(url.port))
+    try {
+      url.port = String(pooler.port)
+      const pooled = await openStore({ databaseUrl: url.href }, 'node')
+      expect(await pooled.change(nextRevision)).toBe(1)
+      await pooled.close()
+    } finally {
+      await pooler.close()
+    }
+  })
+
+  test('reads what was committed before each statement, whatever the default of the database', async () => {
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await sql`
+      alter database ${sql.ref(name)} set default_transaction_isolation = 'serializable'
+    `.execute(store.db)
+    const other = await engine.open()
+    const { rows } = await sql`show transaction_isolation`.execute(other.db)
+    expect(rows).toEqual([{ transaction_isolation: 'read committed' }])
   })
 
   test('fails with unavailable when the connection breaks, and connects again', async () => {

@@ -63,12 +63,6 @@ export function createPool(connectionString: string): Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Shorter than `QUERY_TIMEOUT` (`request.ts`), which applies if no response arrives.
-    statement_timeout: 30_000,
-    // A node that is suspended in the middle of a change blocks other nodes no longer than this.
-    // Their `lock_timeout` is longer, so they succeed afterwards.
-    idle_in_transaction_session_timeout: 5_000,
-    lock_timeout: 10_000,
     onConnect: prepareConnection,
     types: postgresTypes,
   })
@@ -89,17 +83,34 @@ export function createPool(connectionString: string): Pool {
   }
 }
 
+/** Settings of each connection. They override those of the server, the database and the role. */
+const SETTINGS = {
+  // Shorter than `QUERY_TIMEOUT` (`request.ts`), which applies if no response arrives.
+  statement_timeout: '30s',
+  // A node that is suspended in the middle of a change blocks other nodes no longer than this.
+  // Their `lock_timeout` is longer, so they succeed afterwards.
+  idle_in_transaction_session_timeout: '5s',
+  lock_timeout: '10s',
+  // A statement after a lock must read what was committed before the lock was granted.
+  default_transaction_isolation: 'read committed',
+  // PostgreSQL keeps the plan of a prepared statement until it analyzes the table again. A plan from
+  // when the table was small would scan the whole table long after it has grown. An index serves
+  // every frequent statement, so scans are disabled: PostgreSQL then uses one only if no index
+  // serves. It estimates such a plan as extremely expensive, and would compile it.
+  enable_seqscan: 'off',
+  jit: 'off',
+}
+
 /**
- * Sets how statements of a connection are planned, and reads its {@link ConnectionInfo}. PostgreSQL
- * keeps the plan of a prepared statement until it analyzes the table again. A plan from when the
- * table was small would scan the whole table long after it has grown. An index serves every frequent
- * statement, so scans are disabled: PostgreSQL then uses one only if no index serves. It estimates
- * such a plan as extremely expensive, and would compile it.
+ * Changes the {@link SETTINGS} of a connection, and reads its {@link ConnectionInfo}. The settings
+ * are not parameters of the connection, which PgBouncer would reject.
  */
 async function prepareConnection(client: pg.ClientBase): Promise<void> {
+  const settings = Object.entries(SETTINGS).map(
+    ([name, value]) => `set_config('${name}', '${value}', false)`,
+  )
   const query = client.query<{ pid: number; run_start: string | null }>(`
-    select pg_backend_pid() as pid, stats_reset::text as run_start,
-      set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)
+    select pg_backend_pid() as pid, stats_reset::text as run_start, ${settings.join(', ')}
     from pg_stat_bgwriter`)
   const response = await withTimeout(CONNECT_TIMEOUT, query, undefined)
   // The pool closes rejected connections gracefully, which would wait for the server.
