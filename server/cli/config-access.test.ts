@@ -75,6 +75,15 @@ describe('the keys', () => {
     )
   })
 
+  it('an operator key is required to print it, because no node would use a new one', () => {
+    const parsed = (env: Environment) => parseConfig(postgres, env, folder, 'operator-key')
+    expect(parsed({})).toEqual({
+      ok: false,
+      errors: [expect.stringContaining('GATEHOUSE_OPERATOR_KEY is missing')],
+    })
+    expect(parsed({ GATEHOUSE_OPERATOR_KEY: SECRET })).toMatchObject({ ok: true })
+  })
+
   it('are not needed by a command beside a running node', () => {
     expect(parseConfig(postgres, {}, folder, 'endpoint list')).toMatchObject({ ok: true })
   })

@@ -25,6 +25,9 @@ export interface AccessConfig {
 /** The environment, in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** A variable that gives a node one of its keys. */
+export type KeyVariable = 'GATEHOUSE_OPERATOR_KEY' | 'GATEHOUSE_SECRET_KEY'
+
 /** A configured value, and the name of its source for error messages. */
 export type ConfiguredValue = { readonly text: string; readonly from: string } | undefined
 
@@ -42,13 +45,14 @@ export const splitList = (text = ''): string[] =>
  * Reads the keys, the providers, the admins and the trusted proxies.
  *
  * @param folder the folder that relative paths are resolved against.
- * @param shared whether several nodes may use the store; the keys are then required.
+ * @param required the variables of the keys that several nodes share, as far as the command needs
+ * them. A single node would create them in its data folder.
  * @param errors receives a message for each error; none contains a secret.
  */
 export function readAccess(
   env: Environment,
   folder: string,
-  shared: boolean,
+  required: readonly KeyVariable[],
   errors: string[],
 ): AccessConfig {
   const variable = (name: string): string | undefined => env[name] || undefined
@@ -56,7 +60,11 @@ export function readAccess(
 
   const operatorKey = secret('GATEHOUSE_OPERATOR_KEY')
   const secretKey = secret('GATEHOUSE_SECRET_KEY')
-  if (shared) requireShared({ operatorKey, secretKey }, errors)
+  const given = { GATEHOUSE_OPERATOR_KEY: operatorKey, GATEHOUSE_SECRET_KEY: secretKey }
+  for (const name of required) {
+    if (given[name] !== undefined) continue
+    errors.push(`${name} is missing. With a database URL, set it to the same value on all nodes.`)
+  }
   return {
     operatorKey: readOperatorKey(operatorKey, errors),
     secretKey: readSecretKey(secretKey, errors),
@@ -92,21 +100,6 @@ export function readSecret(
     errors.push(`${from} cannot be read: ${(error as Error).message}.`)
   }
   return undefined
-}
-
-/** Requires the keys that a single node would create in its data folder. */
-function requireShared(
-  given: { operatorKey: ConfiguredValue; secretKey: ConfiguredValue },
-  errors: string[],
-): void {
-  for (const [value, name] of [
-    [given.operatorKey, 'GATEHOUSE_OPERATOR_KEY'],
-    [given.secretKey, 'GATEHOUSE_SECRET_KEY'],
-  ] as const) {
-    if (value === undefined) {
-      errors.push(`${name} is missing. With a database URL, set it to the same value on all nodes.`)
-    }
-  }
 }
 
 function readOperatorKey(given: ConfiguredValue, errors: string[]): string | undefined {

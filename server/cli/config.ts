@@ -8,6 +8,7 @@ import {
   type AccessConfig,
   type ConfiguredValue,
   type Environment,
+  type KeyVariable,
   quoteText,
   readAccess,
   readSecret,
@@ -85,13 +86,19 @@ const databaseUrl = z
   .string()
   .check(z.regex(/^postgres(?:ql)?:\/\//, 'must be a URL that begins with postgres://'))
 
+/** The keys that a command requires with a database URL. */
+const KEYS_OF_COMMANDS: Readonly<Record<string, readonly KeyVariable[]>> = {
+  start: ['GATEHOUSE_OPERATOR_KEY', 'GATEHOUSE_SECRET_KEY'],
+  'operator-key': ['GATEHOUSE_OPERATOR_KEY'],
+}
+
 /**
  * Parses flags and environment into a {@link Config}. Reports all errors at once. An empty variable
  * counts as unset.
  *
  * @param flags the settings of the command line, by attribute name.
  * @param folder the folder that relative paths are resolved against.
- * @param command `start` requires keys. Other commands only work on the store.
+ * @param command commands other than `start` and `operator-key` need no keys.
  */
 export function parseConfig(
   flags: Readonly<Record<string, unknown>>,
@@ -117,7 +124,7 @@ export function parseConfig(
       ? readSecret('GATEHOUSE_DATABASE_URL', env, folder, errors)
       : read('databaseUrl')
   parseSetting(url, databaseUrl, errors, { secret: true })
-  const shared = command === 'start' && url !== undefined
+  const requiredKeys = (url !== undefined && KEYS_OF_COMMANDS[command]) || []
   const tls = readTls(read('tlsCert'), read('tlsKey'), folder, errors)
   const config: Config = {
     endpoints: readEndpoints(given.endpoint, env, errors),
@@ -130,7 +137,7 @@ export function parseConfig(
     tls,
     keyFolders: [...(tls === undefined ? [] : [dirname(tls.key)]), ...secretFolders(env, folder)],
     log: parse('log', logLevel, 'info'),
-    ...readAccess(env, folder, shared, errors),
+    ...readAccess(env, folder, requiredKeys, errors),
   }
   return errors.length > 0 ? { ok: false, errors } : { ok: true, config: freeze(config) }
 }
