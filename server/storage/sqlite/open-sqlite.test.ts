@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../open.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
+import { MAX_IDLE_LOG } from './open-sqlite.ts'
 
 let folder: string
 let data: string
@@ -33,6 +34,22 @@ test('creates a data folder and files that only the owner can read', async () =>
   for (const file of ['gatehouse.sqlite', 'gatehouse.sqlite-wal', 'lock.sqlite']) {
     expect(mode(join(data, file))).toBe('600')
   }
+  await store.close()
+})
+
+test('truncates the write-ahead log after a snapshot for which it had to grow', async () => {
+  const store = await openStore({ data }, 'node')
+  const write = (name: string, value: string) =>
+    store.db.insertInto('settings').values({ name, value }).execute()
+  const logSize = () => statSync(join(data, 'gatehouse.sqlite-wal')).size
+  const snapshot = await store.openSnapshot()
+  const value = 'x'.repeat(4 * 1024 * 1024)
+  for (let at = 0; logSize() <= MAX_IDLE_LOG; at++) await write(String(at), value)
+  await snapshot[Symbol.asyncDispose]()
+  // The first copies the log into the database, the second begins it again.
+  await write('first', '')
+  await write('second', '')
+  expect(logSize()).toBe(MAX_IDLE_LOG)
   await store.close()
 })
 

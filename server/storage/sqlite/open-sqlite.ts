@@ -32,6 +32,12 @@ const busyTimeout = { writing: 5, reading: 1_000 } as const
  */
 const readCache = 32 * 1024
 
+/**
+ * Size to which the write-ahead log is truncated once all of it was copied into the database, bytes.
+ * By default, SQLite keeps the space that it needed once, such as during an export.
+ */
+export const MAX_IDLE_LOG = 64 * 1024 * 1024
+
 const RESTART =
   'The database file was deleted, moved or replaced. Put it back, or restore a backup and restart the node.'
 
@@ -62,6 +68,7 @@ export async function openSqlite(
     await enableWal(writer)
     writer.exec('pragma synchronous = full')
     writer.exec('pragma foreign_keys = on')
+    writer.exec(`pragma journal_size_limit = ${MAX_IDLE_LOG}`)
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeout.reading })
     reader.exec(`pragma cache_size = -${readCache}`)
     // Closed before the writer: the last connection deletes the log, which a read-only one cannot
