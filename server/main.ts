@@ -39,6 +39,14 @@ async function fail(error: unknown): Promise<void> {
   process.exitCode = 1
 }
 
+// Without a listener, the error would end the process, and a running node with it.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // A command such as `head` closes the pipe once it has read enough.
+  if (code !== 'EPIPE') printError(`The output could not be written: ${message}.`)
+  process.exitCode = 1
+})
+process.stderr.on('error', () => {})
+
 handleEarlySignals(process)
 await createProgram(version, carryOut)
   .parseAsync(process.argv.slice(2), { from: 'user' })

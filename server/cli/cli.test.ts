@@ -66,6 +66,12 @@ describe('gatehouse', () => {
     expect(ended.err.trim().split('\n')).toHaveLength(3)
   })
 
+  it('exits with code 1 and without a stack trace if its output cannot be written', async () => {
+    const { child, ended } = gatehouse('--help')
+    child.stdout?.destroy()
+    expect(await ended).toEqual({ code: 1, out: '', err: '' })
+  })
+
   it('exits with code 1 and a message if no endpoint can be opened at the first start', async () => {
     const folder = join(data, 'never')
     const flags = ['--data', folder, '--endpoint', 'tcp://192.0.2.1:8531']
