@@ -166,6 +166,10 @@ describe('gatehouse endpoint, beside a running node', () => {
       err: expect.stringContaining('not an IPv4 address'),
     })
     expect(await command('add', address, '--databases', '1a')).toMatchObject({ code: 1 })
+    expect(await command('add', address, '--databases', ',')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('at least one name'),
+    })
   })
 })
 

@@ -4,6 +4,7 @@ import { formatAddress } from '../../contract/endpoints/address.ts'
 import { readAddress } from '../../endpoints/address.ts'
 import { createMapping } from '../../endpoints/registry/mapping/mapping.ts'
 import { writeEndpoint } from '../../endpoints/writes/endpoint-writer.ts'
+import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
@@ -13,14 +14,24 @@ import { requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 const input = z.object({
   operands: z.tuple([z.string()]),
-  options: z.object({ databases: z._default(nameList, []) }),
+  options: z.object({ databases: z.optional(nameList) }),
 })
 
 export const run: RunCommand = async (context) => {
-  const { operands, options } = input.parse(context)
+  const {
+    operands: [address],
+    options: { databases },
+  } = input.parse(context)
+  // Such as the list of two unset variables of a script.
+  if (databases?.length === 0) {
+    throw new Failure(
+      'bad-parameter',
+      '--databases must have at least one name. Omit it to serve all databases.',
+    )
+  }
   return [
     await withStore(context.config, (store) =>
-      addEndpoint(store, createRecorder(), operands[0], options.databases),
+      addEndpoint(store, createRecorder(), address, databases ?? []),
     ),
   ]
 }
