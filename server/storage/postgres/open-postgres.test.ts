@@ -1,3 +1,8 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -49,6 +54,33 @@ forEngine('postgres', (engine) => {
       select current_setting('enable_seqscan') as scans, current_setting('jit') as jit
     `.execute(store.db)
     expect(rows).toEqual([{ scans: 'off', jit: 'off' }])
+  })
+
+  test('connects to a Unix socket', async () => {
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const { username, port, pathname } = new URL(databaseUrl)
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-socket-'))
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(port), '127.0.0.1')
+      client.pipe(upstream).pipe(client)
+    })
+    proxy.listen(join(folder, '.s.PGSQL.5432'))
+    await once(proxy, 'listening')
+    for (const url of [
+      `postgres://${username}@${pathname}?host=${folder}`,
+      `postgres://${username}@${encodeURIComponent(folder)}${pathname}`,
+    ]) {
+      const local = await openStore({ databaseUrl: url }, 'tool')
+      expect((await sql`select inet_client_addr()`.execute(local.db)).rows).toHaveLength(1)
+      await local.close()
+    }
+    proxy.close()
+    await once(proxy, 'close')
+    rmSync(folder, { recursive: true })
+    const absent = `postgres://${username}@${pathname}?host=${folder}`
+    await expect(openStore({ databaseUrl: absent }, 'tool')).rejects.toThrow(
+      `PostgreSQL at ${folder}:5432${pathname} cannot be used`,
+    )
   })
 
   test('connects through a pooler that rejects settings as parameters of the connection', async () => {

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { Failure, systemCode } from '../../failure.ts'
 import { ConnectionLimits } from '../availability/connection-limits.ts'
 import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
@@ -153,15 +153,27 @@ async function readRevision(pool: GuardedPool): Promise<number> {
   }
 }
 
-/** Returns host and database of the URL, without user and password. */
+/**
+ * Returns host, port and database of the URL, without user and password. The host of a Unix socket
+ * is its folder.
+ *
+ * @throws Failure `unavailable` if `pg` cannot parse the URL, or cannot read a file that it names.
+ */
 export function locationOf(databaseUrl: string): string {
-  // No `cause`: the error of the URL parser contains the whole URL, including the password.
-  if (!URL.canParse(databaseUrl)) {
-    throw new Failure('unavailable', 'The database URL is invalid.')
+  try {
+    if (!/^postgres(?:ql)?:/.test(databaseUrl)) throw invalidUrl()
+    const { host, port, database } = new pg.Client({ connectionString: databaseUrl })
+    return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'EACCES') {
+      throw new Failure('unavailable', `A file of the database URL: ${(error as Error).message}.`)
+    }
+    throw invalidUrl()
   }
-  const { host, pathname } = new URL(databaseUrl)
-  return `${host}${pathname}`
 }
+
+/** Without `cause`: the error of the URL parser may contain the whole URL, including the password. */
+const invalidUrl = () => new Failure('unavailable', 'The database URL is invalid.')
 
 /**
  * Opens the first connection.
