@@ -33,6 +33,25 @@ test('reports a missing database', async () => {
   })
 })
 
+test('rejects a database that cannot store every text', async () => {
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') })
+  await admin.connect()
+  const url = new URL(inject('postgresUrl'))
+  url.pathname = `latin1_${process.pid}`
+  const name = url.pathname.slice(1)
+  await admin.query(`
+    create database ${name} encoding 'LATIN1' locale_provider libc locale 'C' template template0`)
+  try {
+    await expect(openStore({ databaseUrl: url.href }, 'node')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('has the encoding LATIN1'),
+    })
+  } finally {
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+  }
+})
+
 test('rejects an invalid URL without repeating it', async () => {
   const refused = await openStore({ databaseUrl: 's3cret' }, 'node').catch((error) => error)
   expect(refused).toMatchObject({

@@ -37,7 +37,7 @@ export async function openPostgres(
   const connections = createPool(databaseUrl)
   const { pool } = connections
   try {
-    await untilAvailable(() => openFirstConnection(pool))
+    await untilAvailable(() => openFirstConnection(pool, location))
   } catch (error) {
     await pool.end()
     if (!(error instanceof StoreUnavailable) && !isRejectedByServer(error)) throw error
@@ -179,13 +179,20 @@ const invalidUrl = () => new Failure('unavailable', 'The database URL is invalid
  * Opens the first connection.
  *
  * @throws StoreUnavailable if a later attempt may succeed; otherwise the error of the server, such
- * as a wrong password.
+ * as a wrong password; Failure `unavailable` if the encoding of the database is not UTF-8.
  */
-async function openFirstConnection(pool: pg.Pool): Promise<void> {
-  try {
-    await pool.query('select 1')
-  } catch (error) {
-    if (isRejectedByServer(error) && !/^53/.test(systemCode(error) ?? '')) throw error
-    throw new StoreUnavailable(undefined, { cause: error })
-  }
+async function openFirstConnection(pool: pg.Pool, location: string): Promise<void> {
+  const { rows } = await pool
+    .query<{ server_encoding: string }>('show server_encoding')
+    .catch((error: unknown) => {
+      if (isRejectedByServer(error) && !/^53/.test(systemCode(error) ?? '')) throw error
+      throw new StoreUnavailable(undefined, { cause: error })
+    })
+  const encoding = rows[0]?.server_encoding
+  if (encoding === 'UTF8') return
+  throw new Failure(
+    'unavailable',
+    `PostgreSQL at ${location} cannot be used: the database has the encoding ${encoding}, which ` +
+      'cannot store every text. Create it with the encoding UTF8.',
+  )
 }
