@@ -52,6 +52,17 @@ describe('parseConfig', () => {
     })
   })
 
+  it('rejects a variable whose name is nearly that of a setting, and ignores others', () => {
+    const others = { GATEHOUSE_SERVICE_HOST: '10.0.0.1', GATEHOUSE_PORT: 'tcp://10.0.0.1:80' }
+    expect(errors({}, { ...KEYS, ...others, GATEHOUSE_SECRET_KEY_FILE: '' })).toEqual([])
+    expect(errors({}, { GATEHOUSE_DATABSE_URL: 'postgres://h/d' })).toEqual([
+      'GATEHOUSE_DATABSE_URL is not a setting. Did you mean GATEHOUSE_DATABASE_URL?',
+    ])
+    expect(errors({}, { GATEHOUSE_OPERATER_KEY_FILE: 'key' })).toEqual([
+      'GATEHOUSE_OPERATER_KEY_FILE is not a setting. Did you mean GATEHOUSE_OPERATOR_KEY_FILE?',
+    ])
+  })
+
   it('returns frozen values', () => {
     const frozen = config({ endpoint: ['tcp://a:1'] })
     expect(Object.isFrozen(frozen) && Object.isFrozen(frozen.endpoints)).toBe(true)

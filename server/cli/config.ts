@@ -14,6 +14,7 @@ import {
   readSecret,
   splitList,
 } from './config-access.ts'
+import { findMisspeltVariables } from './misspelt-variables.ts'
 import { LOG_LEVELS, type LogLevel, SETTINGS } from './settings.ts'
 
 /** The configuration of a node. Frozen. */
@@ -106,7 +107,7 @@ export function parseConfig(
   folder: string,
   command = 'start',
 ): ParsedConfig {
-  const errors: string[] = []
+  const errors = findMisspeltVariables(env)
   const given = givenFlags.parse(flags)
 
   const read = (name: SettingName): ConfiguredValue => {
