@@ -204,6 +204,22 @@ test('Closing a panel that the search opened does not skip the page before it', 
   await expectBackLeavesPage(page)
 })
 
+test('A panel whose link is clicked twice closes with one step back', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  await gatehouse.signIn(page, '/_console/databases')
+  const panel = page.getByRole('dialog', { name: 'Database shop' })
+  for (let n = 0; n < 3; n++) {
+    await nav(page, 'shop').click()
+    await expect(panel).toBeVisible()
+  }
+  await page.goBack()
+  await expect(panel).toHaveCount(0)
+  await expect(page).toHaveURL(/\/databases$/)
+})
+
 test('A panel that is opened twice closes with one step back', async ({ page, gatehouse }) => {
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, consolePath)

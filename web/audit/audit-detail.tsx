@@ -11,7 +11,7 @@ import { diffFields } from './diff-fields.ts'
 /** Details of an audit row: the state before and after, the time, the caller, and the hash. */
 export function AuditDetail({ row }: { row: AuditRow }) {
   const mayRestore = useHasRole('operator')
-  const { opening } = useDialogNavigation()
+  const { link } = useDialogNavigation()
   const lines = diffFields(row.before, row.after)
   return (
     <div className={classes.detail}>
@@ -46,9 +46,8 @@ export function AuditDetail({ row }: { row: AuditRow }) {
             <Link
               to="/activity/restore"
               search={(now) => ({ ...now, row: `${row.seq}` })}
-              state={opening}
-              resetScroll={false}
               {...props}
+              {...link}
             />
           )}
         >

@@ -27,5 +27,5 @@ export function useDatabasesLocation() {
       sort: (sort: DatabaseSort) => dialogs.replace(at('/databases', { sort })),
     }
   }, [dialogs])
-  return { search, ...actions, opening: dialogs.opening }
+  return { search, ...actions, link: dialogs.link }
 }

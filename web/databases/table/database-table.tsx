@@ -101,7 +101,7 @@ function Gap({ height }: { height: number }) {
 function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   const { row, index, unreached } = props
   const { name, collections, documents, bytes, measured } = row
-  const { search, drop, opening } = useDatabasesLocation()
+  const { search, drop, link } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
   const counted = measured === null ? 'Counting…' : `Counted ${exactTime(Date.parse(measured))}`
   const isSystem = name === '_system'
@@ -117,8 +117,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
         <Link
           to="/databases"
           search={(now) => readDatabasesSearch({ q: now.q, sort: now.sort, open: name })}
-          state={opening}
-          resetScroll={false}
+          {...link}
           className={`mono ${classes.name}`}
         >
           {name}

@@ -6,14 +6,13 @@ import classes from './document-table.module.css'
 
 /** The id of a document, which opens it. */
 export function DocumentLink({ id, tabIndex }: { id: string; tabIndex?: number }) {
-  const { opening } = useDialogNavigation()
+  const { link } = useDialogNavigation()
   return (
     <Link
       tabIndex={tabIndex}
       to="."
       search={(now: DocumentsSearch) => ({ ...withoutDialog(now), open: id })}
-      state={opening}
-      resetScroll={false}
+      {...link}
       className={`mono ${classes.id}`}
       dir="auto"
     >

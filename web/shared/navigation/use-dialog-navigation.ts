@@ -4,7 +4,7 @@ import {
   type NavigateOptions,
   useRouter,
 } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { type MouseEvent, useMemo } from 'react'
 
 /** A location within the console, as `navigate` takes it. */
 type Target = NavigateOptions<AnyRouter>
@@ -12,8 +12,12 @@ type Target = NavigateOptions<AnyRouter>
 export interface DialogNavigation {
   /** Opens a dialog or panel. */
   open(target: Target): void
-  /** The `state` of a link that opens a dialog or panel. */
-  opening(): HistoryState
+  /** The props of a link that opens a dialog or panel. */
+  readonly link: {
+    readonly state: () => HistoryState
+    readonly resetScroll: false
+    readonly onClick: (event: MouseEvent<HTMLAnchorElement>) => void
+  }
   /** Closes the dialog or panel: goes back to a URL beneath it, or replaces it by another URL. */
   close(target: Target): void
   /** Changes the URL and keeps what is open. */
@@ -84,7 +88,16 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     })
     history.go(-steps)
   }
-  return { open, opening, close, replace }
+  const link = {
+    state: opening,
+    resetScroll: false,
+    onClick: (event: MouseEvent<HTMLAnchorElement>) => {
+      const opensTab = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
+      // The dialog or panel is already open.
+      if (!opensTab && toKey(event.currentTarget.href) === here()) event.preventDefault()
+    },
+  } as const
+  return { open, link, close, replace }
 }
 
 /**
