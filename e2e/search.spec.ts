@@ -28,7 +28,12 @@ test('The search finds pages, actions, databases and endpoints by keyboard', asy
   )
   await page.keyboard.press('ArrowDown')
   await expect(results.nth(1)).toHaveAttribute('aria-selected', 'true')
-  await page.keyboard.press('ArrowUp')
+  // A page up or down stops at the ends of the list.
+  await page.keyboard.press('PageUp')
+  await expect(results.first()).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.press('PageDown')
+  await expect(results.last()).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.press('PageUp')
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\/documents\/shop$/)
   await expect(search).toBeHidden()

@@ -67,7 +67,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
           setQuestion(text)
           setActive(0)
         }}
-        onStep={(step) => setActive((at + step + flat.length) % Math.max(flat.length, 1))}
+        onStep={(steps) => setActive(stepFrom(at, steps, flat.length))}
         onChoose={() => go(flat[at])}
         onClose={onClose}
       />
@@ -85,6 +85,15 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
     </Dialog>
   )
 }
+
+/**
+ * Returns the index of the result `steps` away. A single step wraps around at the ends; a page stops
+ * there.
+ */
+const stepFrom = (at: number, steps: number, count: number): number =>
+  Math.abs(steps) === 1
+    ? (at + steps + count) % Math.max(count, 1)
+    : Math.max(0, Math.min(at + steps, count - 1))
 
 const formatCount = (shown: number, all: number): string =>
   shown < all
