@@ -184,6 +184,27 @@ test.describe('During a grace period', () => {
       browserErrors.allow(/^http 404 GET .*\/traffic$/)
       const { address, port } = await added(gatehouse, 'blog')
       await gatehouse.signIn(page, panelPath(address))
+test('The error of a retry disappears once the endpoint is open', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 409 POST .*\/retry$/)
+  const { address, port } = await added(gatehouse)
+  await gatehouse.stop()
+  const other = await listen(port)
+  await gatehouse.restart()
+  await gatehouse.signIn(page, panelPath(address))
+  const state = panelOf(page, address).getByRole('region', { name: 'State' })
+  await state.getByRole('button', { name: 'Try now' }).click()
+  const error = state.getByRole('alert')
+  await expect(error).toContainText('EADDRINUSE')
+  await other.close()
+  await gatehouse.post(`/_db/_system/_api/listener/${encodeURIComponent(address)}/retry`, {})
+  await expect(state).toContainText('Listening')
+  await expect(error).toBeHidden()
+})
+
       const panel = panelOf(page, address)
       await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
       const token = await gatehouse.token()

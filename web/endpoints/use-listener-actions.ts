@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, readJson } from '../app/api.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { listenersQuery } from './queries.ts'
@@ -18,10 +18,21 @@ export function useListenerActions() {
       announce(action === 'retry' ? `${address} is open.` : `${address} is closed.`),
     onSettled: () => queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
   })
+  const { data: isUnchanged } = useQuery({
+    ...listenersQuery,
+    enabled: error !== null,
+    select: (list) => {
+      const state = variables?.action === 'retry' ? 'failed' : 'draining'
+      return list.some((one) => one.endpoint === variables?.address && one.state === state)
+    },
+  })
   return {
     retry: (address: string) => mutate({ action: 'retry', address }),
     cut: (address: string) => mutate({ action: 'close', address }),
-    /** The error of the last action. */
-    problem: error === null ? undefined : `${variables?.address}: ${error.message}`,
+    /** The error of the last action, until the endpoint is open or closed after all. */
+    problem:
+      error === null || isUnchanged === false
+        ? undefined
+        : `${variables?.address}: ${error.message}`,
   }
 }
