@@ -88,6 +88,16 @@ test('The panel leaves the table usable and closes by going back', async ({ page
   await expect(panelOf(page, first)).toContainText('You are here')
   await expect(panelOf(page, address)).toBeHidden()
 
+  // The button that has the focus is replaced with the panel's content.
+  await panelOf(page, first).getByRole('button', { name: 'Edit mapping' }).focus()
+  await page.goBack()
+  await expect(panelOf(page, address)).toBeVisible()
+  await expect(heading).toBeFocused()
+  await rowOf(page, first).focus()
+  await page.keyboard.press('t')
+  const tryIt = panelOf(page, first).getByRole('heading', { name: 'Try it' })
+  await expect(tryIt).toBeFocused()
+  await expect(tryIt).toBeInViewport()
   await page.goBack()
   await expect(panelOf(page, address)).toBeVisible()
   await page.goBack()
@@ -174,16 +184,6 @@ test('A failed endpoint is retried on demand when its port is free', async ({
   await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
 })
 
-test.describe('During a grace period', () => {
-  freshTest.use({ drain: 30 })
-
-  freshTest(
-    'The panel of a removed endpoint stays open, and its connections can be closed',
-    async ({ page, gatehouse, browserErrors }) => {
-      // The page may request the traffic of the removed endpoint once more.
-      browserErrors.allow(/^http 404 GET .*\/traffic$/)
-      const { address, port } = await added(gatehouse, 'blog')
-      await gatehouse.signIn(page, panelPath(address))
 test('The error of a retry disappears once the endpoint is open', async ({
   page,
   gatehouse,
@@ -205,6 +205,16 @@ test('The error of a retry disappears once the endpoint is open', async ({
   await expect(error).toBeHidden()
 })
 
+test.describe('During a grace period', () => {
+  freshTest.use({ drain: 30 })
+
+  freshTest(
+    'The panel of a removed endpoint stays open, and its connections can be closed',
+    async ({ page, gatehouse, browserErrors }) => {
+      // The page may request the traffic of the removed endpoint once more.
+      browserErrors.allow(/^http 404 GET .*\/traffic$/)
+      const { address, port } = await added(gatehouse, 'blog')
+      await gatehouse.signIn(page, panelPath(address))
       const panel = panelOf(page, address)
       await expect(panel.getByRole('region', { name: 'State' })).toContainText('Listening')
       const token = await gatehouse.token()

@@ -106,7 +106,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       open: ({ address }: EndpointRow) => open(address),
       tryIt: ({ address }: EndpointRow) => {
         open(address)
-        showTryIt()
+        showTryIt(address)
       },
       ...changes,
     },
@@ -218,16 +218,22 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
 }
 
 /**
- * Scrolls to the "Try it" section of the panel, retrying for up to 120 frames until it is rendered.
+ * Scrolls to the "Try it" section of the panel of an endpoint, retrying for up to 120 frames until it
+ * is rendered.
  */
-function showTryIt(tries = 120): void {
-  const parts = [...document.querySelectorAll<HTMLElement>('[data-panel] h3')]
+function showTryIt(address: string, tries = 120): void {
+  const panel = document.querySelector('[data-panel]')
+  // The panel may still show another endpoint.
+  const parts =
+    panel?.querySelector('h2')?.textContent === address
+      ? [...panel.querySelectorAll<HTMLElement>('h3')]
+      : []
   const part = parts.find(({ textContent }) => textContent === 'Try it')
   if (part !== undefined) {
     part.tabIndex = -1
     part.scrollIntoView({ block: 'start' })
     part.focus({ preventScroll: true })
-  } else if (tries > 0) requestAnimationFrame(() => showTryIt(tries - 1))
+  } else if (tries > 0) requestAnimationFrame(() => showTryIt(address, tries - 1))
 }
 
 /** Returns the row in the tab order. */

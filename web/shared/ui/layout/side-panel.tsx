@@ -33,7 +33,7 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
   const narrow = useNarrowScreen()
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
-  useFocus(heading, props.backTo)
+  useFocus(heading, title, props.backTo)
   useEscape('panel', onClose)
   return (
     <FocusTrap active={narrow}>
@@ -64,8 +64,15 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
   )
 }
 
-/** Focuses the heading on open and restores the focus on close. */
-function useFocus(heading: RefObject<HTMLHeadingElement | null>, backTo: () => HTMLElement | null) {
+/**
+ * Focuses the heading on open, and when another item replaces the element that has the focus.
+ * Restores the focus on close.
+ */
+function useFocus(
+  heading: RefObject<HTMLHeadingElement | null>,
+  title: string,
+  backTo: () => HTMLElement | null,
+) {
   const latest = useRef(backTo)
   latest.current = backTo
   // Before the first paint, so that no key press goes elsewhere.
@@ -83,4 +90,8 @@ function useFocus(heading: RefObject<HTMLHeadingElement | null>, backTo: () => H
       })
     }
   }, [heading])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after the item has changed
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
+  }, [heading, title])
 }
