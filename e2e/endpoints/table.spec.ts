@@ -269,6 +269,24 @@ test('Rows are selected and removed by keyboard without losing the focus', async
   await expect(page.getByText('1 selected')).toBeVisible()
 })
 
+test('The menu of a row that someone else removes closes and stays closed', async ({
+  page,
+  gatehouse,
+}) => {
+  const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  const add = () => gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+  await add()
+  await gatehouse.signIn(page, consolePath)
+  await page.getByRole('button', { name: `Actions for ${endpoint}` }).click()
+  await expect(page.getByRole('menuitem').first()).toBeFocused()
+  await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(endpoint)}`)
+  await expect(page.getByRole('menu')).toBeHidden()
+  await expect(page.locator('[data-row]:focus')).toHaveCount(1)
+  await add()
+  await expect(rowOf(page, endpoint)).toContainText('Listening')
+  await expect(page.getByRole('menu')).toBeHidden()
+})
+
 test('Rows do not move when another console changes endpoints', async ({
   page,
   gatehouse,

@@ -17,7 +17,7 @@ import type { EndpointRow } from './model/endpoint-rows.ts'
 import { searchTexts, withState } from './model/list/endpoint-filter.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './model/list/endpoint-sort.ts'
 import type { LiveFigures } from './model/live-figures.ts'
-import { revealRow } from './model/reveal-row.ts'
+import { activeRow, revealRow } from './model/reveal-row.ts'
 import { EndpointCounts } from './table/endpoint-counts.tsx'
 import { EndpointFilterField } from './table/endpoint-filter-field.tsx'
 import { EndpointList } from './table/endpoint-list.tsx'
@@ -90,6 +90,8 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       }
     : undefined
   const menuRow = menu && rows.find(({ id }) => id === menu.id)
+  // Otherwise the menu would open again if the endpoint is added again.
+  if (menu !== undefined && menuRow === undefined) setMenu(undefined)
   const shows = {
     rows: shown,
     here,
@@ -235,9 +237,6 @@ function showTryIt(address: string, tries = 120): void {
     part.focus({ preventScroll: true })
   } else if (tries > 0) requestAnimationFrame(() => showTryIt(address, tries - 1))
 }
-
-/** Returns the row in the tab order. */
-const activeRow = () => document.querySelector<HTMLElement>('[data-row][tabindex="0"]')
 
 /** Moves the focus to the rows, because the pressed button disappears. */
 const focusActiveRow = () => setTimeout(() => activeRow()?.focus())

@@ -1,5 +1,5 @@
 import { Menu } from '@mantine/core'
-import type { Ref } from 'react'
+import { type Ref, useEffect } from 'react'
 import {
   IconAdjustments,
   IconCopy,
@@ -9,6 +9,7 @@ import {
 } from '../../../shared/ui/icon/icons.tsx'
 import { useEscape } from '../../../shared/ui/overlay/use-escape.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
+import { activeRow } from '../../model/reveal-row.ts'
 import classes from './endpoint-menu.module.css'
 
 export interface EndpointMenuProps {
@@ -37,6 +38,15 @@ export function EndpointMenu(props: EndpointMenuProps) {
     button.focus()
   }
   useEscape('dialog', leave)
+  useEffect(
+    () => () => {
+      // The menu disappears with its row if someone else removes the endpoint.
+      setTimeout(() => {
+        if (document.activeElement === document.body) activeRow()?.focus()
+      })
+    },
+    [],
+  )
   // The focus returns to the button before the action may move it into a dialog.
   const act = (action: (row: EndpointRow) => void) => () => {
     onClose()
