@@ -99,6 +99,35 @@ test('Delete asks for confirmation, and Ctrl Z undoes the removal', async ({ pag
   })
 })
 
+test('A removal that ends after its dialog was closed leaves another dialog open', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+  await gatehouse.signIn(page, consolePath)
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/_api\/endpoint\//, async (route) => {
+    await released.promise
+    await route.continue()
+  })
+  await rowOf(page, address).focus()
+  await page.keyboard.press('Delete')
+  const sent = page.waitForRequest((request) => request.method() === 'DELETE')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  await sent
+  await page.keyboard.press('Escape')
+  await expect(rowOf(page, address)).toBeFocused()
+  await page.keyboard.press('n')
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await form.getByLabel('Port').fill('8530')
+  released.resolve()
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    `${address} was removed.`,
+  )
+  await expect(form.getByLabel('Port')).toHaveValue('8530')
+})
+
 test('A failed undo shows the reason and can be retried', async ({
   page,
   gatehouse,

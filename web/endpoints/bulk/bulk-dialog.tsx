@@ -71,7 +71,7 @@ function ChangeDialog(props: Props) {
   const [name, setName] = useState('')
   const [submitted, setAsked] = useState(false)
   const check = useChangeGuard(rows)
-  const bulkChange = useBulkChange(here, onClose)
+  const bulkChange = useBulkChange(here)
   const input = { action, name: name.trim(), rows, selected, here }
   const plan = planBulk(input)
   const count = selected.size
@@ -85,7 +85,7 @@ function ChangeDialog(props: Props) {
     setAsked(true)
     if (!named || plan.tasks.length === 0 || guard.refused !== undefined || bulkChange.isPending)
       return
-    bulkChange.mutate({ plan, guard })
+    bulkChange.mutate({ plan, guard }, { onSuccess: onClose })
   }
   const field = {
     label: 'Database',

@@ -8,7 +8,7 @@ import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
 
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
-export function useBulkChange(here: string, onStarted: () => void) {
+export function useBulkChange(here: string) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
@@ -32,7 +32,6 @@ export function useBulkChange(here: string, onStarted: () => void) {
           undo.offerConsole(change, otherConsole),
         )
       }
-      onStarted()
     },
   })
 }

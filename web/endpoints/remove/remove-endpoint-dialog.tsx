@@ -23,7 +23,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { close, add } = useEndpointsLocation()
   const { data: figures } = useQuery(figuresQuery([address], false))
   const [neighbor] = useState(() => neighborOf(address, rows))
-  const remove = useRemoval(close)
+  const remove = useRemoval()
   useEffect(() => void preloadUndo(), [])
 
   const row = rows.find(({ id }) => id === address)
@@ -63,7 +63,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
       confirm={{
         label: guardedLabel(guard, 'Remove', 'Remove endpoint'),
         busy: remove.isPending,
-        run: () => remove.mutate({ row, guard }),
+        run: () => remove.mutate({ row, guard }, { onSuccess: close }),
       }}
     >
       <GuardNotice guard={guard} />

@@ -19,7 +19,7 @@ export interface RemovalInput {
  * Removes an endpoint. Then offers to undo it or, if the page is disconnected, links to the console
  * at another endpoint.
  */
-export function useRemoval(onDone: () => void) {
+export function useRemoval() {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ row, guard }: RemovalInput) => {
@@ -39,7 +39,6 @@ export function useRemoval(onDone: () => void) {
       if (removed && !disconnects) undo.offer([change])
       if (otherConsole !== undefined) undo.offerConsole(change, otherConsole)
       void refetchEndpoints(queryClient, [address])
-      onDone()
     },
   })
 }

@@ -67,7 +67,7 @@ function Restore({ row, rows, onClose }: RestoreProps) {
   const address = row.target
   const now = rows.find((each) => each.id === address)?.databases ?? null
   const plan = planRestore(row, now)
-  const restore = useRestore(onClose)
+  const restore = useRestore()
   const dialog = { title: `Restore ${address}?`, name: address, onClose }
   // The dialog is still closing, and the plan now says that there is nothing to restore.
   if (restore.isSuccess) return null
@@ -94,7 +94,7 @@ function Restore({ row, rows, onClose }: RestoreProps) {
           label: guardedLabel(guard, 'Restore', labelOf(change)),
           busy: restore.isPending,
           harmless: !guard.disconnects && change.after !== null,
-          run: () => restore.mutate({ change, guard }),
+          run: () => restore.mutate({ change, guard }, { onSuccess: onClose }),
         },
       })}
     >

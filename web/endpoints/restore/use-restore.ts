@@ -7,7 +7,7 @@ import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 
 /** Restores an earlier state of an endpoint, and offers to undo it. */
-export function useRestore(onRestored: () => void) {
+export function useRestore() {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ change, guard }: { change: EndpointChange; guard: ChangeGuard }) => {
@@ -20,7 +20,6 @@ export function useRestore(onRestored: () => void) {
       announce(`${change.address} was restored.`)
       if (!guard.disconnects) undo.offer([change])
       if (guard.otherConsole !== undefined) undo.offerConsole(change, guard.otherConsole)
-      onRestored()
     },
     onSettled: (_, __, { change: { address } }) => void refetchEndpoints(queryClient, [address]),
   })
