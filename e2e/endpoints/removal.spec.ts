@@ -99,6 +99,27 @@ test('Delete asks for confirmation, and Ctrl Z undoes the removal', async ({ pag
   })
 })
 
+test('After a removal, the focus is on the displayed row that takes its place', async ({
+  page,
+  gatehouse,
+}) => {
+  const ports = [await gatehouse.freePort(), await gatehouse.freePort(), await gatehouse.freePort()]
+  const [first = '', hidden = '', last = ''] = ports
+    .toSorted((a, b) => a - b)
+    .map((port) => `tcp://127.0.0.1:${port}`)
+  const add = (endpoint: string, name: string) =>
+    gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: [name] })
+  await add(first, 'shop')
+  await add(hidden, 'news')
+  await add(last, 'shop')
+  await gatehouse.signIn(page, `${consolePath}?q=shop`)
+  await rowOf(page, first).focus()
+  await page.keyboard.press('Delete')
+  await page.getByRole('button', { name: 'Remove endpoint' }).click()
+  await expect(rowOf(page, first)).toBeHidden()
+  await expect(rowOf(page, last)).toBeFocused()
+})
+
 test('A removal that ends after its dialog was closed leaves another dialog open', async ({
   page,
   gatehouse,

@@ -8,7 +8,7 @@ import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { revealRow } from '../model/reveal-row.ts'
+import { activeRow, revealRow } from '../model/reveal-row.ts'
 import { figuresQuery } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { preloadUndo } from './undo-outlet.tsx'
@@ -22,7 +22,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { address, rows } = props
   const { close, add } = useEndpointsLocation()
   const { data: figures } = useQuery(figuresQuery([address], false))
-  const [neighbor] = useState(() => neighborOf(address, rows))
+  const [neighbor] = useState(() => neighborOf(address))
   const remove = useRemoval()
   useEffect(() => void preloadUndo(), [])
 
@@ -36,8 +36,10 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
     onClose: close,
     keep: 'Keep it',
     error: remove.error?.message ?? '',
-    returnTo: () =>
-      revealRow(address) === null && neighbor !== undefined ? revealRow(neighbor) : undefined,
+    returnTo: () => {
+      if (revealRow(address) !== null) return undefined
+      return (neighbor === undefined ? null : revealRow(neighbor)) ?? activeRow()
+    },
   }
   if (guard.refused !== undefined) {
     return (
@@ -81,8 +83,9 @@ function withFigures(
   return { ...row, connections: open.reduce((sum, { connections }) => sum + connections, 0) }
 }
 
-/** Returns the row that takes the place of a removed one. */
-function neighborOf(address: string, rows: readonly EndpointRow[]): string | undefined {
-  const at = rows.findIndex(({ id }) => id === address)
-  return (rows[at + 1] ?? rows[at - 1])?.id
+/** Returns the id of the displayed row that takes the place of a removed one. */
+function neighborOf(address: string): string | undefined {
+  const row = document.querySelector(`[data-row="${CSS.escape(address)}"]`)
+  const rows = [row?.nextElementSibling, row?.previousElementSibling]
+  return rows.flatMap((each) => (each as HTMLElement | null | undefined)?.dataset.row ?? [])[0]
 }
