@@ -12,6 +12,7 @@ function steps(over: Partial<Parameters<typeof saveInSteps>[0]> = {}) {
     send: vi.fn(async () => {}),
     wasApplied: vi.fn(async () => true),
     pause: vi.fn(async () => {}),
+    signal: new AbortController().signal,
     onStage: (stage: SaveStage) => {
       if (stages.at(-1) !== stage) stages.push(stage)
     },
@@ -68,6 +69,14 @@ test('a rejection is final', async () => {
   const made = steps({ send: () => Promise.reject(refusal) })
   await expect(saveInSteps(made)).rejects.toBe(refusal)
   expect(made.wasApplied).not.toHaveBeenCalled()
+})
+
+test('a save that is cancelled during the check is not sent', async () => {
+  const controller = new AbortController()
+  const check = async () => controller.abort(new Error('closed'))
+  const made = steps({ check, signal: controller.signal })
+  await expect(saveInSteps(made)).rejects.toThrow('closed')
+  expect(made.send).not.toHaveBeenCalled()
 })
 
 test('a cancelled save stops waiting', async () => {

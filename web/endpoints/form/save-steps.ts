@@ -15,8 +15,10 @@ export interface SaveSteps {
   readonly send: () => Promise<unknown>
   /** Resolves with whether the change was applied. */
   readonly wasApplied: () => Promise<boolean>
-  /** Waits before the next attempt, counted from 0. Rejects when the save is cancelled. */
+  /** Waits before the next attempt, counted from 0. Rejects if `signal` is aborted. */
   readonly pause: (tries: number) => Promise<void>
+  /** Cancels the save, unless the change was already sent. */
+  readonly signal: AbortSignal
   readonly onStage: (stage: SaveStage) => void
 }
 
@@ -28,13 +30,14 @@ export class NotApplied extends Error {
 /**
  * Sends a change once, and resolves when it is known to be applied. While the server is
  * unreachable, it waits before sending. If the response is lost, it never resends: it checks until
- * it knows the result. Rejects with the server's rejection, with {@link NotApplied}, or as `pause`
- * does.
+ * it knows the result. Rejects with the server's rejection, with {@link NotApplied}, or, if the save
+ * is cancelled, with the reason of the signal.
  */
 export async function saveInSteps(steps: SaveSteps): Promise<void> {
-  const { check, send, wasApplied, onStage } = steps
+  const { check, send, wasApplied, signal, onStage } = steps
   onStage('saving')
   await retryUntilResponse(check, steps, 'waiting')
+  signal.throwIfAborted()
   onStage('saving')
   try {
     await send()

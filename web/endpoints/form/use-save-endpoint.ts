@@ -18,9 +18,6 @@ export interface EndpointSave extends Precondition {
 /** Delays between attempts, ms; the last one repeats. */
 const RETRY_DELAYS_MS = [300, 600, 1_000, 2_000] as const
 
-/** The save was cancelled, because the form was closed or edited. */
-class SaveCancelled extends Error {}
-
 /**
  * Saves an endpoint. It waits while the server is unreachable, checks the result if the response is
  * lost, and refetches the endpoint before it reports success. Unmounting the form stops the
@@ -59,6 +56,7 @@ export function useSaveEndpoint() {
           return found !== undefined && sameMapping(found.databases, record.databases)
         },
         pause: (tries) => pause(RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS[3], controller.signal),
+        signal: controller.signal,
         onStage: (next) => {
           if (!controller.signal.aborted) setStage(next)
         },
@@ -86,11 +84,11 @@ export function useSaveEndpoint() {
 
 const pause = (time: number, signal: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
-    if (signal.aborted) reject(new SaveCancelled())
+    if (signal.aborted) reject(signal.reason)
     const timer = setTimeout(resolve, time)
     signal.addEventListener('abort', () => {
       clearTimeout(timer)
-      reject(new SaveCancelled())
+      reject(signal.reason)
     })
   })
 
