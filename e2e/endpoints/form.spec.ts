@@ -350,6 +350,40 @@ test('A lost response is resolved by checking the server', async ({
   await expect(rowOf(page, `tcp://127.0.0.1:${other}`)).toContainText('Listening')
 })
 
+test('A save that ends after its form was closed can be undone and leaves another form open', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, consolePath)
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/_api\/endpoint$/, async (route) => {
+    if (route.request().method() === 'POST') await released.promise
+    await route.continue()
+  })
+  await chooseInMenu(page, address, 'Edit mapping')
+  await page.getByRole('button', { name: 'Remove blog' }).click()
+  const sent = page.waitForRequest((request) => request.method() === 'POST')
+  await page.keyboard.press('Control+Enter')
+  await sent
+  await page.keyboard.press('Escape')
+  await expect(rowOf(page, address)).toBeFocused()
+  await page.keyboard.press('n')
+  await addForm(page).getByLabel('Port').fill('8530')
+  released.resolve()
+  const bar = page.getByRole('region', { name: 'Last change' })
+  await expect(bar).toContainText(`The mapping of ${address} was saved.`)
+  await expect(addForm(page).getByLabel('Port')).toHaveValue('8530')
+  await page.keyboard.press('Escape')
+  await bar.getByRole('button', { name: 'Undo' }).click()
+  await expect(bar).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['blog', 'shop'])
+  // The saved input is not offered again.
+  await chooseInMenu(page, address, 'Edit mapping')
+  await expect(names(page)).toHaveText([/^blog/, /^shop/])
+  await expect(page.getByText('Your unsaved input was restored.')).toBeHidden()
+})
+
 sessionTest(
   'An edit continues after the session ends and the person signs in again',
   async ({ page, gatehouse, browserErrors }) => {

@@ -55,7 +55,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   })
   const draft = form.values
   const [added, setAdded] = useState<string>()
-  const { stage, save, stopWaiting } = useSaveEndpoint()
+  const { stage, save, stopWaiting } = useSaveEndpoint(close)
   const found = useAddressCheck(draft, taken)
   // Once the endpoint is added, the check would report its own address as taken.
   const addressProblem = stage === 'idle' && added === undefined ? found : undefined
@@ -64,10 +64,6 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
     if (reason !== undefined) announce(reason)
   }, [reason])
 
-  const leave = () => {
-    form.deleteDraft()
-    close()
-  }
   const submit = () => {
     // An address typed as the host is split before validation if the field still has the focus.
     form.change(withAddressSplit(draft))
@@ -79,7 +75,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
           onSuccess: () => {
             announce(`${address} was added.`)
             setAdded(address)
-            leave()
+            form.deleteDraft()
           },
           onError: (error) =>
             form.showErrors(

@@ -45,10 +45,6 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { close } = useEndpointsLocation()
   const { data: existing } = useQuery(databasesQuery)
   const { draft, form, theirs, inConflict } = mapping
-  const leave = () => {
-    form.deleteDraft()
-    close()
-  }
   const gone = row === undefined
   const mapped = draft.reach === 'all' || draft.names.length > 0
   const after = draftMapping(draft)
@@ -61,8 +57,9 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
       if (change !== undefined && guard?.disconnects === false) undo.offer([change])
       if (change !== undefined && guard?.otherConsole !== undefined)
         undo.offerConsole(change, guard.otherConsole)
-      leave()
+      form.deleteDraft()
     },
+    close,
     onErrors: form.showErrors,
     // The change disconnects this page, so the bar must be loaded before it.
     prepare: guard?.disconnects === true ? preloadUndo : undefined,

@@ -20,16 +20,29 @@ const RETRY_DELAYS_MS = [300, 600, 1_000, 2_000] as const
 
 /**
  * Saves an endpoint. It waits while the server is unreachable, checks the result if the response is
- * lost, and refetches the endpoint before it reports success. Unmounting the form stops the
- * waiting.
+ * lost, and refetches the endpoint before it reports success. Unmounting the form cancels a save that
+ * was not sent; one that was sent continues.
+ *
+ * @param close closes the form. Called after a success, unless the form was closed before.
  */
-export function useSaveEndpoint() {
+export function useSaveEndpoint(close: () => void) {
   const queryClient = useQueryClient()
   const { person } = usePresence()
   const [stage, setStage] = useState<SaveStage>('idle')
   const cancel = useRef<() => void>(undefined)
-  useEffect(() => () => cancel.current?.(), [])
+  const isOpen = useRef(true)
+  useEffect(() => {
+    isOpen.current = true
+    return () => {
+      isOpen.current = false
+      cancel.current?.()
+    }
+  }, [])
 
+  const closeIfOpen = () => {
+    // Another form may be open by now.
+    if (isOpen.current) close()
+  }
   const save = async (
     { address, databases, ...condition }: EndpointSave,
     callbacks: {
@@ -50,7 +63,10 @@ export function useSaveEndpoint() {
           const why = validateSession(person, await queryClient.fetchQuery(freshSession))
           if (why !== undefined) throw new Error(why)
         },
-        send: () => postEndpoint(record, condition),
+        send: () => {
+          cancel.current = undefined
+          return postEndpoint(record, condition)
+        },
         wasApplied: async () => {
           const found = await readEndpoint(address)
           return found !== undefined && sameMapping(found.databases, record.databases)
@@ -62,10 +78,11 @@ export function useSaveEndpoint() {
         },
       })
       await refetchEndpoints(queryClient, [address])
-      if (!controller.signal.aborted) callbacks.onSuccess()
+      callbacks.onSuccess()
+      closeIfOpen()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)
-      if (!controller.signal.aborted) callbacks.onError(error as Error)
+      if (!controller.signal.aborted && isOpen.current) callbacks.onError(error as Error)
     } finally {
       if (!controller.signal.aborted) setStage('idle')
     }
@@ -73,6 +90,7 @@ export function useSaveEndpoint() {
   return {
     stage,
     save,
+    closeIfOpen,
     /** Cancels a save that has not been sent. A save that was sent continues. */
     stopWaiting: () => {
       if (stage !== 'waiting') return

@@ -25,12 +25,14 @@ export function useSaveMapping(
     /** Receives the applied change; `undefined` if another user saved the same mapping. */
     readonly onSaved: (change: EndpointChange | undefined) => void
     readonly onErrors: (errors: FieldErrors) => void
+    /** Closes the form. */
+    readonly close: () => void
     /** Called before the mapping is sent. */
     readonly prepare?: (() => Promise<void>) | undefined
   },
 ) {
   const queryClient = useQueryClient()
-  const { stage, save, stopWaiting } = useSaveEndpoint()
+  const { stage, save, closeIfOpen, stopWaiting } = useSaveEndpoint(callbacks.close)
   // The draft may change while a save waits.
   const latest = useRef(mapping)
   latest.current = mapping
@@ -75,7 +77,10 @@ export function useSaveMapping(
     const { found, revision } = now
     // The page shows that the endpoint was removed.
     if (found === undefined) return callbacks.onErrors({})
-    if (sameMapping(found.databases, databases)) return callbacks.onSaved(undefined)
+    if (sameMapping(found.databases, databases)) {
+      callbacks.onSaved(undefined)
+      return closeIfOpen()
+    }
     const sameAsBefore = sameMapping(found.databases, latest.current.base)
     if (sameAsBefore && revision !== undefined && again) return run({ revision }, false)
     return callbacks.onErrors({ form: CONFLICT_MESSAGE })
