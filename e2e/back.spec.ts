@@ -192,7 +192,7 @@ test('Closing a panel that the search opened does not skip the page before it', 
   await expect(rowOf(page, own)).toBeVisible()
   const search = async (text: string) => {
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').fill(text)
+    await page.getByRole('combobox', { name: /^Search/ }).fill(text)
     await page.keyboard.press('Enter')
   }
   await search('Activity')
@@ -201,6 +201,29 @@ test('Closing a panel that the search opened does not skip the page before it', 
   await expect(page.getByRole('dialog', { name: own, exact: true })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expectBackLeavesPage(page)
+})
+
+test('A search result that is beneath the search adds nothing to the history', async ({
+  page,
+  gatehouse,
+}) => {
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, '/_console/activity')
+  await nav(page, 'Endpoints').click()
+  await rowOf(page, own).focus()
+  await page.keyboard.press('Enter')
+  const panel = page.getByRole('dialog', { name: own, exact: true })
+  for (const [text, count] of [
+    [own, 1],
+    ['Endpoints', 0],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill(text)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('combobox')).toBeHidden()
+    await expect(panel).toHaveCount(count)
+  }
   await expectBackLeavesPage(page)
 })
 

@@ -1,9 +1,9 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
 import { databasesQuery, endpointsQuery } from '../app/queries.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { usePresence } from '../shared/session/person.ts'
 import { Dialog } from '../shared/ui/overlay/dialog.tsx'
 import { find } from './match.ts'
@@ -113,14 +113,13 @@ function groupItems(items: readonly Item[], person: string): readonly Group[] {
 }
 
 function useSelectResult(person: string) {
-  const navigate = useNavigate()
+  const { leave } = useDialogNavigation()
   const { open, close } = useLayer()
   const { setColorScheme } = useMantineColorScheme()
   return ({ id, target }: Item) => {
     rememberId(person, id)
-    // Replaces the history entry of the search, so that Back leads to the page before it.
-    if ('to' in target)
-      void navigate({ ...target, hash: '', replace: true, state: true } as { to: string })
+    // The search leaves no history entry, so that Back leads to the page before it.
+    if ('to' in target) leave({ ...target, hash: '' })
     else if (target.act === 'keys') open('keys')
     else {
       setColorScheme(target.act)

@@ -20,6 +20,8 @@ export interface DialogNavigation {
   }
   /** Closes the dialog or panel: goes back to a URL beneath it, or replaces it by another URL. */
   close(target: Target): void
+  /** Leaves a dialog for any URL: goes back to it if it is beneath, or replaces the dialog by it. */
+  leave(target: Target): void
   /** Changes the URL and keeps what is open. */
   replace(target: Target): void
 }
@@ -78,10 +80,15 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     // A second step back would leave the page, or another page was opened already.
     if (closing !== undefined || pageOf(here()) !== pageOf(key)) return
     const steps = stepsBack(trail(), key)
-    if (steps === undefined) {
-      replace(target)
-      return
-    }
+    if (steps === undefined) replace(target)
+    else goBack(steps)
+  }
+  const leave = (target: Target) => {
+    const steps = closing === undefined ? stepsBack(trail(), keyOf(target)) : undefined
+    if (steps === undefined) void router.navigate({ ...target, replace: true, state: true })
+    else goBack(steps)
+  }
+  const goBack = (steps: number) => {
     keepsScroll = true
     closing = nextPopstate().then(() => {
       closing = undefined
@@ -97,7 +104,7 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
       if (!opensTab && toKey(event.currentTarget.href) === here()) event.preventDefault()
     },
   } as const
-  return { open, link, close, replace }
+  return { open, link, close, leave, replace }
 }
 
 /**
