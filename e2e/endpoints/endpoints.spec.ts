@@ -204,6 +204,11 @@ test('The filter shows how many rows it hides and is part of the URL', async ({
   await expect(page.getByRole('searchbox', { name: 'Filter endpoints' })).toHaveValue(
     '853 state:draining',
   )
+  const count = (name: string) => page.getByRole('button', { name, exact: true })
+  await page.getByRole('searchbox').fill('state:failed state:draining')
+  await expect(count('1 endpoint')).toHaveAttribute('aria-pressed', 'false')
+  await expect(count('0 failed')).toHaveAttribute('aria-pressed', 'true')
+  await expect(count('0 draining')).toHaveAttribute('aria-pressed', 'true')
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(page.getByRole('rowheader')).toHaveCount(1)
 })

@@ -1,6 +1,6 @@
 import type { BadgeState } from '../../shared/ui/feedback/state-badge.tsx'
 import { countRows, type EndpointRow } from '../model/endpoint-rows.ts'
-import { selectedState } from '../model/list/endpoint-filter.ts'
+import { parseFilter } from '../model/list/endpoint-filter.ts'
 import { formatCount } from '../model/traffic.ts'
 import classes from './endpoint-counts.module.css'
 
@@ -19,23 +19,24 @@ const states = ['listening', 'failed', 'opening', 'draining', 'elsewhere', 'unkn
  */
 export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) {
   const counts = countRows(rows)
-  const chosen = selectedState(filter)
+  const { states: chosen } = parseFilter(filter)
+  const isOnly = (state: BadgeState) => chosen.length === 1 && chosen[0] === state
   const total = `${formatCount(counts.endpoints)} ${counts.endpoints === 1 ? 'endpoint' : 'endpoints'}`
   return (
     <fieldset className={classes.counts}>
       <legend className="visually-hidden">Show endpoints by state</legend>
-      <button type="button" aria-pressed={chosen === undefined} onClick={() => onChoose(undefined)}>
+      <button type="button" aria-pressed={chosen.length === 0} onClick={() => onChoose(undefined)}>
         {total}
       </button>
       {states
-        .filter((state) => counts[state] > 0 || state === chosen)
+        .filter((state) => counts[state] > 0 || chosen.includes(state))
         .map((state) => (
           <button
             key={state}
             type="button"
             data-state={state}
-            aria-pressed={chosen === state}
-            onClick={() => onChoose(chosen === state ? undefined : state)}
+            aria-pressed={chosen.includes(state)}
+            onClick={() => onChoose(isOnly(state) ? undefined : state)}
           >
             {formatCount(counts[state])} {state}
           </button>

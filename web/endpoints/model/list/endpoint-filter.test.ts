@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { joinRows } from '../endpoint-rows.ts'
-import {
-  formatNoMatch,
-  matchesFilter,
-  parseFilter,
-  selectedState,
-  withState,
-} from './endpoint-filter.ts'
+import { formatNoMatch, matchesFilter, parseFilter, withState } from './endpoint-filter.ts'
 
 const rows = joinRows(
   [
@@ -42,8 +36,6 @@ describe('the filter', () => {
 test('a count replaces the state of the filter and keeps the rest', () => {
   expect(withState('853 state:failed db:shop', 'draining')).toBe('state:draining 853 db:shop')
   expect(withState('state:failed 853', undefined)).toBe('853')
-  expect(selectedState('state:failed 853')).toBe('failed')
-  expect(selectedState('state:failed state:opening')).toBeUndefined()
 })
 
 test.each([

@@ -81,12 +81,6 @@ export function searchTexts(rows: readonly EndpointRow[]): readonly string[] {
   return texts
 }
 
-/** Returns the state of a filter that has exactly one. */
-export const selectedState = (text: string): string | undefined => {
-  const { states } = parseFilter(text)
-  return states.length === 1 ? states[0] : undefined
-}
-
 /** Returns a filter with its states replaced by one or none. */
 export function withState(text: string, state: BadgeState | undefined): string {
   const others = text.split(/\s+/).filter((word) => word !== '' && !/^state:/i.test(word))
