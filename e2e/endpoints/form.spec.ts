@@ -103,6 +103,19 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual(['news', 'blog', 'shop'])
 })
 
+test('At 320 px the names in a mapping are readable', async ({ page, gatehouse }) => {
+  const long = 'a_database_with_a_name_that_is_longer_than_a_line'
+  const address = await endpoint(gatehouse, 'news', long)
+  await page.setViewportSize({ width: 320, height: 640 })
+  await gatehouse.signIn(page, `${consolePath}?edit=${encodeURIComponent(address)}`)
+  for (const name of ['news', long]) {
+    const item = names(page).filter({ hasText: new RegExp(`^${name}`) })
+    await expect(item).toContainText('does not exist yet')
+    const text = item.getByText(name, { exact: true })
+    expect(await text.evaluate((at) => at.scrollWidth - at.clientWidth)).toBeLessThanOrEqual(0)
+  }
+})
+
 test('Changing a mapping under traffic fails no request of an open connection', async ({
   page,
   gatehouse,

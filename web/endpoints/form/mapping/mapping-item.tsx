@@ -43,9 +43,11 @@ export function MappingItem(props: MappingItemProps) {
     >
       <span className={classes.handle} {...listeners}>
         <IconGripVertical className={classes.grip} />
-        <span className={`mono ${classes.name}`}>{name}</span>
-        {first && <span className={classes.note}>default</span>}
-        {missing && <span className={classes.note}>does not exist yet</span>}
+        <span className={classes.text}>
+          <span className="mono">{name}</span>
+          {first && <span className={classes.note}>default</span>}
+          {missing && <span className={classes.note}>does not exist yet</span>}
+        </span>
       </span>
       <span className={classes.actions}>
         <IconButton
