@@ -1,4 +1,5 @@
 import { type ParseError, parse } from 'jsonc-parser'
+import type { DocumentFields } from '../../../server/contract/document.ts'
 
 /** The text of a new document. */
 export const NEW_DOCUMENT = '{\n  \n}'
@@ -12,15 +13,17 @@ export const formatJson = (json: string): string => JSON.stringify(JSON.parse(js
 export const minifyJson = (json: string): string =>
   json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"?|\s+/gs, (part) => (part.startsWith('"') ? part : ''))
 
-/** Returns whether two JSON texts are the same document, ignoring the order of fields. */
-export const sameDocument = (a: string, b: string): boolean =>
-  sortedJson(JSON.parse(a)) === sortedJson(JSON.parse(b))
+/** Returns whether a stored document is the one that was sent, whose id can be omitted. */
+export function sameDocument(stored: string, sent: string): boolean {
+  const document = JSON.parse(stored) as DocumentFields
+  return sortedJson(document) === sortedJson({ id: document.id, ...JSON.parse(sent) })
+}
 
 /** Returns a canonical text: values that differ only in the order of fields have the same text. */
 export const sortedJson = (json: unknown): string =>
   JSON.stringify(json, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   )
 
