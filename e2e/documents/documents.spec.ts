@@ -211,6 +211,39 @@ test('A document that someone else deleted can be created again', async ({
   await expect(dialogOf(page, 'There is no document one')).toBeVisible()
 })
 
+test('A value that another document has in a unique index is an error of the text, not a conflict', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 4(?:04|09|12) (?:GET|PUT) .*\/_db\/blog\/articles\/one$/)
+  await makeBlog(gatehouse, [
+    { id: 'one', email: 'ada@example.org' },
+    { id: 'two', email: 'grace@example.org' },
+  ])
+  await gatehouse.put('/_db/blog/_index/articles/by-email', { fields: ['email'], unique: true })
+  const states = async () => (await gatehouse.get('/_db/blog/_index/articles')).body
+  await expect.poll(states).toMatchObject([{ state: 'ready' }])
+  await gatehouse.signIn(page, `${ARTICLES}?edit=one`)
+  const expectTaken = async () => {
+    await editorOf(page).fill('{ "email": "grace@example.org" }')
+    await page.keyboard.press('Control+Enter')
+    await expect(editorOf(page)).toHaveAccessibleDescription(/by-email/)
+    await expect(editorOf(page)).toBeFocused()
+    await expect(page.getByText('Someone changed this document')).toBeHidden()
+  }
+  await expectTaken()
+  // Also if the document is created again.
+  await gatehouse.delete('/_db/blog/articles/one')
+  await editorOf(page).fill('{ "email": "new@example.org" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByText('Someone deleted this document.')).toBeVisible()
+  await expectTaken()
+  await editorOf(page).fill('{ "email": "new@example.org" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Document one')).toContainText('"email": "new@example.org"')
+})
+
 test('A schema is set, enforced and removed', async ({ page, gatehouse, browserErrors }) => {
   browserErrors.allow(/^http 404 GET .*\/_schema\/articles$/)
   browserErrors.allow(/^http 422 PUT .*\/_schema\/articles$/)

@@ -14,7 +14,7 @@ interface NewDocument {
  *
  * @throws ApiFailure 409 if its id is taken.
  */
-export async function createDocument({ collectionRef, json }: NewDocument) {
+async function createDocument({ collectionRef, json }: NewDocument) {
   const { param, collection } = collectionClient(collectionRef)
   return readStoredDocument(
     collection.$post({ param }, { headers: JSON_TYPE, init: { body: json } }),

@@ -11,7 +11,6 @@ import { sameDocument } from '../editor/document-text.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
-import { createDocument } from './create-document.ts'
 
 interface DocumentSave {
   readonly id: string
@@ -27,13 +26,14 @@ interface DocumentSave {
  */
 async function saveDocument(collectionRef: CollectionRef, save: DocumentSave) {
   const { id, json, etag } = save
+  const { param, document } = documentClient(collectionRef, id)
+  const condition: Record<string, string> =
+    etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag }
+  const headers = { ...JSON_TYPE, ...condition }
   try {
-    if (etag === undefined) return await createDocument({ collectionRef, json: withId(json, id) })
-    const { param, document } = documentClient(collectionRef, id)
-    const headers = { ...JSON_TYPE, 'If-Match': etag }
     return await readStoredDocument(document.$put({ param }, { headers, init: { body: json } }))
   } catch (error) {
-    if (!hasStatus(error, 404, 409, 412)) throw error
+    if (!hasStatus(error, 404, 412)) throw error
     const current = await readCurrent(collectionRef, id)
     // The response to an earlier save was lost, but the server stored the document.
     if (current !== null && sameDocument(current.json, json)) return current
@@ -65,12 +65,4 @@ export function useSaveDocument(
       onSaved()
     },
   })
-}
-
-/** Adds the original id to the JSON if it contains none, so that a recreated document keeps it. */
-function withId(json: string, id: string): string {
-  const fields = JSON.parse(json) as Record<string, unknown>
-  if (Object.hasOwn(fields, 'id')) return json
-  const rest = json.slice(1)
-  return `{"id":${JSON.stringify(id)}${rest === '}' ? '' : ','}${rest}`
 }
