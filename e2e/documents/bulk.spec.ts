@@ -212,6 +212,10 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await page.getByRole('button', { name: 'Import' }).click()
   await form.getByLabel('Or paste documents').fill('id\tkind')
   await expect(form.getByLabel('Format')).toContainText('Detected: Tab-separated values')
+  // Every object of JavaScript has a property with this name.
+  await form.getByLabel('Or paste documents').fill('{"constructor": "Lotus"}\n{"year": 1962}')
+  await expect(form.getByRole('columnheader')).toHaveText(['constructortext', 'yearnumber'])
+  await expect(form.getByRole('cell')).toHaveText(['Lotus', '–', '–', '1962'])
   await form.getByLabel('Or paste documents').fill('id;kind\nprice;3,50')
   await expect(form.getByLabel('Format')).toContainText('Detected: CSV with semicolons')
   await expect(form.getByRole('cell', { name: '3,50' })).toBeVisible()

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { valueAt } from '../../../server/contract/field-path.ts'
 import { formatCell } from '../model/format-cell.ts'
 import classes from './import-dialog.module.css'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
@@ -59,14 +60,14 @@ export function ImportPreview({ source, text, format, failure }: ImportPreviewPr
                 {documents.map((document, at) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: documents may have no id yet
                   <tr key={at}>
-                    {fields.map(({ field }) => (
-                      <td
-                        key={field}
-                        dir={typeof document[field] === 'string' ? 'auto' : undefined}
-                      >
-                        {formatCell(document[field]).text}
-                      </td>
-                    ))}
+                    {fields.map(({ field }) => {
+                      const { text, kind } = formatCell(valueAt(document, [field]))
+                      return (
+                        <td key={field} dir={kind === 'text' ? 'auto' : undefined}>
+                          {text}
+                        </td>
+                      )
+                    })}
                   </tr>
                 ))}
               </tbody>

@@ -188,6 +188,13 @@ test.each<[ImportFormat, string, string]>([
   ['csv', 'a,\n1,2', 'The header is invalid. The column "" of the header is'],
   ['ndjson', '{"a":1}\n{"a":1,"a":2}', 'Line 2: The key "a" occurs twice.'],
   ['ndjson', '{"a":1}\n{"a"', 'Line 2: This is not JSON.'],
+test('A preview shows fields with the names of properties that every object has', () => {
+  expect(preview('{"constructor":"Lotus"}\n{"__proto__":1}', 'ndjson').fields).toEqual([
+    { field: 'constructor', types: 'text' },
+    { field: '__proto__', types: 'number' },
+  ])
+})
+
   ['json', '[{"a":1}, 7]', 'Document 2: A document must be a JSON object.'],
   ['json', 'a', 'JSON begins with [ or {.'],
   ['json', '[{"a":1}, {"a', 'The array is not closed'],

@@ -1,4 +1,6 @@
+import { valueAt } from '../../../server/contract/field-path.ts'
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
+import type { Json } from '../../../server/contract/strict-json.ts'
 import {
   createArraySplitter,
   createDecoder,
@@ -15,7 +17,7 @@ const FIELDS = 12
 /** Number of bytes of a file that a preview reads. */
 export const PREVIEW_BYTES = 64 * 1024
 
-type Fields = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, Json>>
 
 /** The first documents of a source. */
 export interface Preview {
@@ -40,7 +42,7 @@ export function previewSource(begin: Uint8Array, format: ImportFormat, isWhole: 
   return {
     fields: names.slice(0, FIELDS).map((field) => ({
       field,
-      types: [...new Set(documents.flatMap((each) => typeOf(each[field])))].join(', '),
+      types: [...new Set(documents.flatMap((each) => typeOf(valueAt(each, [field]))))].join(', '),
     })),
     documents,
     error,
