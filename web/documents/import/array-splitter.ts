@@ -1,9 +1,19 @@
 const [TAB, NEWLINE, RETURN, SPACE, BOM] = [0x09, 0x0a, 0x0d, 0x20, 0xfeff]
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN, CLOSE, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 const isSpace = (code: number) =>
   code === SPACE || code === NEWLINE || code === RETURN || code === TAB || code === BOM
+
+/** Returns whether a character is part of a number or word, such as `true`. */
+const isWord = (code: number) =>
+  code !== QUOTE &&
+  code !== COMMA &&
+  code !== COLON &&
+  code !== OPEN &&
+  code !== CLOSE &&
+  code !== OPEN_OBJECT &&
+  code !== CLOSE_OBJECT
 
 /**
  * Turns the text of a JSON array, or of objects one after another, in any parts, into lines with one
@@ -23,14 +33,16 @@ export interface ArraySplitter {
 }
 
 /**
- * Returns a splitter. Whitespace between tokens is removed. Elements are not checked; the server
- * reports those that are not JSON.
+ * Returns a splitter. Whitespace between tokens is removed, unless it separates two numbers or words.
+ * Elements are not checked; the server reports those that are not JSON.
  */
 export function createArraySplitter(): ArraySplitter {
   let isJson: boolean | undefined
   let isArray = false
   let depth = 0
   let [isString, isEscaped, isElement] = [false, false, false]
+  /** Whether the last token was a number or word, and whether whitespace follows it. */
+  let [wasWord, isAfterSpace] = [false, false]
   let [isOver, hasTextAfterEnd] = [false, false]
   const endLine = () => {
     const line = isElement ? '\n' : ''
@@ -71,6 +83,12 @@ export function createArraySplitter(): ArraySplitter {
         const isEnd = depth === 0 && (code === COMMA || (code === CLOSE && isArray))
         if (!isBegin && !isEnd && !isSpace(code)) {
           isElement = true
+          if (wasWord && isAfterSpace && isWord(code)) {
+            lines += `${part.slice(from, at)} `
+            from = at
+          }
+          wasWord = isWord(code)
+          isAfterSpace = false
           if (code === QUOTE) isString = true
           else if (code === OPEN || code === OPEN_OBJECT) depth++
           else if (code === CLOSE || code === CLOSE_OBJECT) depth--
@@ -82,15 +100,19 @@ export function createArraySplitter(): ArraySplitter {
         }
         lines += part.slice(from, at)
         from = at + 1
-        if (isString) lines += ' '
-        else if (isBegin) {
+        if (isString) {
+          // Not JSON either, but it does not end the line.
+          lines += '\t'
+          isEscaped = false
+        } else if (isBegin) {
           isArray = code === OPEN
           isJson = isArray
           isOver = !isArray
         } else if (isEnd) {
           lines += endLine()
           isOver = code === CLOSE
-        }
+          wasWord = false
+        } else isAfterSpace = true
       }
       return isOver ? lines : lines + part.slice(from)
     },

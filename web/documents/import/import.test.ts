@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { createArraySplitter, toLines } from './array-splitter.ts'
+import { createArraySplitter, errorAtEnd, toLines } from './array-splitter.ts'
 import { formatErrors } from './import-errors.ts'
 import { PREVIEW_BYTES, previewSource } from './preview.ts'
 import { detectFormat, type ImportFormat } from './read-source.ts'
@@ -29,8 +29,11 @@ test.each([
 })
 
 /** Splits a text in parts of these sizes, and the rest at once. */
-function splitParts(text: string, sizes: readonly number[]): string {
-  const { write, end } = createArraySplitter()
+function splitParts(
+  text: string,
+  sizes: readonly number[],
+  { write, end } = createArraySplitter(),
+): string {
   let [lines, at] = ['', 0]
   for (const size of [...sizes, text.length]) {
     lines += write(text.slice(at, at + size))
@@ -100,7 +103,31 @@ test('The elements of an array are kept as they are written, with its errors', (
   expect(split('[{"n": 12345678901234567890}, {"n": 1.0}]')).toBe(
     '{"n":12345678901234567890}\n{"n":1.0}\n',
   )
-  expect(split('[{"a": 1},, 7 "b\nc')).toBe('{"a":1}\n7"b c\n')
+  expect(split('[{"a": 1},, 7 "b\nc')).toBe('{"a":1}\n7"b\tc\n')
+  expect(split('[{"n": 1 000}, {"a": "b\\\n"}, {}]')).toBe('{"n":1 000}\n{"a":"b\\\t"}\n{}\n')
+})
+
+test('Text that is not JSON does not become JSON', () => {
+  const tokens = ['1', 'true', '"a"', '"\n"', '"\\\n"', ' ', '\n', '{', '}', '[', ']', ':']
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }))
+  const isJson = (text: string) => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...tokens), { maxLength: 5 }), sizes, (text, parts) => {
+      const array = `[${text.join('')}]`
+      const splitter = createArraySplitter()
+      const lines = splitParts(array, parts, splitter).split('\n').filter(Boolean)
+      const isAccepted = errorAtEnd(splitter) === undefined && lines.every(isJson)
+      expect(isAccepted).toBe(isJson(array))
+    }),
+    { numRuns: 3_000 },
+  )
 })
 
 test('A large array becomes lines, and other text is rejected', async () => {
@@ -161,6 +188,13 @@ test('A preview reads cells that are separated by semicolons or tabs', () => {
   expect(preview('id\tprice\n1\t3,50', 'tabs').documents).toEqual(documents)
 })
 
+test('A preview shows fields with the names of properties that every object has', () => {
+  expect(preview('{"constructor":"Lotus"}\n{"__proto__":1}', 'ndjson').fields).toEqual([
+    { field: 'constructor', types: 'text' },
+    { field: '__proto__', types: 'number' },
+  ])
+})
+
 test.each([
   ['-0', 'text'],
   ['1e400', 'text'],
@@ -188,18 +222,13 @@ test.each<[ImportFormat, string, string]>([
   ['csv', 'a,\n1,2', 'The header is invalid. The column "" of the header is'],
   ['ndjson', '{"a":1}\n{"a":1,"a":2}', 'Line 2: The key "a" occurs twice.'],
   ['ndjson', '{"a":1}\n{"a"', 'Line 2: This is not JSON.'],
-test('A preview shows fields with the names of properties that every object has', () => {
-  expect(preview('{"constructor":"Lotus"}\n{"__proto__":1}', 'ndjson').fields).toEqual([
-    { field: 'constructor', types: 'text' },
-    { field: '__proto__', types: 'number' },
-  ])
-})
-
   ['json', '[{"a":1}, 7]', 'Document 2: A document must be a JSON object.'],
   ['json', 'a', 'JSON begins with [ or {.'],
   ['json', '[{"a":1}, {"a', 'The array is not closed'],
   ['json', '{"a":1}]\n{"a":2}', 'Document 2: This is not JSON.'],
   ['json', '{\n"a":\n1 }\n[]', 'Document 2: A document must be a JSON object.'],
+  ['json', '[{"a":1 000}]', 'Document 1: This is not JSON.'],
+  ['json', '[{"a":"b\nc"}]', 'Document 1: This is not JSON.'],
 ])('The preview of %s reports what the server rejects in %j', (format, text, error) => {
   expect(preview(text, format).error).toContain(error)
 })
