@@ -334,6 +334,41 @@ test('Long names, several lines and text from right to left fit the table', asyn
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
 })
 
+test('Names and values are filtered with the spaces that are part of them', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [
+    { id: 'one', ' price': '\u00a0three' },
+    { id: 'two', ' price': '3' },
+  ])
+  await gatehouse.signIn(page, ARTICLES)
+  const ids = page.getByRole('rowheader')
+  await expect(ids).toHaveText(['one', 'two'])
+  await page.keyboard.press('/')
+  await page.keyboard.type('pri')
+  await page.getByRole('option', { name: 'price' }).click()
+  await page.getByRole('combobox', { name: 'Value' }).fill('three')
+  await page.getByRole('option', { name: 'three' }).click()
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveText(['one'])
+  await expect(page).toHaveURL(/filter=%2520price%3D%C2%A0three$/)
+  await page.getByRole('button', { name: /^Edit the filter/ }).click()
+  await page.getByRole('combobox', { name: 'Value' }).fill('3')
+  await page.keyboard.press('Enter')
+  await expect(ids).toHaveText(['two'])
+
+  await page.goto(`${ARTICLES}/indexes?create=1`)
+  const form = dialogOf(page, 'Create index of articles')
+  await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('pri')
+  await form.getByRole('option', { name: 'price' }).click()
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toBeHidden()
+  expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
+    { fields: [' price'] },
+  ])
+})
+
 test('Names and values from right to left do not change the order of the text around them', async ({
   page,
   gatehouse,

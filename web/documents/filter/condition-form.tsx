@@ -14,7 +14,7 @@ import {
   printValues,
   toCondition,
 } from '../model/conditions.ts'
-import { splitUnescaped } from '../model/field-path.ts'
+import { parseField, splitUnescaped } from '../model/field-path.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'
@@ -41,12 +41,14 @@ const schema = z.object({
 /** Builds one filter from a field, an operator and a value. */
 export function ConditionForm(props: ConditionFormProps) {
   const { collectionRef, condition, onSave, onCancel } = props
-  const form = useDraftForm({ initialValues: toValues(condition), schema })
-  const { field, choice, value } = form.values
+  const initialValues = toValues(condition)
+  const form = useDraftForm({ initialValues, schema })
+  const { choice, value } = form.values
   const suggestions = useFilterSuggestions(collectionRef)
   const fields = useMemo(suggestions.fields, [])
+  const field = parseField(form.values.field, [initialValues.field, ...fields])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
-  const values = useMemo(() => suggestions.values(field.trim()), [field])
+  const values = useMemo(() => suggestions.values(field), [field])
   const element = useRef<HTMLFormElement>(null)
   useEffect(() => element.current?.querySelector('input')?.focus(), [])
   useEscape('field', () => element.current?.contains(document.activeElement) === true && onCancel())
@@ -54,11 +56,10 @@ export function ConditionForm(props: ConditionFormProps) {
   const takesValue = choice !== 'exists' && choice !== 'missing'
   const submit = () =>
     form.submit(() => {
-      const name = field.trim()
-      if (choice === 'missing') onSave(toCondition(name, 'exists', 'false'))
-      else if (choice === 'exists') onSave(toCondition(name, 'exists', 'true'))
-      else if (choice === 'in') onSave(toCondition(name, 'in', parseValues(value)))
-      else onSave(toCondition(name, choice as Operator, value))
+      if (choice === 'missing') onSave(toCondition(field, 'exists', 'false'))
+      else if (choice === 'exists') onSave(toCondition(field, 'exists', 'true'))
+      else if (choice === 'in') onSave(toCondition(field, 'in', parseValues(value)))
+      else onSave(toCondition(field, choice as Operator, value))
     })
   const suggests = {
     spellCheck: false,

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
-import { parseFilter } from '../model/conditions.ts'
+import { parseFilter, trimFilter } from '../model/conditions.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'
 import text from './filter-text-form.module.css'
@@ -23,7 +23,7 @@ export function FilterTextForm({ text: active, onChange, onCancel }: FilterTextF
   const submit = () => {
     const found = errorOf(typed)
     setError(found)
-    if (found === undefined) onChange(typed.trim())
+    if (found === undefined) onChange(trimFilter(typed))
   }
   return (
     <form

@@ -11,6 +11,7 @@ import { IconPlus, IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { useFilterSuggestions } from '../filter/use-filter-suggestions.ts'
+import { parseField } from '../model/field-path.ts'
 import { nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { documentsQuery } from '../queries.ts'
@@ -35,8 +36,10 @@ const schema = z.object({
   ),
 })
 
-const fieldsOf = ({ fields }: IndexDraft) =>
-  fields.map(({ field, order }) => order + field.trim()).filter((field) => !/^-?$/.test(field))
+const fieldsOf = ({ fields }: IndexDraft, known: readonly string[]) =>
+  fields
+    .map(({ field, order }) => order + parseField(field, known))
+    .filter((field) => !/^-?$/.test(field))
 
 /** Assigns an error of the server to a field. It names a member of the body, or a path parameter. */
 function toErrors(error: Error) {
@@ -58,8 +61,10 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   })
   const create = useCreateIndex(collectionRef)
   const { fields } = form.values
+  const known = suggestions.fields()
+  const chosen = fieldsOf(form.values, known)
   const automatic = nameIndex(
-    fieldsOf(form.values),
+    chosen,
     indexes.map(({ name }) => name),
   )
   const submit = () =>
@@ -67,7 +72,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
       create.mutate(
         {
           name: draft.name === '' ? automatic : draft.name,
-          fields: fieldsOf(draft),
+          fields: chosen,
           unique: draft.unique,
         },
         {
@@ -110,7 +115,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
                 aria-label={`Field ${at + 1}`}
                 placeholder="author.name"
                 classNames={{ root: classes.name, input: 'mono', option: 'mono' }}
-                data={suggestions.fields()}
+                data={known}
                 spellCheck={false}
                 autoComplete="off"
                 openOnFocus={false}
@@ -157,7 +162,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         <CodeInput
           label="Name"
           description="Leave it empty to name the index after its fields."
-          placeholder={fieldsOf(form.values).length === 0 ? 'by-author' : automatic}
+          placeholder={chosen.length === 0 ? 'by-author' : automatic}
           {...form.getInputProps('name')}
         />
         <label className={classes.unique}>

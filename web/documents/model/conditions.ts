@@ -106,7 +106,7 @@ export type ParsedFilter =
  */
 export function parseFilter(text: string): ParsedFilter {
   const conditions: Condition[] = []
-  if (text.trim() === '') return { conditions }
+  if (trimFilter(text) === '') return { conditions }
   for (const part of text.split('&')) {
     const at = part.indexOf('=')
     const name = decode(part.slice(0, at))
@@ -134,10 +134,13 @@ export function conditionsOf(text: string | undefined): readonly Condition[] {
 }
 
 const decode = (text: string) =>
-  text.trim().replace(/%(?:09|0A|0D|20|25|26|3D)/g, decodeURIComponent)
+  trimFilter(text).replace(/%(?:09|0A|0D|20|25|26|3D)/g, decodeURIComponent)
 
 const encode = (text: string) =>
   text.replace(/%(?=09|0A|0D|20|25|26|3D)|&|^[ \t\r\n]|[ \t\r\n]$/g, encodeURIComponent)
+
+/** Removes whitespace around text. Other spaces, such as no-break spaces, are part of a value. */
+export const trimFilter = (text: string): string => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
 
 /** Returns whether text is a filter, or there is none. */
 export const isFilter = (text: string | undefined): boolean =>

@@ -33,6 +33,10 @@ export const fieldLabel = (field: string): string =>
     .map((name) => (/[."]|^\s|\s$|^$/.test(name) ? JSON.stringify(name) : name))
     .join('.')
 
+/** Returns a typed field. Spaces around it are ignored, unless they are part of a known field. */
+export const parseField = (typed: string, known: readonly string[]): string =>
+  known.includes(typed) ? typed : typed.trim()
+
 /** Returns the value of a field; undefined if the document does not have it. */
 export const valueAt = (document: DocumentFields, field: string): unknown =>
   contract.valueAt(document as Json, namesOf(field))
