@@ -431,13 +431,15 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(page.getByRole('rowheader')).toHaveText(['one'])
 
   // Without a valid filter, no request may stand for all documents.
-  await page.goto(`${ARTICLES}?filter=year`)
+  await page.goto(`${ARTICLES}?filter=year&selected=*&bulk=delete`)
   await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveAccessibleDescription(
     /author=ada/,
   )
   await expect(page.getByRole('rowheader')).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Export' })).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Next' })).toHaveCount(0)
+  await expect(page.getByRole('region', { name: 'Selected documents' })).toHaveCount(0)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByRole('rowheader')).toHaveText(['one'])
   await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()

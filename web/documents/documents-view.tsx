@@ -141,16 +141,18 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           }
         </QueryResult>
       )}
-      <SelectionBar
-        collectionRef={collectionRef}
-        selection={selection}
-        hasMore={
-          query.data?.next !== undefined || list.after !== undefined || list.cursor !== undefined
-        }
-        onChoose={choice.choose}
-        onChooseAll={choice.chooseAll}
-        onClear={choice.clear}
-      />
+      {isFilter(list.filter) && (
+        <SelectionBar
+          collectionRef={collectionRef}
+          selection={selection}
+          hasMore={
+            query.data?.next !== undefined || list.after !== undefined || list.cursor !== undefined
+          }
+          onChoose={choice.choose}
+          onChooseAll={choice.chooseAll}
+          onClear={choice.clear}
+        />
+      )}
       <Pager
         next={isBefore || isGone ? undefined : query.data?.next}
         loading={isBefore || query.isLoading}
