@@ -173,6 +173,31 @@ test('The list shows the result of a job whose dialog was closed before it ended
   await expect(page.getByRole('rowheader')).toHaveCount(13)
 })
 
+test('The list shows the result of a job whose dialog was closed before it began', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, `${ARTICLES}?empty=1`)
+  await expect(page.getByRole('link', { name: 'd00' })).toBeAttached()
+  const held = Promise.withResolvers<void>()
+  let isSent = false
+  await page.route(/\/articles$/, async (route) => {
+    isSent = true
+    await held.promise
+    await route.continue()
+  })
+  const question = dialogOf(page, 'Delete all documents of articles?')
+  await question.getByRole('textbox').fill('articles')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => isSent).toBe(true)
+  await page.keyboard.press('Escape')
+  await expect(question).toBeHidden()
+  held.resolve()
+  await expect(page.getByText('12 documents of articles were deleted.')).toBeAttached()
+  await expect(page.getByText('articles contains no documents.')).toBeVisible()
+})
+
 test('A job is cancelled, and the page says what was kept', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)

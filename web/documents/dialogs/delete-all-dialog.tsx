@@ -1,21 +1,22 @@
-import { useDeleteAllDocuments } from '../mutations/delete-all-documents.ts'
+import { useStartJob } from '../mutations/start-job.ts'
+import { deleteMatching } from '../selection/change-selected.ts'
 import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteManyDialog } from './delete-many-dialog.tsx'
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */
 export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { collection } = collectionRef
+  const { database, collection } = collectionRef
   const { close, follow } = useDocumentsLocation()
   const count = useMatchingCount(collectionRef, undefined)
-  const remove = useDeleteAllDocuments()
+  const remove = useStartJob(database, () => deleteMatching(collectionRef, []))
   return (
     <DeleteManyDialog
       title={`Delete all documents of ${collection}?`}
       collection={collection}
       label="Delete all documents"
       deletion={remove}
-      onDelete={() => remove.mutate(collectionRef, { onSuccess: follow })}
+      onDelete={() => remove.mutate(undefined, { onSuccess: follow })}
       onClose={close}
     >
       <p>

@@ -1,10 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { DeleteManyDialog } from '../dialogs/delete-many-dialog.tsx'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { conditionsOf } from '../model/conditions.ts'
+import { useStartJob } from '../mutations/start-job.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { deleteEach, deleteMatching } from './change-selected.ts'
 import classes from './delete-selected-dialog.module.css'
@@ -72,11 +73,11 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
 }
 
 function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
-  const { collection } = collectionRef
+  const { database, collection } = collectionRef
   const { search, follow } = useDocumentsLocation()
   const conditions = conditionsOf(search.filter)
   const count = useMatchingCount(collectionRef, search.filter)
-  const remove = useMutation({ mutationFn: () => deleteMatching(collectionRef, conditions) })
+  const remove = useStartJob(database, () => deleteMatching(collectionRef, conditions))
   return (
     <DeleteManyDialog
       title={`Delete documents of ${collection}?`}

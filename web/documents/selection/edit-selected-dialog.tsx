@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { memo, useDeferredValue, useMemo } from 'react'
 import * as z from 'zod/mini'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
@@ -9,6 +9,7 @@ import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
 import { compareDocuments } from '../model/compare-documents.ts'
 import { conditionsOf } from '../model/conditions.ts'
+import { useStartJob } from '../mutations/start-job.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { patchEach, patchMatching } from './change-selected.ts'
@@ -38,9 +39,9 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     schema: z.object({ text: documentText }),
   })
   const change = useChangeSelected(collectionRef)
-  const start = useMutation({
-    mutationFn: (patch: string) => patchMatching(collectionRef, conditions, patch),
-  })
+  const start = useStartJob(collectionRef.database, (patch: string) =>
+    patchMatching(collectionRef, conditions, patch),
+  )
   const { text } = form.values
   const changesOf = useMemo(() => previewChanges(query.data ?? []), [query.data])
   // Up to 500 documents are compared, which must not delay typing.
