@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SessionInfo } from '../../../server/contract/access/session.ts'
-import { api, readJson } from '../../app/api.ts'
+import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { peopleQuery } from '../queries.ts'
 
 async function endSessions(person: string, sessions: readonly SessionInfo[]): Promise<void> {
   for (const { id } of sessions) {
     const param = { id: person, session: id }
-    await readJson(api._api.user[':id'].session[':session'].$delete({ param }))
+    await ignoreMissing(readJson(api._api.user[':id'].session[':session'].$delete({ param })))
   }
 }
 
