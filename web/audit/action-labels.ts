@@ -1,4 +1,5 @@
 import type { AuditAction } from '../../server/contract/audit-action.ts'
+import type { AuditNoun } from './activity-search.ts'
 
 /** Labels of the actions, such as "Endpoint added". */
 export const actionLabels: Readonly<Record<AuditAction, string>> = {
@@ -26,9 +27,10 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
 }
 
 /** Labels of the groups of actions in the filter. */
-export const nounLabels: Readonly<Record<string, string>> = {
+export const nounLabels: Readonly<Record<AuditNoun, string>> = {
   endpoint: 'Endpoints',
   database: 'Databases',
+  index: 'Indexes',
   session: 'Sessions',
   person: 'People',
   token: 'Tokens',

@@ -22,9 +22,9 @@ const kinds = [
   { value: '', label: 'Everything' },
   ...nouns.map((noun) => {
     const actions = AUDIT_ACTIONS.filter((action) => action.startsWith(`${noun}.`))
-    const all = { value: noun, label: `${nounLabels[noun] ?? noun}: all` }
+    const all = { value: noun, label: `${nounLabels[noun]}: all` }
     const each = actions.map((action) => ({ value: action, label: actionLabels[action] }))
-    return { group: nounLabels[noun] ?? noun, items: actions.length > 1 ? [all, ...each] : each }
+    return { group: nounLabels[noun], items: actions.length > 1 ? [all, ...each] : each }
   }),
 ]
 

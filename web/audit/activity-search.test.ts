@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { isFiltered, readActivitySearch, toAuditQuery } from './activity-search.ts'
+import { nounLabels } from './action-labels.ts'
+import { isFiltered, nouns, readActivitySearch, toAuditQuery } from './activity-search.ts'
 
 test('valid parameters of the URL are kept and invalid ones dropped', () => {
   const search = {
@@ -29,4 +30,8 @@ test('whitespace around a name is not part of the query', () => {
 test('an open row does not filter', () => {
   expect(isFiltered({ open: '7' })).toBe(false)
   expect(isFiltered({ who: 'a' })).toBe(true)
+})
+
+test('each group of actions has a label', () => {
+  expect(Object.keys(nounLabels).toSorted()).toEqual(nouns.toSorted())
 })

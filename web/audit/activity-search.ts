@@ -13,13 +13,18 @@ export interface ActivitySearch {
   readonly open?: string
 }
 
+type NounOf<Action> = Action extends `${infer Noun}.${string}` ? Noun : never
+
+/** What actions change, such as `endpoint`. */
+export type AuditNoun = NounOf<AuditAction>
+
 /** Nouns of the actions, in order of appearance. */
-export const nouns: readonly string[] = [
-  ...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0] ?? action)),
+export const nouns: readonly AuditNoun[] = [
+  ...new Set(AUDIT_ACTIONS.map((action) => action.split('.', 1)[0] as AuditNoun)),
 ]
 
 const isAction = (text: string): text is AuditAction =>
-  nouns.includes(text) || (AUDIT_ACTIONS as readonly string[]).includes(text)
+  ([...nouns, ...AUDIT_ACTIONS] as readonly string[]).includes(text)
 
 /** Returns whether text is a day since 1970. While a year is typed, it is earlier. */
 export const isDay = (text: string): boolean =>
