@@ -65,6 +65,30 @@ test('A change of several documents stops when the network is gone, and can be c
   expect((await gatehouse.get('/_db/blog/articles?seen=true')).body).toHaveLength(12)
 })
 
+test('Documents that cannot be loaded are not changed, and the form says so', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 403 GET /)
+  await makeBlog(gatehouse, [{ id: 'd1' }, { id: 'd2' }])
+  await gatehouse.signIn(page, `${ARTICLES}?selected=d1,d2`)
+  await page.route(/\/articles\/d2$/, (route) =>
+    route.fulfill({ status: 403, json: { id: 'forbidden', message: 'A proxy rejected it.' } }),
+  )
+  await bar(page).getByRole('button', { name: 'Edit' }).click()
+  const form = dialogOf(page, 'Edit 2 documents')
+  await expect(form.getByText('A proxy rejected it.')).toBeVisible()
+  await patch(page).fill('{ "seen": true }')
+  await form.getByRole('button', { name: 'Change documents' }).click()
+  await expect(form.getByText('The documents are not loaded yet.')).toBeVisible()
+  await page.unroute(/\/articles\/d2$/)
+  await form.getByRole('button', { name: 'Try again' }).click()
+  await expect(form.getByText('2 of 2 documents will change.')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(last(page)).toContainText('2 documents were changed.')
+})
+
 test('A session that ends during a change or an import loses neither input nor selection', async ({
   page,
   context,

@@ -59,6 +59,8 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
           },
           onError: form.showFailure,
         })
+      } else if (query.data === undefined) {
+        form.showErrors({ form: 'The documents are not loaded yet. Nothing was changed.' })
       } else if (documents.length === 0) {
         form.showErrors({ text: 'This changes none of the documents.' })
       } else {
@@ -86,7 +88,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
       <FormFrame
         form={form}
         saveLabel="Change documents"
-        busy={change.isPending || start.isPending || (!isAll && query.data === undefined)}
+        busy={change.isPending || start.isPending}
         sentences={
           isAll
             ? [`${describeMatching(conditions, count)} are changed, or none.`]
