@@ -319,9 +319,10 @@ test('Long names, several lines and text from right to left fit the table', asyn
   await makeBlog(gatehouse, [
     { id: 'one', title, ['very_long_name_'.repeat(20)]: 1 },
     { id: 'two', title: 'Two\nlines' },
+    { id: 'x'.repeat(200) },
   ])
   await gatehouse.signIn(page, ARTICLES)
-  await expect(page.getByRole('rowheader')).toHaveCount(2)
+  await expect(page.getByRole('rowheader')).toHaveCount(3)
   const heights = await page
     .locator('[data-row]')
     .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
@@ -332,6 +333,11 @@ test('Long names, several lines and text from right to left fit the table', asyn
   await page.setViewportSize({ width: 320, height: 640 })
   await expect(page.getByRole('list', { name: 'Documents of articles' })).toBeVisible()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+  // A long id does not narrow the target.
+  const widths = await page
+    .locator('label:has(input[type=checkbox])')
+    .evaluateAll((labels) => labels.map((label) => label.getBoundingClientRect().width))
+  expect(new Set(widths)).toEqual(new Set([24]))
 })
 
 test('Names and values are filtered with the spaces that are part of them', async ({
