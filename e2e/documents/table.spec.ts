@@ -340,6 +340,24 @@ test('Long names, several lines and text from right to left fit the table', asyn
   expect(new Set(widths)).toEqual(new Set([24]))
 })
 
+test('A long document is not marked as incomplete', async ({ page, gatehouse }) => {
+  const list = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `${n}` }))
+  await makeBlog(gatehouse, [
+    { id: 'long', list },
+    { id: 'short', list: [] },
+  ])
+  const matching = page.locator('.cm-matchingBracket')
+  const unmatched = page.locator('.cm-nonmatchingBracket')
+  const enter = (id: string) =>
+    page.getByRole('textbox', { name: `Document ${id} as JSON` }).press('ArrowRight')
+  await gatehouse.signIn(page, `${ARTICLES}?open=short`)
+  await enter('short')
+  await expect(matching).toHaveText(['{', '}'])
+  await page.goto(`${ARTICLES}?open=long`)
+  await enter('long')
+  await expect(unmatched).toHaveCount(0)
+})
+
 test('Names and values are filtered with the spaces that are part of them', async ({
   page,
   gatehouse,

@@ -58,7 +58,6 @@ export const editorTheme = [
       background: 'var(--selected)',
       outline: '1px solid var(--control-line)',
     },
-    '&.cm-focused .cm-nonmatchingBracket': { background: 'var(--failed-tint)' },
     '.cm-tooltip': {
       maxWidth: 'min(480px, 80vw)',
       border: '1px solid var(--line)',

@@ -8,7 +8,7 @@ import {
   type Extension,
   StateEffect,
 } from '@codemirror/state'
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { minimalSetup } from 'codemirror'
 import { getNonce } from 'get-nonce'
 import { type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
@@ -76,7 +76,7 @@ export function JsonEditor(props: JsonEditorProps) {
           // Blinking is off, so that the page is static while idle.
           drawSelection({ cursorBlinkRate: 0 }),
           lineNumbers(),
-          bracketMatching(),
+          matchingBrackets,
           json(),
           bidiIsolates(),
           EditorView.lineWrapping,
@@ -134,6 +134,21 @@ export function JsonEditor(props: JsonEditorProps) {
   useEscape('field', props.onChange && (() => leave(container.current)))
   return <div ref={container} />
 }
+
+const matchingBracket = Decoration.mark({ class: 'cm-matchingBracket' })
+
+/**
+ * Marks pairs of brackets. One without the other is not marked: that of a long text may not be
+ * parsed yet, and the linter reports errors.
+ */
+const matchingBrackets = bracketMatching({
+  renderMatch: ({ matched, start, end = start }) =>
+    matched
+      ? [start, end]
+          .toSorted((a, b) => a.from - b.from)
+          .map(({ from, to }) => matchingBracket.range(from, to))
+      : [],
+})
 
 /** Marks a change that shows the text of the props, which the caller knows. */
 const ofProps = Annotation.define<boolean>()
