@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import type { Json } from './json.ts'
 import { mergePatch } from './merge-patch.ts'
-import type { Json } from './strict-json.ts'
 
 // The examples of RFC 7396, Appendix A.
 it.each<[string, string, string]>([

@@ -1,4 +1,4 @@
-import type { Json } from './strict-json.ts'
+import type { Json } from './json.ts'
 
 type JsonObject = { [key: string]: Json }
 

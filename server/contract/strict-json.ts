@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts'
+import type { Json } from './json.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -11,8 +12,6 @@ import {
 import { requireDepth } from './json-depth.ts'
 import { checkNumber, isDigit } from './json-number.ts'
 import { jsonPointer } from './json-pointer.ts'
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /**
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change

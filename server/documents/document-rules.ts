@@ -1,5 +1,5 @@
+import type { Json } from '../contract/json.ts'
 import { mergePatch } from '../contract/merge-patch.ts'
-import type { Json } from '../contract/strict-json.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'

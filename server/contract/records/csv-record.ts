@@ -1,9 +1,10 @@
 import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../field-path.ts'
+import type { Json } from '../json.ts'
 import { DEPTH } from '../json-depth.ts'
 import { jsonPointer } from '../json-pointer.ts'
-import { type Json, parseStrictly, printJson } from '../strict-json.ts'
+import { parseStrictly, printJson } from '../strict-json.ts'
 
 /**
  * Maximum number of columns of a file, and of characters in the names of their fields. `levels`

@@ -1,8 +1,8 @@
 import { type FieldPath, printFieldPath, valueAt } from '../../contract/field-path.ts'
 import { CSV_SEPARATORS, type CsvSeparator } from '../../contract/import.ts'
+import type { Json } from '../../contract/json.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
-import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 
 /** Collects the names of the fields of documents, in the order in which they appear, after `id`. */

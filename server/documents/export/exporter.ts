@@ -1,4 +1,5 @@
-import { type Json, printJson } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
+import { printJson } from '../../contract/strict-json.ts'
 import { createTurns, type NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'

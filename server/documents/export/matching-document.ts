@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
 import type { NextTurn } from '../../storage/changes/turns.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 

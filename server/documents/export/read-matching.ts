@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IdRange } from '../../storage/id-range.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { portionsOf } from '../indexes/read/read-by-index.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'

@@ -1,4 +1,5 @@
 import { invariant } from '../../contract/invariant.ts'
+import type { Json } from '../../contract/json.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -7,7 +8,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from '../../contract/json-characters.ts'
-import { endOfString, type Json, keyOf } from '../../contract/strict-json.ts'
+import { endOfString, keyOf } from '../../contract/strict-json.ts'
 
 /** Documents of up to this many characters are parsed whole. */
 const PARSED_WHOLE = 16 * 1024

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
 import { createMatcher } from './filter.ts'
 
 const documents: Record<string, Json> = {

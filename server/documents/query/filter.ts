@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
 import { type FieldPath, parseFilterName, splitValues, valueAt } from '../../contract/field-path.ts'
-import { type Json, printJson } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
+import { printJson } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import { compareCodePoints } from './order.ts'
 

@@ -1,5 +1,5 @@
 import { type ListedField, valueAt } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
 
 /** The fields that order a collection. Documents with equal values are ordered by id. */
 export type Sort = readonly ListedField[]

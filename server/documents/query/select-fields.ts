@@ -1,5 +1,6 @@
 import type { FieldPath } from '../../contract/field-path.ts'
-import { type Json, printJson } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json.ts'
+import { printJson } from '../../contract/strict-json.ts'
 
 type JsonObject = { [key: string]: Json }
 

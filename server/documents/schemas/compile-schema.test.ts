@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../contract/json.ts'
 import { POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
-import type { Json } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import { compileSchema } from './compile-schema.ts'
 import { violationFailure } from './violations.ts'

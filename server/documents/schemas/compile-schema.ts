@@ -1,6 +1,6 @@
 import { Ajv2020, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Json } from '../../contract/json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
-import type { Json } from '../../contract/strict-json.ts'
 import {
   type Findings,
   quoteValue,

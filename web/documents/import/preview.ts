@@ -1,6 +1,6 @@
 import { valueAt } from '../../../server/contract/field-path.ts'
+import type { Json } from '../../../server/contract/json.ts'
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
-import type { Json } from '../../../server/contract/strict-json.ts'
 import {
   createArraySplitter,
   createDecoder,

@@ -1,5 +1,5 @@
+import type { Json } from '../../../server/contract/json.ts'
 import { mergePatch } from '../../../server/contract/merge-patch.ts'
-import type { Json } from '../../../server/contract/strict-json.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { documentError, sortedJson } from '../editor/document-text.ts'
 

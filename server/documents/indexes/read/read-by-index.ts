@@ -1,6 +1,6 @@
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
 import { printFieldPath } from '../../../contract/field-path.ts'
-import type { Json } from '../../../contract/strict-json.ts'
+import type { Json } from '../../../contract/json.ts'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
 import type { NextTurn } from '../../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
