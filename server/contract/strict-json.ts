@@ -12,6 +12,7 @@ import {
 import { requireDepth } from './json-depth.ts'
 import { checkNumber, isDigit } from './json-number.ts'
 import { jsonPointer } from './json-pointer.ts'
+import { endOfString, keyOf, parseJson } from './parse-json.ts'
 
 /**
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change
@@ -29,7 +30,7 @@ export function parseAndPrint(text: string): { readonly value: Json; readonly pr
   requireDepth(text)
   let value: Json
   try {
-    value = JSON.parse(text) as Json
+    value = parseJson(text)
   } catch (cause) {
     throw new Failure('bad-json', 'The body is not JSON.', { cause })
   }
@@ -92,12 +93,6 @@ function scan(text: string): void {
   }
 }
 
-/** Returns the key between two quotes. */
-export function keyOf(text: string, begin: number, end: number): string {
-  const key = text.slice(begin + 1, end)
-  return key.includes('\\') ? (JSON.parse(text.slice(begin, end + 1)) as string) : key
-}
-
 /** Makes a key the current one of its object. Returns whether it is the first one with its name. */
 function addKey(object: Open, key: string): boolean {
   const first = object.key
@@ -107,17 +102,4 @@ function addKey(object: Open, key: string): boolean {
   if (object.keys.has(key)) return false
   object.keys.add(key)
   return true
-}
-
-/**
- * Returns the index of the closing quote of the string that begins here. A regular expression would
- * take stack space for each character.
- */
-export function endOfString(text: string, begin: number): number {
-  for (let at = begin; ; ) {
-    at = text.indexOf('"', at + 1)
-    let backslashes = 0
-    while (text[at - 1 - backslashes] === '\\') backslashes++
-    if (backslashes % 2 === 0) return at
-  }
 }

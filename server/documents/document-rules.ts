@@ -1,5 +1,5 @@
-import type { Json } from '../contract/json.ts'
 import { mergePatch } from '../contract/merge-patch.ts'
+import { parseJson } from '../contract/parse-json.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
@@ -33,11 +33,11 @@ export const createDocumentRules = (
    * the document. The patch was checked when its request arrived.
    */
   async merger(where: CollectionRef, text: string) {
-    const patch = JSON.parse(text) as Json
+    const patch = parseJson(text)
     const { validate } = await schemaOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {
-        const document = toDocument(mergePatch(JSON.parse(body) as Json, patch), id, now)
+        const document = toDocument(mergePatch(parseJson(body), patch), id, now)
         await validate?.([document], false)
         return document.body
       } catch (error) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { invariant } from '../contract/invariant.ts'
 import type { Json } from '../contract/json.ts'
 import { mergePatch } from '../contract/merge-patch.ts'
+import { parseJson } from '../contract/parse-json.ts'
 import { parseStrictly } from '../contract/strict-json.ts'
 import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/changes/turns.ts'
@@ -280,7 +281,7 @@ export function createDocuments(
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()
         if (text.length + found.body.length > PARSED_TOGETHER) await nextTurn()
-        const merged = mergePatch(JSON.parse(found.body) as Json, patch)
+        const merged = mergePatch(parseJson(found.body), patch)
         return toDocument(merged, ref.id, now)
       }
       return change(ref, conditions, next, ahead)

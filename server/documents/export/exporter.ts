@@ -1,4 +1,5 @@
 import type { Json } from '../../contract/json.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import { printJson } from '../../contract/strict-json.ts'
 import { createTurns, type NextTurn } from '../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -210,4 +211,4 @@ async function collectColumns(read: Read, nextTurn: NextTurn) {
   return columns.paths
 }
 
-const parsedOf = ({ body, parsed }: MatchingDocument): Json => parsed ?? (JSON.parse(body) as Json)
+const parsedOf = ({ body, parsed }: MatchingDocument): Json => parsed ?? parseJson(body)

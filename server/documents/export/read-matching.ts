@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/json.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IdRange } from '../../storage/id-range.ts'
@@ -80,7 +80,7 @@ async function* scan(
     for (const { id, body } of some) {
       const turn = slice()
       if (turn !== undefined) await turn
-      const parsed = JSON.parse(body) as Json
+      const parsed = parseJson(body)
       const matched = matches(parsed)
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
@@ -188,7 +188,7 @@ async function* readStreams(
         if (turn !== undefined) await turn
         const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue
-        const parsed = JSON.parse(body) as Json
+        const parsed = parseJson(body)
         if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
         const matched = matches?.(parsed) ?? true
         if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })

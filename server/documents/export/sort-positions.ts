@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/json.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { portionsOf } from '../indexes/read/read-by-index.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
@@ -46,7 +46,7 @@ export async function collectPositions(
   let characters = 0
   const slice = createSlices(nextTurn)
   for await (const found of candidates) {
-    for (const { id, body, parsed = JSON.parse(body) as Json } of found) {
+    for (const { id, body, parsed = parseJson(body) } of found) {
       const turn = slice()
       if (turn !== undefined) await turn
       const position = positionOf(parsed, id, sort)

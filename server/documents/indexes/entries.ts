@@ -4,6 +4,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import type { Json } from '../../contract/json.ts'
 import { jsonPointer } from '../../contract/json-pointer.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import { printJson } from '../../contract/strict-json.ts'
 import { DocumentConflict, Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -204,7 +205,7 @@ export function entriesOf(
   { id, body }: Indexed,
   uniqueLength = UNIQUE_LENGTH,
 ): Entry[] {
-  const document = JSON.parse(body) as Json
+  const document = parseJson(body)
   let length = 0
   return indexes.map((index) => {
     const values = valuesOf(document, index.fields)
@@ -234,7 +235,7 @@ export function entryKeysOf(
   indexes: readonly IndexDefinition[],
   { id, body }: Indexed,
 ): EntryKey[] {
-  const document = JSON.parse(body) as Json
+  const document = parseJson(body)
   return indexes.map((index) => ({
     index,
     key: keyOfValues(valuesOf(document, index.fields), index.fields).bytes,

@@ -8,7 +8,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from '../../contract/json-characters.ts'
-import { endOfString, keyOf } from '../../contract/strict-json.ts'
+import { endOfString, keyOf, parseJson } from '../../contract/parse-json.ts'
 
 /** Documents of up to this many characters are parsed whole. */
 const PARSED_WHOLE = 16 * 1024
@@ -21,7 +21,7 @@ const PARSED_WHOLE = 16 * 1024
  * @param body as `printJson` prints it.
  */
 export function parseFields(body: string, names: ReadonlySet<string>): Json {
-  if (body.length <= PARSED_WHOLE) return JSON.parse(body) as Json
+  if (body.length <= PARSED_WHOLE) return parseJson(body)
   const fields: [string, Json][] = []
   let at = 1
   while (body.charCodeAt(at) === QUOTE) {
@@ -29,7 +29,7 @@ export function parseFields(body: string, names: ReadonlySet<string>): Json {
     const name = keyOf(body, at, keyEnd)
     const begin = keyEnd + 2
     const end = endOfValue(body, begin)
-    if (names.has(name)) fields.push([name, JSON.parse(body.slice(begin, end)) as Json])
+    if (names.has(name)) fields.push([name, parseJson(body.slice(begin, end))])
     at = end + 1
   }
   invariant(at === body.length, 'a stored document has no whitespace')

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
 import { type FieldPath, parseFilterName, splitValues, valueAt } from '../../contract/field-path.ts'
 import type { Json } from '../../contract/json.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import { printJson } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import { compareCodePoints } from './order.ts'
@@ -119,7 +120,7 @@ export function parseExactly(text: string): Json | undefined {
   // Throwing an exception would take longer than the rest of the query.
   if (!/^(?:true|false|null|-?[0-9]|[[{])/.test(text)) return undefined
   try {
-    const value = JSON.parse(text) as Json
+    const value = parseJson(text)
     return typeof value !== 'string' && printJson(value) === text ? value : undefined
   } catch {
     return undefined

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { Json } from '../../contract/json.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import { type Check, compileSchema } from './compile-schema.ts'
 import type { Outcome, Reply, Request, Task } from './schema-thread.ts'
@@ -16,11 +16,11 @@ const usedTime = () => {
 }
 
 function work({ key, schema, documents, from }: Task): Findings {
-  const check = schema === undefined ? checks.get(key) : compileSchema(JSON.parse(schema))
+  const check = schema === undefined ? checks.get(key) : compileSchema(parseJson(schema))
   if (check === undefined) throw new Error(`no compiled schema for ${key}`)
   checks.set(key, check)
   return check(
-    documents.map((text) => JSON.parse(text) as Json),
+    documents.map((text) => parseJson(text)),
     from,
   )
 }

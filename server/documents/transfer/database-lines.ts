@@ -1,4 +1,5 @@
 import { requireDepth } from '../../contract/json-depth.ts'
+import { parseJson } from '../../contract/parse-json.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
@@ -41,7 +42,7 @@ export class DatabaseLines {
     if ('failure' in line) throw misplaced(line.line, line.failure)
     requireLimits(line)
     try {
-      return JSON.parse(line.text)
+      return parseJson(line.text)
     } catch (cause) {
       throw misplaced(line.line, cause)
     }

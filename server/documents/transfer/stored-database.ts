@@ -1,3 +1,4 @@
+import { parseJson } from '../../contract/parse-json.ts'
 import { type StoredPart, storedParts } from '../import/stored-part.ts'
 import type { CollectionDefinition, ExportedCollection } from './read-database.ts'
 
@@ -26,6 +27,8 @@ export function parseDatabasePart(text: string): {
   const content = text.slice(end + 1)
   return {
     collection: text.slice(0, end),
-    content: content.startsWith('[') ? content : (JSON.parse(content) as CollectionDefinition),
+    content: content.startsWith('[')
+      ? content
+      : (parseJson(content) as unknown as CollectionDefinition),
   }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../contract/parse-json.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { Store } from '../../storage/store.ts'
 import type { DocumentRules, Job } from '../job.ts'
@@ -62,7 +63,7 @@ export function createReservation({ store, repository, rules, pause }: Reservati
     if (kind === 'create') return true
     if (kind !== 'patch') return false
     const indexes = await transaction((trx) => rules.openIndexes(trx, 'sqlite', where))
-    const changed = Object.keys(JSON.parse(request.patch ?? '{}'))
+    const changed = Object.keys(parseJson(request.patch ?? '{}') as object)
     return (indexes?.definitions ?? []).some(
       ({ isUnique, fields }) =>
         isUnique && fields.some(({ path: [name = ''] }) => changed.includes(name)),
