@@ -1,6 +1,7 @@
 import type { DocumentFields } from '../../server/contract/document.ts'
 import type { DocumentIndex } from '../../server/contract/document-index.ts'
 import type { JobView } from '../../server/contract/job.ts'
+import { parseJson } from '../../server/contract/parse-json.ts'
 import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../app/api.ts'
 import {
   collectionClient,
@@ -37,9 +38,9 @@ export async function readPage(
   const response = await requireOk(
     list(collectionRef, conditionsOf(filter), parameters, { signal }),
   )
-  const documents = (await awaitResponse(response.json())) as DocumentFields[]
+  const documents: unknown = await awaitResponse(response.text().then(parseJson))
   return {
-    documents,
+    documents: documents as DocumentFields[],
     next: nextOf(response.headers.get('Link')),
     plan: parsePlan(response.headers.get('Query-Plan')),
   }

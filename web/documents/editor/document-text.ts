@@ -1,11 +1,12 @@
 import { type ParseError, parse } from 'jsonc-parser'
 import type { DocumentFields } from '../../../server/contract/document.ts'
+import { parseJson } from '../../../server/contract/parse-json.ts'
 
 /** The text of a new document. */
 export const NEW_DOCUMENT = '{\n  \n}'
 
 /** Formats JSON over several lines. */
-export const formatJson = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
+export const formatJson = (json: string): string => JSON.stringify(parseJson(json), null, 2)
 
 /**
  * Removes whitespace between JSON tokens, because the server counts it towards the document's size.
@@ -15,8 +16,8 @@ export const minifyJson = (json: string): string =>
 
 /** Returns whether a stored document is the one that was sent, whose id can be omitted. */
 export function sameDocument(stored: string, sent: string): boolean {
-  const document = JSON.parse(stored) as DocumentFields
-  return sortedJson(document) === sortedJson({ id: document.id, ...JSON.parse(sent) })
+  const document = parseJson(stored) as DocumentFields
+  return sortedJson(document) === sortedJson({ id: document.id, ...(parseJson(sent) as object) })
 }
 
 /** Returns a canonical text: values that differ only in the order of fields have the same text. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../server/contract/parse-json.ts'
 /** Lines of printed JSON that follow each other. */
 export interface ComparedLines {
   readonly text: string
@@ -20,7 +21,7 @@ export function compareDocuments(before: string, after: string) {
   return { before: compare(one, other), after: compare(other, one) }
 }
 
-const linesOf = (json: string): Line[] => [...printLines(JSON.parse(json), '', '', '', '')]
+const linesOf = (json: string): Line[] => [...printLines(parseJson(json), '', '', '', '')]
 
 function* printLines(
   value: unknown,

@@ -1,5 +1,6 @@
 import type { Json } from '../../../server/contract/json.ts'
 import { mergePatch } from '../../../server/contract/merge-patch.ts'
+import { parseJson } from '../../../server/contract/parse-json.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { documentError, sortedJson } from '../editor/document-text.ts'
 
@@ -22,12 +23,12 @@ export function previewChanges(
 ): (text: string) => readonly PreviewedChange[] {
   // Once, not for each patch while the user types.
   const parsed: readonly ParsedDocument[] = documents.map((document) => {
-    const value = JSON.parse(document.json) as Json
+    const value = parseJson(document.json)
     return { document, value, sorted: sortedJson(value) }
   })
   return (text) => {
     if (documentError(text) !== undefined) return []
-    const patch = JSON.parse(text) as Json
+    const patch = parseJson(text)
     return parsed.flatMap(({ document, value, sorted }) => {
       const after = mergePatch(value, patch)
       return sortedJson(after) === sorted ? [] : [{ document, after }]
