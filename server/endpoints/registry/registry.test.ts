@@ -80,7 +80,6 @@ test('the log records when an endpoint opens and closes', async () => {
 
 test('a stopping node opens no endpoint that another node added, and adds none', async () => {
   const endpoint = `unix://${join(data, 'socket')}`
-  await endpoints.restore()
   await endpoints.stop(0)
   await writeEndpoint(
     store,

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { START } from '../../../audit/record.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
 import type { EndpointRegistry } from '../registry.ts'
-import { readEndpoints } from '../repository.ts'
 import { createLoneRegistry } from './lone-node.testing.ts'
 
 // Changes of endpoints whose turn to be opened has not come while a node starts.
@@ -33,17 +32,6 @@ forEachEngine((engine) => {
     expect(listed()).not.toContain(last)
   })
   afterEach(() => registry.stop(0))
-
-  test('a sync opens no endpoint before the restore', async () => {
-    const starting = createLoneRegistry(store, engine.name === 'postgres')
-    onTestFinished(() => starting.stop(0))
-    const syncing = starting.sync()
-    // Far more queries than a sync makes.
-    for (let n = 0; n < 50; n++) await readEndpoints(store)
-    expect(starting.size).toBe(0)
-    await starting.restore()
-    expect(await syncing).toBe(100)
-  })
 
   test('an endpoint can be removed before it is opened', async () => {
     await registry.remove(last, START)

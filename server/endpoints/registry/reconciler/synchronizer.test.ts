@@ -23,7 +23,6 @@ forEngine('postgres', (engine) => {
   beforeEach(async () => {
     store = await engine.open()
     endpoints = createLoneRegistry(store, true)
-    await endpoints.restore()
     const [port] = await freePorts(1)
     endpoint = `tcp://127.0.0.1:${port}`
     await endpoints.add({ endpoint, databases: [] }, START)
@@ -95,7 +94,6 @@ forEngine('postgres', (engine) => {
       },
       true,
     )
-    await node.restore()
     const [port] = await freePorts(1)
     const changed = `tcp://127.0.0.1:${port}`
     await node.add({ endpoint: changed, databases: [] }, START)
@@ -129,7 +127,6 @@ forEachEngine((engine) => {
     resolve = answerLater()
     store = await engine.open()
     endpoints = createLoneRegistry(store, engine.name === 'postgres')
-    await endpoints.restore()
     const [port] = await freePorts(1)
     endpoint = `tcp://127.0.0.1:${port}`
     await endpoints.add({ endpoint, databases: [] }, START)

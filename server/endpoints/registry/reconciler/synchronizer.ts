@@ -28,7 +28,6 @@ export interface Synchronizer {
   /**
    * Applies changes that other processes made in the store. When this resolves, all listeners
    * have the stored mapping and removed endpoints are closed; new endpoints may still be opening.
-   * Waits for {@link restore}.
    *
    * @returns the revision up to which changes are applied.
    */
@@ -49,8 +48,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const { store, listeners, withLock, reconcile, placement } = deps
   // All changes up to this revision are applied.
   let syncedTo = 0
-  /** Resolves when every endpoint of the first restore has its listener. */
-  const restoreBegun = Promise.withResolvers<unknown>()
+  /** Resolves when every endpoint of a restore has its listener. */
+  let restoreBegun: Promise<unknown> = Promise.resolve()
 
   /** Stored endpoints that may not be listed yet, with their last {@link open}. */
   const opening = new Map<string, Promise<void>>()
@@ -123,12 +122,11 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         if (at > 0 && at % OPENED_PER_TURN === 0) turn = turn.then(() => nextTurn())
         return restoreEndpoint(desired, turn)
       })
-      restoreBegun.resolve(turn.then(() => nextTurn()))
+      restoreBegun = turn.then(() => nextTurn())
       await Promise.all(opened)
     },
     async sync() {
-      // A node that is starting opens no endpoint before its turn.
-      await restoreBegun.promise
+      await restoreBegun
       const { changed, removed, revision, seen } = await readDifferences()
       // Without the locks: a change of this node may hold one while it waits for the store.
       const existing = changed.filter(({ endpoint }) => listeners.get(endpoint) !== undefined)
