@@ -140,7 +140,13 @@ const encode = (text: string) =>
   text.replace(/%(?=09|0A|0D|20|25|26|3D)|&|^[ \t\r\n]|[ \t\r\n]$/g, encodeURIComponent)
 
 /** Removes whitespace around text. Other spaces, such as no-break spaces, are part of a value. */
-export const trimFilter = (text: string): string => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
+export function trimFilter(text: string): string {
+  const isSpace = (at: number) => ' \t\r\n'.includes(text.charAt(at))
+  let [begin, end] = [0, text.length]
+  while (begin < end && isSpace(begin)) begin++
+  while (begin < end && isSpace(end - 1)) end--
+  return text.slice(begin, end)
+}
 
 /** Returns whether text is a filter, or there is none. */
 export const isFilter = (text: string | undefined): boolean =>
