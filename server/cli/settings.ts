@@ -12,6 +12,8 @@ export interface Setting {
   readonly value: string
   readonly env: string
   readonly help: string
+  /** Whether `<env>_FILE` may name a file with the value. */
+  readonly isSecret?: boolean
 }
 
 /** Every setting with a flag, in the order of the help. */
@@ -27,6 +29,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: 'database-url',
     value: 'URL',
     env: 'GATEHOUSE_DATABASE_URL',
+    isSecret: true,
     help: 'PostgreSQL URL (default: SQLite in the data folder); …_FILE reads it from a file',
   },
   {
@@ -74,19 +77,18 @@ export const SETTINGS: readonly Setting[] = [
 ]
 
 /** A setting that has no flag, because all users of a machine can read command lines. */
-export interface Variable {
-  readonly env: string
-  readonly help: string
-}
+export type Variable = Pick<Setting, 'env' | 'help' | 'isSecret'>
 
 /** Every setting without a flag, in the order of the help. */
 export const VARIABLES: readonly Variable[] = [
   {
     env: 'GATEHOUSE_OPERATOR_KEY',
+    isSecret: true,
     help: 'key for signing in with the local provider (default: generated in the data folder); required with a database URL',
   },
   {
     env: 'GATEHOUSE_SECRET_KEY',
+    isSecret: true,
     help: 'key that encrypts stored provider tokens, 32 bytes in base64 (default: generated in the data folder); required with a database URL',
   },
   {
@@ -102,11 +104,11 @@ export const VARIABLES: readonly Variable[] = [
       env: `GATEHOUSE_${name}_CLIENT_ID`,
       help: 'client id at this provider; register the callback URL /_oauth2/…/auth',
     },
-    { env: `GATEHOUSE_${name}_CLIENT_SECRET`, help: 'client secret' },
+    { env: `GATEHOUSE_${name}_CLIENT_SECRET`, help: 'client secret', isSecret: true },
   ]),
   { env: 'GATEHOUSE_OIDC_ISSUER', help: 'issuer of an OpenID Connect provider' },
   { env: 'GATEHOUSE_OIDC_CLIENT_ID', help: 'client id' },
-  { env: 'GATEHOUSE_OIDC_CLIENT_SECRET', help: 'client secret' },
+  { env: 'GATEHOUSE_OIDC_CLIENT_SECRET', help: 'client secret', isSecret: true },
   { env: 'GATEHOUSE_OIDC_LABEL', help: 'label of its sign-in button' },
   {
     env: 'GATEHOUSE_OAUTH2_AUTH_ENDPOINT',
@@ -118,7 +120,7 @@ export const VARIABLES: readonly Variable[] = [
     help: 'endpoint that returns the signed-in user, identified by id or sub',
   },
   { env: 'GATEHOUSE_OAUTH2_CLIENT_ID', help: 'client id' },
-  { env: 'GATEHOUSE_OAUTH2_CLIENT_SECRET', help: 'client secret' },
+  { env: 'GATEHOUSE_OAUTH2_CLIENT_SECRET', help: 'client secret', isSecret: true },
   { env: 'GATEHOUSE_OAUTH2_LABEL', help: 'label of its sign-in button' },
   {
     env: 'GATEHOUSE_OAUTH2_CALLBACK',

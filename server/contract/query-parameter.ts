@@ -1,3 +1,5 @@
+import { isMisspelling } from './misspelling.ts'
+
 /**
  * Parameters of a query of documents that are not filters. A filter by a field of that name needs an
  * operator.
@@ -47,18 +49,4 @@ export function adviseParameter(field: string): string | undefined {
   )
   if (similar !== undefined) return `Did you mean ${similar}?`
   return field.startsWith('_') ? `Parameters are ${QUERY_PARAMETERS.join(', ')}.` : undefined
-}
-
-/** Returns whether a name is a parameter with one letter too many or too few, or two swapped. */
-function isMisspelling(name: string, parameter: string): boolean {
-  let begin = 0
-  while (begin < name.length && name[begin] === parameter[begin]) begin++
-  let [end, parameterEnd] = [name.length, parameter.length]
-  while (Math.min(end, parameterEnd) > begin && name[end - 1] === parameter[parameterEnd - 1]) {
-    end--
-    parameterEnd--
-  }
-  const [one, other] = [name.slice(begin, end), parameter.slice(begin, parameterEnd)]
-  if (one.length + other.length === 1) return true
-  return one.length === 2 && other.length === 2 && one[0] === other[1] && one[1] === other[0]
 }
