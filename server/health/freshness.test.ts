@@ -6,7 +6,7 @@ import { createFreshness, type Freshness, MAX_AGE, ROUND_TRIPS, type Stale } fro
 let store: { revision: number; away: boolean; roundTrip: number; answer?: Promise<unknown> }
 let time: { steady: number; wall: number }
 let requested: number
-let followed: number[]
+let synced: number[]
 let reported: (Stale | undefined)[]
 let freshness: Freshness
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   store = { revision: 1, away: false, roundTrip: 0 }
   time = { steady: 0, wall: 0 }
   requested = 0
-  followed = []
+  synced = []
   reported = []
   freshness = createFreshness({
     async readRevision() {
@@ -25,8 +25,8 @@ beforeEach(() => {
         throw new Failure('unavailable', 'The database is unavailable.', { cause: 'a cause' })
       return store.revision
     },
-    async follow(revision) {
-      followed.push(revision)
+    async syncTo(revision) {
+      synced.push(revision)
     },
     changed: (stale) => reported.push(stale),
     clock: () => ({ ...time }),
@@ -44,7 +44,7 @@ const refused = { code: 'unavailable', message: 'The database is unavailable.' }
 test('the state is fresh until the limit has passed since the last query', async () => {
   expect(freshness.isFresh()).toBe(false)
   await freshness.start()
-  expect(followed).toEqual([1])
+  expect(synced).toEqual([1])
   pass(MAX_AGE - 1)
   expect([freshness.isFresh(), freshness.require()]).toEqual([true, undefined])
   pass(1)
@@ -61,7 +61,7 @@ test('a request after a suspension waits until the state is confirmed again', as
   store.revision = 2
   pass(60_000)
   await freshness.require()
-  expect([freshness.isFresh(), followed.at(-1)]).toEqual([true, 2])
+  expect([freshness.isFresh(), synced.at(-1)]).toEqual([true, 2])
 })
 
 test('a response from before a suspension does not confirm the state', async () => {

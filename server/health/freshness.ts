@@ -8,7 +8,7 @@ import { withTimeout } from '../storage/availability/health-monitor.ts'
  */
 export const MAX_AGE = 3_000
 
-/** Number of round trips to the store that reading and following a revision may take. */
+/** Number of round trips to the store that reading a revision and syncing to it may take. */
 export const ROUND_TRIPS = 5
 
 /** Maximum round trip that counts, ms. */
@@ -47,7 +47,7 @@ export interface FreshnessDeps {
   /** Reads the revision of the store. */
   readonly readRevision: () => Promise<number>
   /** Syncs up to a revision; does nothing if the node has it already. */
-  readonly follow: (revision: number) => Promise<void>
+  readonly syncTo: (revision: number) => Promise<void>
   /**
    * Called with the reason when the state becomes stale, and with undefined when it is fresh again.
    */
@@ -94,7 +94,7 @@ export function createFreshness(deps: FreshnessDeps): Freshness {
     const begun = clock()
     const revision = await deps.readRevision()
     measure(clock().steady - begun.steady)
-    await deps.follow(revision)
+    await deps.syncTo(revision)
     if (begun.steady >= confirmed.steady) confirmed = begun
     failure = undefined
   }

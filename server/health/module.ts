@@ -19,7 +19,7 @@ export function createHealthModule({ store, readiness, changes, requireRole }: H
     store.readRevision &&
     createFreshness({
       readRevision: store.readRevision,
-      follow: changes.syncTo,
+      syncTo: changes.syncTo,
       changed: readiness.setStale,
     })
   if (freshness !== undefined) readiness.isFresh = freshness.isFresh
