@@ -43,7 +43,7 @@ forEachContractNode(({ by, created }) => {
       expect((await by('PATCH', '/articles/absent', {})).status).toBe(404)
     })
 
-    it('keys with escapes are kept, whatever keys other documents have', async () => {
+    it('keys with escapes are stored unchanged, although other documents have similar ones', async () => {
       await created({ id: 'a', of: { escapes: 1, '\\': 2 } })
       const stored = await created({ id: 'b', of: { escapes: 1, '\n': 3 } })
       expect(stored.text).toBe('{"id":"b","of":{"escapes":1,"\\n":3}}')

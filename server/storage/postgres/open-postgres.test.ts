@@ -116,7 +116,7 @@ forEngine('postgres', (engine) => {
     }
   })
 
-  test('reads what was committed before each statement, whatever the default of the database', async () => {
+  test('a statement reads what was committed before it, although the database has another default', async () => {
     const { databaseUrl } = engine.location() as { databaseUrl: string }
     const name = new URL(databaseUrl).pathname.slice(1)
     await sql`
