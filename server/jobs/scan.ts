@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { compareCodePoints } from '../contract/compare-code-points.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job, StagedDocument } from './job.ts'
 import type { Step } from './repository/progress.ts'
@@ -40,11 +41,13 @@ export async function scanNext(
  * the ids again, and the document may have been deleted since.
  */
 function indexAfter(ids: readonly string[], id: string): number {
-  const at = ids.indexOf(id)
-  if (at !== -1) return at + 1
-  const bytes = Buffer.from(id)
-  const next = ids.findIndex((each) => Buffer.compare(Buffer.from(each), bytes) > 0)
-  return next === -1 ? ids.length : next
+  let [begin, end] = [0, ids.length]
+  while (begin < end) {
+    const middle = (begin + end) >> 1
+    if (compareCodePoints(ids[middle] as string, id) > 0) end = middle
+    else begin = middle + 1
+  }
+  return begin
 }
 
 async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: readonly string[]) {

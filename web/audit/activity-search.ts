@@ -15,7 +15,7 @@ export interface ActivitySearch {
 
 type NounOf<Action> = Action extends `${infer Noun}.${string}` ? Noun : never
 
-/** What actions change, such as `endpoint`. */
+/** The kind of object that an action changes, such as `endpoint`. */
 export type AuditNoun = NounOf<AuditAction>
 
 /** Nouns of the actions, in order of appearance. */

@@ -1,3 +1,4 @@
+import { compareCodePoints } from '../../contract/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -6,7 +7,6 @@ import { planQuery } from '../indexes/plan.ts'
 import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import type { Filter } from '../query/filter.ts'
-import { compareCodePoints } from '../query/order.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
 import type { ScanLimit, ScanStep } from '../query/scan/scan-limit.ts'
 

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { compareCodePoints } from '../../contract/compare-code-points.ts'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
 import { type FieldPath, parseFilterName, splitValues, valueAt } from '../../contract/field-path.ts'
 import type { Json } from '../../contract/json.ts'
 import { parseJson } from '../../contract/parse-json.ts'
 import { printJson } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
-import { compareCodePoints } from './order.ts'
 
 /** Query parameters that a document must match, such as `['year:gte', '2000']`. */
 export type Filter = readonly (readonly [name: string, value: string])[]

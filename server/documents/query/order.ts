@@ -1,3 +1,4 @@
+import { compareCodePoints } from '../../contract/compare-code-points.ts'
 import { type ListedField, valueAt } from '../../contract/field-path.ts'
 import type { Json } from '../../contract/json.ts'
 
@@ -16,29 +17,6 @@ export interface Position {
   readonly values: readonly SortValue[]
   readonly id: string
 }
-
-/** Compares texts by Unicode code points, as both databases compare ids. */
-export function compareCodePoints(one: string, other: string): number {
-  const length = Math.min(one.length, other.length)
-  let begin = 0
-  // Equal parts of long texts are compared natively.
-  while (
-    begin + PART <= length &&
-    one.slice(begin, begin + PART) === other.slice(begin, begin + PART)
-  ) {
-    begin += PART
-  }
-  for (let at = begin; at < length; at++) {
-    const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)]
-    if (a !== b) return rankUnit(a) - rankUnit(b)
-  }
-  return one.length - other.length
-}
-
-const PART = 1024
-
-/** Moves surrogates behind the other code units: their code points are above U+FFFF. */
-const rankUnit = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
 /**
  * Compares two values: missing < null < false < true < numbers < strings by code point < arrays and

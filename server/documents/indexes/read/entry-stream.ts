@@ -1,6 +1,6 @@
+import { compareCodePoints } from '../../../contract/compare-code-points.ts'
 import type { NextTurn } from '../../../storage/changes/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { compareCodePoints } from '../../query/order.ts'
 import { createSlices } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { type KeyRange, successorOf } from '../index-key.ts'

@@ -1,8 +1,8 @@
+import { compareCodePoints } from '../../../contract/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { groupConditions } from '../../indexes/plan.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import type { Filter } from '../filter.ts'
-import { compareCodePoints } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
 import {
   BATCH_BYTES,

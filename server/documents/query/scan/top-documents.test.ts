@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { compareCodePoints } from '../../../contract/compare-code-points.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
-import { compareCodePoints, type Position } from '../order.ts'
+import type { Position } from '../order.ts'
 import { TopDocuments } from './top-documents.ts'
 
 const COUNT = 200
