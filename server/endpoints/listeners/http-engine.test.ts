@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -106,6 +107,40 @@ describe('createHttpEngine', () => {
       [404, 1],
     ])
     expect(owner.traffic.durations.buckets.reduce((sum, count) => sum + count)).toBe(3)
+  })
+
+  it('sends the responses of a turn after all its requests were handled', async () => {
+    const engine = createHttpEngine()
+    const events: string[] = []
+    engine.onRequest((request, response) => {
+      events.push(`request ${request.url}`)
+      response.on('finish', () => events.push(`response ${request.url}`))
+      response.end()
+    })
+    const port = await serve(engine, createOwner())
+    const connected = ['/1', '/2'].map(async (path) => {
+      const socket = connect(port, '127.0.0.1')
+      open.push(() => socket.destroy())
+      await once(socket, 'connect')
+      return () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    })
+    const requests = await Promise.all(connected)
+    // Both sockets of the server exist before the requests are sent in one turn.
+    await expect.poll(() => open.length).toBe(6)
+    for (const request of requests) request()
+    await expect.poll(() => events.length).toBe(4)
+    const byKind = events.map((event) => event.split(' ')[0])
+    expect(byKind).toEqual(['request', 'request', 'response', 'response'])
+  })
+
+  it('responds to requests before a malformed one', async () => {
+    const engine = createHttpEngine()
+    engine.onRequest((_request, response) => response.end('first'))
+    const port = await serve(engine, createOwner())
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nmalformed\r\n\r\n'),
+    )
+    expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*first[\s\S]*HTTP\/1\.1 400 /)
   })
 
   it('delays requests after a change until it has ended, and reads little ahead', async () => {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ErrorBody, ErrorObject } from '../../../contract/acknowledgement.ts'
 import { type FailureCode, failureKinds, systemCode } from '../../../failure.ts'
+import { sendComplete } from './counted-response.ts'
 
 /** The error that Node.js reports for a request it cannot parse. */
 type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
@@ -46,6 +47,8 @@ export function answerClientError(error: ParseError, socket: Socket): void {
     socket.destroy()
     return
   }
+  // Earlier requests on the connection may have their responses.
+  sendComplete()
   const { status, code, text } = responseFor(error.code)
   const { errorNum, id } = failureKinds[code]
   const isApi = API_TARGET.test(error.rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? '')

@@ -63,7 +63,10 @@ export class CountedResponse extends ServerResponse {
     if (bytes <= CHUNK_BYTES) {
       // ASCII, which Node.js writes faster in this encoding than in UTF-8.
       const isAscii = typeof chunk === 'string' && chunk.length === bytes && encoding === undefined
-      return super.end(chunk, isAscii ? 'latin1' : (encoding as BufferEncoding), callback)
+      sendAtEndOfTurn(() => {
+        super.end(chunk, isAscii ? 'latin1' : (encoding as BufferEncoding), callback)
+      })
+      return this
     }
     const given = typeof encoding === 'function' ? encoding : callback
     if (given !== undefined) this.once('finish', given)
@@ -107,6 +110,24 @@ export class CountedResponse extends ServerResponse {
     this.#held -= released
     this.#account?.release(released)
   }
+}
+
+/** Ends the complete responses of the current turn of the event loop. */
+let complete: (() => void)[] = []
+
+/**
+ * Sends a complete response after all requests that arrived in this turn of the event loop were
+ * handled (docs/decisions/0034-responses-at-the-end-of-a-turn.md).
+ */
+function sendAtEndOfTurn(send: () => void): void {
+  if (complete.push(send) === 1) setImmediate(sendComplete)
+}
+
+/** Sends the complete responses of all connections now. */
+export function sendComplete(): void {
+  const responses = complete
+  complete = []
+  for (const send of responses) send()
 }
 
 function sizeOf(chunk: unknown): number {
