@@ -32,7 +32,7 @@ import { createNodesModule } from './nodes/module.ts'
 import { createOAuth2Module } from './oauth2/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
 import { createFailureLimit } from './storage/changes/failure-limit.ts'
-import { createTurns } from './storage/changes/turns.ts'
+import { createTurns } from './storage/concurrency/turns.ts'
 import type { Store } from './storage/store.ts'
 import type { Vault } from './storage/vault.ts'
 

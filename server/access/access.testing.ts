@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach } from 'vitest'
 import { OPERATOR } from '../contract/access/operator.ts'
-import type { Actor, AuditEntry } from '../contract/audit.ts'
+import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import type { Store } from '../storage/store.ts'
 import type { TestEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'

@@ -1,7 +1,7 @@
 import type { Principal } from '../contract/access/principal.ts'
 import { lowerRole, role } from '../contract/access/role.ts'
 import { databaseNames } from '../contract/database.ts'
-import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
+import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { CredentialOwner, FoundSession, FoundToken } from './find-credential.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
 import { MAX_SESSION_IDLE } from './sessions.ts'

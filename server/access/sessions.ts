@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
-import type { Actor } from '../contract/audit.ts'
+import type { Actor } from '../contract/audit/audit.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'

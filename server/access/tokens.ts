@@ -10,7 +10,7 @@ import { DATABASE_NAME_RULE, databaseNames, isDatabaseName } from '../contract/d
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
+import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
 import { createTokenText, hashSecret } from './secrets/secret-text.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Actor, AuditEntry } from '../contract/audit.ts'
+import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { executeLater, sharesRoundTrips } from '../storage/changes/round-trips.ts'
 import type { Change } from '../storage/changes/transactions.ts'

@@ -1,7 +1,12 @@
-import { type AuditPage, type AuditQuery, type AuditRow, auditRow } from '../contract/audit.ts'
+import {
+  type AuditPage,
+  type AuditQuery,
+  type AuditRow,
+  auditRow,
+} from '../contract/audit/audit.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
-import type { NextTurn } from '../storage/changes/turns.ts'
-import { parseColumn } from '../storage/parse-column.ts'
+import type { NextTurn } from '../storage/concurrency/turns.ts'
+import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { AuditTable } from '../storage/tables.ts'
 import { findAuditRows, type SearchBounds } from './find-rows.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { auditPage, auditQuery } from '../contract/audit.ts'
+import { auditPage, auditQuery } from '../contract/audit/audit.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'

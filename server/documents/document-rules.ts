@@ -1,5 +1,5 @@
-import { mergePatch } from '../contract/merge-patch.ts'
-import { parseJson } from '../contract/parse-json.ts'
+import { mergePatch } from '../contract/json/merge-patch.ts'
+import { parseJson } from '../contract/json/parse-json.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'

@@ -1,6 +1,6 @@
 import { DOCUMENT_BYTES, ID_LENGTH } from '../contract/document.ts'
-import type { Json } from '../contract/json.ts'
-import { printJson } from '../contract/strict-json.ts'
+import type { Json } from '../contract/json/json.ts'
+import { printJson } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
 import { createDocumentId } from './document-id.ts'
 

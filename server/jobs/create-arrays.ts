@@ -1,5 +1,5 @@
 import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
-import { jsonPointer } from '../contract/json-pointer.ts'
+import { jsonPointer } from '../contract/json/json-pointer.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { DocumentConflict, Failure, failureAt } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'

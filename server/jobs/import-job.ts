@@ -1,4 +1,4 @@
-import type { Actor } from '../contract/audit.ts'
+import type { Actor } from '../contract/audit/audit.ts'
 import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
-import { actor } from '../contract/audit.ts'
+import { actor } from '../contract/audit/audit.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
@@ -14,7 +14,7 @@ import type {
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { EngineName } from '../storage/engine.ts'
-import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
+import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { JobsTable, Tables } from '../storage/tables.ts'
 
 /** The parameters of a job. */

@@ -1,4 +1,4 @@
-import type { Actor } from '../contract/audit.ts'
+import type { Actor } from '../contract/audit/audit.ts'
 import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'

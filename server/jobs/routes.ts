@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { type JobView, WHOLE_DATABASE } from '../contract/job.ts'
-import { parseAfter, parsePageLimit } from '../contract/page-parameters.ts'
+import { parseAfter, parsePageLimit } from '../contract/query/page-parameters.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { ReadBounds } from '../documents/query/scan/read-in-id-order.ts'
 import type { Page } from '../documents/query/scan/read-page.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { compareCodePoints } from '../contract/compare-code-points.ts'
+import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job, StagedDocument } from './job.ts'
 import type { Step } from './repository/progress.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import * as z from 'zod/mini'
 import { listenerStatus } from '../contract/endpoints/listener.ts'
-import { parseColumn, parseJsonColumn } from '../storage/parse-column.ts'
+import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'

@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../server/contract/audit-action.ts'
+import type { AuditAction } from '../../server/contract/audit/audit-action.ts'
 import type { AuditNoun } from './activity-search.ts'
 
 /** Labels of the actions, such as "Endpoint added". */

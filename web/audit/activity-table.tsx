@@ -1,5 +1,5 @@
 import { UnstyledButton } from '@mantine/core'
-import type { AuditRow } from '../../server/contract/audit.ts'
+import type { AuditRow } from '../../server/contract/audit/audit.ts'
 import { IconChevronRight } from '../shared/ui/icon/icons.tsx'
 import { type Column, RecordTable } from '../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../shared/ui/text/relative-time.tsx'

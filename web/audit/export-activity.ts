@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
+import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
 import { api, readJson } from '../app/api.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'

@@ -1,4 +1,4 @@
-import type { AuditPage } from '../../server/contract/audit.ts'
+import type { AuditPage } from '../../server/contract/audit/audit.ts'
 
 /** Maximum requests to fill one page. The user can then request older rows. */
 export const MAX_REQUESTS = 10

@@ -1,7 +1,7 @@
 import type { DocumentFields } from '../../server/contract/document.ts'
 import type { DocumentIndex } from '../../server/contract/document-index.ts'
 import type { JobView } from '../../server/contract/job.ts'
-import { parseJson } from '../../server/contract/parse-json.ts'
+import { parseJson } from '../../server/contract/json/parse-json.ts'
 import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../app/api.ts'
 import {
   collectionClient,

@@ -2,7 +2,7 @@ import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { createMapping, reaches } from '../../endpoints/registry/mapping/mapping.ts'
 import type { EndpointChange } from '../../endpoints/writes/write-batch.ts'
 import { Failure } from '../../failure.ts'
-import { parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 
 /**
  * Returns a guard that rejects the change of an endpoint if no other stored endpoint reaches

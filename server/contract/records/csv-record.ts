@@ -1,10 +1,10 @@
 import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
-import { type FieldPath, parseFilterName, printFieldPath } from '../field-path.ts'
-import type { Json } from '../json.ts'
-import { DEPTH } from '../json-depth.ts'
-import { jsonPointer } from '../json-pointer.ts'
-import { parseStrictly, printJson } from '../strict-json.ts'
+import type { Json } from '../json/json.ts'
+import { DEPTH } from '../json/json-depth.ts'
+import { jsonPointer } from '../json/json-pointer.ts'
+import { parseStrictly, printJson } from '../json/strict-json.ts'
+import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
 
 /**
  * Maximum number of columns of a file, and of characters in the names of their fields. `levels`

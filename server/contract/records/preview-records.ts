@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts'
-import type { Json } from '../json.ts'
-import { parseStrictly } from '../strict-json.ts'
+import type { Json } from '../json/json.ts'
+import { parseStrictly } from '../json/strict-json.ts'
 import {
   createRecordReader,
   type ImportFormat,

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
-import { parseStrictly } from '../../contract/strict-json.ts'
+import { parseStrictly } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'

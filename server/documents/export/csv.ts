@@ -1,7 +1,7 @@
-import { type FieldPath, printFieldPath, valueAt } from '../../contract/field-path.ts'
 import { CSV_SEPARATORS, type CsvSeparator } from '../../contract/import.ts'
-import type { Json } from '../../contract/json.ts'
-import { jsonPointer } from '../../contract/json-pointer.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { jsonPointer } from '../../contract/json/json-pointer.ts'
+import { type FieldPath, printFieldPath, valueAt } from '../../contract/query/field-path.ts'
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import { Failure } from '../../failure.ts'
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../failure.ts'
-import { Semaphore } from '../../storage/changes/semaphore.ts'
+import { Semaphore } from '../../storage/concurrency/semaphore.ts'
 
 /**
  * Limits of exports: how many run at once on a node, how many wait, and for how long they wait and

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contract/parse-json.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { portionsOf } from '../indexes/read/read-by-index.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEPTH } from '../../contract/json-depth.ts'
+import { DEPTH } from '../../contract/json/json-depth.ts'
 import { forEachContractNode } from './contract-node.testing.ts'
 
 forEachContractNode((fixture) => {

@@ -1,5 +1,5 @@
 import type { ImportRecord } from '../../contract/records/read-records.ts'
-import { createTurns } from '../../storage/changes/turns.ts'
+import { createTurns } from '../../storage/concurrency/turns.ts'
 
 const nextTurn = createTurns()
 

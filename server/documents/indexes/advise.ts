@@ -1,4 +1,4 @@
-import { printFieldPath } from '../../contract/field-path.ts'
+import { printFieldPath } from '../../contract/query/field-path.ts'
 import { Failure } from '../../failure.ts'
 import { isIdOrder } from '../query/order.ts'
 import { groupConditions, type PlannedQuery } from './plan.ts'

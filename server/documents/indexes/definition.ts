@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { type ListedField, parseFieldList } from '../../contract/field-path.ts'
-import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
+import { type ListedField, parseFieldList } from '../../contract/query/field-path.ts'
+import { parseColumn, parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
 
 const INDEX_STATES = ['building', 'ready', 'failed', 'dropped'] as const

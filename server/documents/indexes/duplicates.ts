@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { INDEX_DUPLICATES } from '../../contract/document-index.ts'
-import { parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { DocumentIndexesTable } from '../../storage/tables.ts'
 
 /** Documents that a unique index cannot contain together. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ListedField } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import type { ListedField } from '../../contract/query/field-path.ts'
 import { createMatcher } from '../query/filter.ts'
 import { compareValues, type SortValue } from '../query/order.ts'
 import {

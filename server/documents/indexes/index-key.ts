@@ -1,5 +1,5 @@
-import { type ListedField, valueAt } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { type ListedField, valueAt } from '../../contract/query/field-path.ts'
 import type { SortValue } from '../query/order.ts'
 
 /**

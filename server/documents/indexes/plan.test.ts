@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseFieldList } from '../../contract/field-path.ts'
+import { parseFieldList } from '../../contract/query/field-path.ts'
 import { parseDocumentQuery } from '../query/query.ts'
 import { adviseFields } from './advise.ts'
 import type { IndexDefinition } from './definition.ts'

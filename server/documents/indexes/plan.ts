@@ -3,7 +3,7 @@ import {
   parseFilterName,
   printFieldPath,
   splitValues,
-} from '../../contract/field-path.ts'
+} from '../../contract/query/field-path.ts'
 import { type Filter, parseExactly, toNumber } from '../query/filter.ts'
 import { isIdOrder, type Sort } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import type { Json } from '../../contract/json.ts'
-import { printJson } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { printJson } from '../../contract/json/strict-json.ts'
 import { parseFields } from './parse-fields.ts'
 
 const text = fc.oneof(fc.constantFrom('"', '\\', '\\"', '}', ',', '[{', '\ud83d'), fc.string())

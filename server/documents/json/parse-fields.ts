@@ -1,5 +1,5 @@
 import { invariant } from '../../contract/invariant.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -7,8 +7,8 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from '../../contract/json-characters.ts'
-import { endOfString, keyOf, parseJson } from '../../contract/parse-json.ts'
+} from '../../contract/json/json-characters.ts'
+import { endOfString, keyOf, parseJson } from '../../contract/json/parse-json.ts'
 
 /** Documents of up to this many characters are parsed whole. */
 const PARSED_WHOLE = 16 * 1024

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { printFieldPath } from '../../contract/field-path.ts'
+import { printFieldPath } from '../../contract/query/field-path.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Filter } from './filter.ts'

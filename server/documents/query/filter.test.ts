@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
 import { createMatcher } from './filter.ts'
 
 const documents: Record<string, Json> = {

@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compareCodePoints } from '../../contract/compare-code-points.ts'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
-import { type FieldPath, parseFilterName, splitValues, valueAt } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/json.ts'
-import { parseJson } from '../../contract/parse-json.ts'
-import { printJson } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
+import { printJson } from '../../contract/json/strict-json.ts'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
+import {
+  type FieldPath,
+  parseFilterName,
+  splitValues,
+  valueAt,
+} from '../../contract/query/field-path.ts'
 import { Failure } from '../../failure.ts'
 
 /** Query parameters that a document must match, such as `['year:gte', '2000']`. */

@@ -1,5 +1,5 @@
 import { PAGE } from '../../contract/document.ts'
-import type { NextTurn } from '../../storage/changes/turns.ts'
+import type { NextTurn } from '../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'

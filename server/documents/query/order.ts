@@ -1,6 +1,6 @@
-import { compareCodePoints } from '../../contract/compare-code-points.ts'
-import { type ListedField, valueAt } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
+import { type ListedField, valueAt } from '../../contract/query/field-path.ts'
 
 /** The fields that order a collection. Documents with equal values are ordered by id. */
 export type Sort = readonly ListedField[]

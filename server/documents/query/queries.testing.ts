@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { CONTAINS_LENGTH } from '../../contract/document.ts'
-import { printFieldPath } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { printFieldPath } from '../../contract/query/field-path.ts'
 import { KEY_BYTES } from '../indexes/index-key.ts'
 
 // Generated documents, queries and indexes. Few names and values, so that queries find documents.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { printFieldPath } from '../../contract/field-path.ts'
+import { printFieldPath } from '../../contract/query/field-path.ts'
 import { parseDocumentQuery, parseFilterQuery } from './query.ts'
 import { createFieldSelector } from './select-fields.ts'
 

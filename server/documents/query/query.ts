@@ -1,16 +1,16 @@
+import { CSV_SEPARATORS, type CsvSeparator, isCsvSeparator } from '../../contract/import.ts'
 import {
   type FieldPath,
   type ListedField,
   parseFieldList,
   parseFilterName,
-} from '../../contract/field-path.ts'
-import { CSV_SEPARATORS, type CsvSeparator, isCsvSeparator } from '../../contract/import.ts'
-import { parseAfter, parsePageLimit } from '../../contract/page-parameters.ts'
+} from '../../contract/query/field-path.ts'
+import { parseAfter, parsePageLimit } from '../../contract/query/page-parameters.ts'
 import {
   adviseParameter,
   isQueryParameter,
   type QueryParameter,
-} from '../../contract/query-parameter.ts'
+} from '../../contract/query/query-parameter.ts'
 import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
 import { isIdOrder } from './order.ts'
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
 import type { Condition, Document, Query } from './queries.testing.ts'
 
 // A plain implementation of queries, which shares no code with the server.

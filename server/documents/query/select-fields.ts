@@ -1,6 +1,6 @@
-import type { FieldPath } from '../../contract/field-path.ts'
-import type { Json } from '../../contract/json.ts'
-import { printJson } from '../../contract/strict-json.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { printJson } from '../../contract/json/strict-json.ts'
+import type { FieldPath } from '../../contract/query/field-path.ts'
 
 type JsonObject = { [key: string]: Json }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../../audit/record.ts'
 import { createDatabaseRegistry, type DatabaseRegistry } from '../../databases/registry.ts'
-import type { IdRange } from '../../storage/id-range.ts'
+import type { IdRange } from '../../storage/sql/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { IdRange } from '../../storage/id-range.ts'
+import type { IdRange } from '../../storage/sql/id-range.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'

@@ -2,7 +2,7 @@ import { type CompiledQuery, type QueryResult, sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import { invariant } from '../../contract/invariant.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { type IdRange, sqlOfRange } from '../../storage/id-range.ts'
+import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/id-range.ts'
+import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/sql/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
 import { POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 import { compileSchema } from './compile-schema.ts'

@@ -1,5 +1,5 @@
 import { Ajv2020, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import {
   type Findings,

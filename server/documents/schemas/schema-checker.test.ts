@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/json/json.ts'
 import { createSchemaChecker, type SchemaChecker, type SchemaLimits } from './schema-checker.ts'
 import type { Schema } from './schema-thread.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { lockSchema } from '../../storage/current-schema.ts'
-import { databaseExists, requireDatabase } from '../../storage/database-exists.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { databaseExists, requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import { createEntityTag } from '../entity-tag.ts'
 

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { parseJson } from '../../contract/parse-json.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import { type Check, compileSchema } from './compile-schema.ts'
 import type { Outcome, Reply, Request, Task } from './schema-thread.ts'

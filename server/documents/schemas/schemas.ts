@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { parseStrictly, printJson } from '../../contract/json/strict-json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
-import { parseStrictly, printJson } from '../../contract/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'

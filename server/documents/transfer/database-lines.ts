@@ -1,5 +1,5 @@
-import { requireDepth } from '../../contract/json-depth.ts'
-import { parseJson } from '../../contract/parse-json.ts'
+import { requireDepth } from '../../contract/json/json-depth.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'

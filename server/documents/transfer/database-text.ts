@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import * as z from 'zod/mini'
 import { EXPORT_VERSION } from '../../contract/transfer.ts'
 import type { Queries } from '../../storage/changes/transactions.ts'
-import type { NextTurn } from '../../storage/changes/turns.ts'
+import type { NextTurn } from '../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { SnapshotReader } from '../export/snapshot-reader.ts'
 
 export interface DatabaseTextDeps {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { INDEXES } from '../../contract/document-index.ts'
-import { DEPTH } from '../../contract/json-depth.ts'
+import { DEPTH } from '../../contract/json/json-depth.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { readDatabase } from './read-database.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contract/parse-json.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import { type StoredPart, storedParts } from '../import/stored-part.ts'
 import type { CollectionDefinition, ExportedCollection } from './read-database.ts'
 

@@ -4,7 +4,7 @@ import { ensureOperator } from '../../access/people.ts'
 import { createToken } from '../../access/tokens.ts'
 import { createRecorder } from '../../audit/record.ts'
 import { verifyChain } from '../../audit/verify.ts'
-import type { Actor } from '../../contract/audit.ts'
+import type { Actor } from '../../contract/audit/audit.ts'
 import {
   CHANGE_RETENTION,
   type EndpointChangeInput,

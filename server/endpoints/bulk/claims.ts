@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Actor, actor as actorSchema } from '../../contract/audit.ts'
+import { type Actor, actor as actorSchema } from '../../contract/audit/audit.ts'
 import {
   CHANGE_RETENTION,
   type EndpointChangeInput,
@@ -8,7 +8,7 @@ import {
   MAX_LISTED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { type Failure, toErrorObject } from '../../failure.ts'
-import { parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../contract/access/principal.ts'
-import { type Actor, actor as actorSchema } from '../../contract/audit.ts'
-import type { AuditAction } from '../../contract/audit-action.ts'
+import { type Actor, actor as actorSchema } from '../../contract/audit/audit.ts'
+import type { AuditAction } from '../../contract/audit/audit-action.ts'
 import { databaseNames } from '../../contract/database.ts'
 import {
   CHANGE_RETENTION,
@@ -21,7 +21,7 @@ import { Failure } from '../../failure.ts'
 import { beginChange, type Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
-import { parseColumn, parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseColumn, parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { EndpointChangesTable } from '../../storage/tables.ts'
 import type { Claims } from './claims.ts'

@@ -1,4 +1,4 @@
-import type { Actor } from '../../contract/audit.ts'
+import type { Actor } from '../../contract/audit/audit.ts'
 import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import { readAddress } from '../address.ts'

@@ -2,7 +2,7 @@ import { databaseNames } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
-import { parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 
 /** A stored endpoint with the revision of its last change. */

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { requireDepth } from '../../contract/json-depth.ts'
+import { requireDepth } from '../../contract/json/json-depth.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { readBody } from './request-body.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { issueReason } from '../../contract/issue-reason.ts'
-import { jsonPointer } from '../../contract/json-pointer.ts'
+import { jsonPointer } from '../../contract/json/json-pointer.ts'
 import { Failure } from '../../failure.ts'
 
 z.config(z.locales.en())

@@ -1,4 +1,4 @@
-import { parseJson } from '../../contract/parse-json.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { Store } from '../../storage/store.ts'
 import type { DocumentRules, Job } from '../job.ts'

@@ -1,5 +1,5 @@
 import { type SqlBool, sql, type Transaction } from 'kysely'
-import { jsonPointer } from '../../contract/json-pointer.ts'
+import { jsonPointer } from '../../contract/json/json-pointer.ts'
 import type { StoredPart } from '../../documents/import/stored-part.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'

@@ -1,6 +1,6 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 import * as z from 'zod/mini'
-import { parseJsonColumn } from '../../storage/parse-column.ts'
+import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { hashOf } from '../sign-in/csrf-token.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { invariant } from '../../contract/invariant.ts'
-import { parseColumn } from '../../storage/parse-column.ts'
+import { parseColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { CALLBACK_FORMS, type CallbackForm } from '../providers/provider-config.ts'

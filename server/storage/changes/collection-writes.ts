@@ -1,5 +1,5 @@
 import type { CollectionRef } from '../document-ref.ts'
-import type { IdRange } from '../id-range.ts'
+import type { IdRange } from '../sql/id-range.ts'
 
 /** A document after a change is applied. */
 export interface ChangedDocument {

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { QueryArrayResult } from 'pg'
 import type { ConnectionLimits } from '../availability/connection-limits.ts'
 import type { HealthMonitor } from '../availability/health-monitor.ts'
-import type { InFlight } from '../changes/in-flight.ts'
+import type { InFlight } from '../concurrency/in-flight.ts'
 import {
   BEGIN,
   COMMIT,

@@ -8,7 +8,7 @@ import {
   sql,
 } from 'kysely'
 import { expect, test } from 'vitest'
-import { limitRows } from '../limit-rows.ts'
+import { limitRows } from '../sql/limit-rows.ts'
 import { StableQueryCompiler } from './query-compiler.ts'
 import { SqliteStatements } from './statements.ts'
 

@@ -1,6 +1,6 @@
 import { type ParseError, parse } from 'jsonc-parser'
 import type { DocumentFields } from '../../../server/contract/document.ts'
-import { parseJson } from '../../../server/contract/parse-json.ts'
+import { parseJson } from '../../../server/contract/json/parse-json.ts'
 
 /** The text of a new document. */
 export const NEW_DOCUMENT = '{\n  \n}'

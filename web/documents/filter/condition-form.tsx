@@ -1,7 +1,7 @@
 import { Autocomplete, NativeSelect } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
-import { splitValues } from '../../../server/contract/field-path.ts'
+import { splitValues } from '../../../server/contract/query/field-path.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import {

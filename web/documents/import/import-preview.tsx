@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { valueAt } from '../../../server/contract/field-path.ts'
+import { valueAt } from '../../../server/contract/query/field-path.ts'
 import { formatCell } from '../model/format-cell.ts'
 import classes from './import-dialog.module.css'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'

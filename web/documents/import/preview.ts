@@ -1,5 +1,5 @@
-import { valueAt } from '../../../server/contract/field-path.ts'
-import type { Json } from '../../../server/contract/json.ts'
+import type { Json } from '../../../server/contract/json/json.ts'
+import { valueAt } from '../../../server/contract/query/field-path.ts'
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
 import {
   createArraySplitter,

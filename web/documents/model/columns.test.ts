@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { printFieldPath } from '../../../server/contract/field-path.ts'
+import { printFieldPath } from '../../../server/contract/query/field-path.ts'
 import {
   fitColumns,
   formatColumns,

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../server/contract/parse-json.ts'
+import { parseJson } from '../../../server/contract/json/parse-json.ts'
 /** Lines of printed JSON that follow each other. */
 export interface ComparedLines {
   readonly text: string

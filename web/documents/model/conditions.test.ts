@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { printFieldPath, splitValues } from '../../../server/contract/field-path.ts'
+import { printFieldPath, splitValues } from '../../../server/contract/query/field-path.ts'
 import {
   conditionsOf,
   describeCondition,

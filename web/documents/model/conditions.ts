@@ -1,5 +1,8 @@
-import { splitValues } from '../../../server/contract/field-path.ts'
-import { adviseParameter, isQueryParameter } from '../../../server/contract/query-parameter.ts'
+import { splitValues } from '../../../server/contract/query/field-path.ts'
+import {
+  adviseParameter,
+  isQueryParameter,
+} from '../../../server/contract/query/query-parameter.ts'
 import { fieldLabel, namesOf, splitUnescaped } from './field-path.ts'
 
 /** A filter of the API: the name of its parameter, such as `year:gte`, and its value. */

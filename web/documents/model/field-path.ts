@@ -1,6 +1,6 @@
 import type { DocumentFields } from '../../../server/contract/document.ts'
-import * as contract from '../../../server/contract/field-path.ts'
-import type { Json } from '../../../server/contract/json.ts'
+import type { Json } from '../../../server/contract/json/json.ts'
+import * as contract from '../../../server/contract/query/field-path.ts'
 
 // A field is written as in the parameters of the API: `author.name`. A backslash precedes a dot,
 // comma, colon, hyphen or backslash that is part of a name.

@@ -1,6 +1,6 @@
-import type { Json } from '../../../server/contract/json.ts'
-import { mergePatch } from '../../../server/contract/merge-patch.ts'
-import { parseJson } from '../../../server/contract/parse-json.ts'
+import type { Json } from '../../../server/contract/json/json.ts'
+import { mergePatch } from '../../../server/contract/json/merge-patch.ts'
+import { parseJson } from '../../../server/contract/json/parse-json.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { documentError, sortedJson } from '../editor/document-text.ts'
 

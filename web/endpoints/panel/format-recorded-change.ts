@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../../server/contract/audit.ts'
+import type { AuditRow } from '../../../server/contract/audit/audit.ts'
 import { listNames } from '../model/mapping.ts'
 
 const done: Readonly<Record<string, string>> = {

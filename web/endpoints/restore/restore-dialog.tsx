@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import type { AuditRow } from '../../../server/contract/audit.ts'
+import type { AuditRow } from '../../../server/contract/audit/audit.ts'
 import { api, readJson } from '../../app/api.ts'
 import { databasesQuery } from '../../app/queries.ts'
 import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'

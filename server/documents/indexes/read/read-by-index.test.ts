@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { parseFieldList } from '../../../contract/field-path.ts'
 import { invariant } from '../../../contract/invariant.ts'
+import { parseFieldList } from '../../../contract/query/field-path.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
 import { BATCH_BYTES } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'

@@ -1,5 +1,5 @@
-import { valueAt } from '../../../contract/field-path.ts'
 import { invariant } from '../../../contract/invariant.ts'
+import { valueAt } from '../../../contract/query/field-path.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'

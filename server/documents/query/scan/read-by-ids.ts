@@ -1,4 +1,4 @@
-import { compareCodePoints } from '../../../contract/compare-code-points.ts'
+import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { groupConditions } from '../../indexes/plan.ts'
 import { parseFields } from '../../json/parse-fields.ts'

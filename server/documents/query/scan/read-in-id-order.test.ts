@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createTurns } from '../../../storage/changes/turns.ts'
+import { createTurns } from '../../../storage/concurrency/turns.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'

@@ -1,6 +1,6 @@
-import { compareCodePoints } from '../../../contract/compare-code-points.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
-import type { NextTurn } from '../../../storage/changes/turns.ts'
+import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
+import type { NextTurn } from '../../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'

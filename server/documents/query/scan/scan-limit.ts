@@ -1,6 +1,6 @@
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure, requireConnected } from '../../../failure.ts'
-import { Semaphore } from '../../../storage/changes/semaphore.ts'
+import { Semaphore } from '../../../storage/concurrency/semaphore.ts'
 import { ScanPace } from './scan-pace.ts'
 
 /**

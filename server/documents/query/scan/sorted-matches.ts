@@ -1,4 +1,4 @@
-import type { Json } from '../../../contract/json.ts'
+import type { Json } from '../../../contract/json/json.ts'
 import { createComparator, positionOf } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
 import { createDocumentPrinter } from '../select-fields.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { compareCodePoints } from '../../../contract/compare-code-points.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
+import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { Position } from '../order.ts'
 import { TopDocuments } from './top-documents.ts'
 

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
-import { databaseExists } from '../../../storage/database-exists.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { databaseExists } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../../indexes/definition.ts'
 import { entriesOf } from '../../indexes/entries.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { databaseExists } from '../../../storage/database-exists.ts'
 import type { DocumentRef } from '../../../storage/document-ref.ts'
+import { databaseExists } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
 import { isMaintained } from '../../indexes/entries.ts'
 import type { DocumentState } from './indexed-writes.ts'

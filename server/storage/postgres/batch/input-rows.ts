@@ -1,4 +1,4 @@
-import { encodeTextArray } from '../../text-array.ts'
+import { encodeTextArray } from '../../sql/text-array.ts'
 
 /**
  * Returns a table of the rows of a batch, for the `from` of a statement. Its columns are texts, and

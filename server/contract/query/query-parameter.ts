@@ -1,4 +1,4 @@
-import { isMisspelling } from './misspelling.ts'
+import { isMisspelling } from '../misspelling.ts'
 
 /**
  * Parameters of a query of documents that are not filters. A filter by a field of that name needs an

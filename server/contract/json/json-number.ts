@@ -1,5 +1,5 @@
-import { Failure } from '../failure.ts'
-import { NUMBER_LENGTH } from './document.ts'
+import { Failure } from '../../failure.ts'
+import { NUMBER_LENGTH } from '../document.ts'
 import { DOT, MINUS, NINE, PLUS, ZERO } from './json-characters.ts'
 
 const LOWER_E = 0x65

@@ -1,5 +1,5 @@
-import { Failure } from '../failure.ts'
-import type { Json } from './json.ts'
+import { Failure } from '../../failure.ts'
+import type { Json } from '../json/json.ts'
 
 /** The names that lead from a document to one of its fields, such as `['author', 'name']`. */
 export type FieldPath = readonly string[]

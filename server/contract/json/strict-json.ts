@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts'
+import { Failure } from '../../failure.ts'
 import type { Json } from './json.ts'
 import {
   CLOSE_ARRAY,
@@ -18,7 +18,7 @@ import { endOfString, keyOf, parseJson } from './parse-json.ts'
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change
  * silently: objects with a duplicate key, and numbers that a double cannot represent. Also rejects
  * numbers of more than `NUMBER_LENGTH` characters (`contract/document.ts`) and values nested deeper
- * than `DEPTH` (`contract/json-depth.ts`).
+ * than `DEPTH` (`contract/json/json-depth.ts`).
  *
  * @throws Failure `bad-json` for malformed JSON; `invalid` naming the rejected key or number, with
  * its JSON Pointer.

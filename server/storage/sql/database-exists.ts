@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { Failure } from '../failure.ts'
-import type { Tables } from './tables.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { Failure } from '../../failure.ts'
+import type { Tables } from '../tables.ts'
 
 /**
  * Returns a condition that a database still exists, for statements that write into it. A node's

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NUMBER_LENGTH } from './document.ts'
+import { NUMBER_LENGTH } from '../document.ts'
 import { DEPTH } from './json-depth.ts'
 import { parseStrictly, printJson } from './strict-json.ts'
 

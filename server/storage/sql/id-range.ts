@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { ID_LENGTH } from '../contract/document.ts'
+import { ID_LENGTH } from '../../contract/document.ts'
 
 /** Documents of a collection in the order of their ids, or in the opposite order. */
 export interface IdRange {

@@ -1,5 +1,5 @@
-import { Failure } from '../failure.ts'
-import { PAGE } from './document.ts'
+import { Failure } from '../../failure.ts'
+import { PAGE } from '../document.ts'
 
 /**
  * Parses the parameter `limit` of a page of documents.
