@@ -46,6 +46,13 @@ const untilClosed = (socket: Socket) =>
     socket.on('close', () => resolve(read))
   })
 
+const statuses = (responses: string) => responses.match(/(?<=^HTTP\/1\.1 )\d+/gm)
+
+const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
+const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+const malformed = 'malformed\r\n\r\n'
+
 const createOwner = (): ConnectionOwner & { traffic: Traffic } => ({
   traffic: new Traffic(),
   closing: false,
@@ -133,14 +140,19 @@ describe('createHttpEngine', () => {
     expect(byKind).toEqual(['request', 'request', 'response', 'response'])
   })
 
-  it('responds to requests before a malformed one', async () => {
+  it.each([
+    ['a request', 1, get, malformed],
+    ['reads, some of which wait,', 12, get, malformed],
+    ['changes, which wait for each other,', 3, post, malformed],
+    ['requests (its body is malformed)', 2, get, chunked + malformed],
+  ])('responds to %s before a malformed one', async (_, times, request, last) => {
     const engine = createHttpEngine()
-    engine.onRequest((_request, response) => response.end('first'))
+    engine.onRequest((request, response) => {
+      request.resume().on('end', () => setImmediate(() => response.end()))
+    })
     const port = await serve(engine, createOwner())
-    const socket = connect(port, '127.0.0.1', () =>
-      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nmalformed\r\n\r\n'),
-    )
-    expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*first[\s\S]*HTTP\/1\.1 400 /)
+    const socket = connect(port, '127.0.0.1', () => socket.write(request.repeat(times) + last))
+    expect(statuses(await untilClosed(socket))).toEqual([...Array(times).fill('200'), '400'])
   })
 
   it('delays requests after a change until it has ended, and reads little ahead', async () => {
@@ -198,7 +210,6 @@ describe('createHttpEngine', () => {
   describe('with responses that clients do not read', () => {
     const quick = { ...HTTP_LIMITS, sendTimeout: 200, connectionsCheckingInterval: 10 }
     const MIB = 2 ** 20
-    const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
     /** Creates an engine and a paused client that sends some requests. */
     async function pipeline(

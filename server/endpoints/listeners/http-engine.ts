@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { BODY_PROGRESS } from '../../contract/request-body.ts'
+import { systemCode } from '../../failure.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './connections/body-progress.ts'
-import { answerClientError } from './connections/client-error.ts'
+import { printClientError } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
 import { CountedResponse } from './connections/counted-response.ts'
 import { ResponseBudget } from './connections/response-budget.ts'
@@ -105,7 +106,10 @@ export function createHttpEngine<D extends ConnectionOwner>(
   }, limits.connectionsCheckingInterval).unref()
   // Node.js starts its check of slow clients on 'listening', which this server never emits itself.
   http.emit('listening')
-  http.on('clientError', (error, socket) => answerClientError(error, socket as Socket))
+  http.on('clientError', (error, socket: Served<D>) => {
+    if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else socket[CONNECTION]?.reject(printClientError(error))
+  })
 
   // One function for all responses avoids a closure per request.
   function finished(this: CountedResponse): void {

@@ -1,8 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { ErrorBody, ErrorObject } from '../../../contract/acknowledgement.ts'
-import { type FailureCode, failureKinds, systemCode } from '../../../failure.ts'
-import { sendComplete } from './counted-response.ts'
+import { type FailureCode, failureKinds } from '../../../failure.ts'
 
 /** The error that Node.js reports for a request it cannot parse. */
 type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
@@ -39,16 +37,11 @@ function responseFor(code: string | undefined): {
 }
 
 /**
- * Responds to a malformed request and closes its connection. The body is the Error object if the
- * path was received and begins with `/_api`, otherwise the error body.
+ * Returns the response to a malformed request, which announces the close of the connection. The
+ * body is the Error object if the path was received and begins with `/_api`, otherwise the error
+ * body.
  */
-export function answerClientError(error: ParseError, socket: Socket): void {
-  if (systemCode(error) === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  // Earlier requests on the connection may have their responses.
-  sendComplete()
+export function printClientError(error: ParseError): string {
   const { status, code, text } = responseFor(error.code)
   const { errorNum, id } = failureKinds[code]
   const isApi = API_TARGET.test(error.rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? '')
@@ -61,10 +54,10 @@ export function answerClientError(error: ParseError, socket: Socket): void {
       }
     : { id, message: text }
   const json = JSON.stringify(body)
-  socket.end(
+  return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n` +
-      `Content-Type: application/json${isApi ? '; charset=utf-8' : ''}\r\n` +
-      `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\n\r\n${json}`,
+    `Content-Type: application/json${isApi ? '; charset=utf-8' : ''}\r\n` +
+    `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\n\r\n${json}`
   )
 }
 

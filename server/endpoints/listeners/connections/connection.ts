@@ -60,6 +60,8 @@ export class Connection implements ByteAccount {
   readonly #waiting: Waiting[] = []
   #held = 0
   readonly #waitingForRoom: WaitingForRoom[] = []
+  /** The response to a malformed request. */
+  #rejection: string | undefined
   #closed = false
   #written = Number.NaN
   #checksWithoutProgress = 0
@@ -88,6 +90,7 @@ export class Connection implements ByteAccount {
   end(response: CountedResponse, now: number): void {
     response.releaseAll()
     this.#responses.delete(response)
+    this.#rejectAfterResponses()
     // With pipelining, the next request may begin before the close event of this response.
     if (this.#responses.size > 0) return
     this.#idleSince = now
@@ -115,6 +118,16 @@ export class Connection implements ByteAccount {
       if (this.#waiting.length === MAX_WAITING - 1) this.socket.resume()
       this.#start(next.safe, next.respond)
     }
+  }
+
+  /**
+   * Called when a malformed request is received. Sends its response after those to the requests
+   * before it, and closes the connection.
+   */
+  reject(response: string): void {
+    // Node.js reports every further packet.
+    this.#rejection ??= response
+    this.#rejectAfterResponses()
   }
 
   /**
@@ -183,6 +196,13 @@ export class Connection implements ByteAccount {
     if (safe) this.#reads++
     else this.#changes++
     respond()
+  }
+
+  #rejectAfterResponses(): void {
+    if (this.#rejection === undefined || !this.socket.writable) return
+    // A malformed body leaves its request incomplete: the rejection is the response to it.
+    for (const { req, headersSent } of this.#responses) if (req.complete || headersSent) return
+    this.socket.end(this.#rejection)
   }
 
   #wait(request: Waiting): void {

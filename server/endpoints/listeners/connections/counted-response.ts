@@ -123,8 +123,7 @@ function sendAtEndOfTurn(send: () => void): void {
   if (complete.push(send) === 1) setImmediate(sendComplete)
 }
 
-/** Sends the complete responses of all connections now. */
-export function sendComplete(): void {
+function sendComplete(): void {
   const responses = complete
   complete = []
   for (const send of responses) send()
