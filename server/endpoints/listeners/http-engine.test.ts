@@ -155,6 +155,19 @@ describe('createHttpEngine', () => {
     expect(statuses(await untilClosed(socket))).toEqual([...Array(times).fill('200'), '400'])
   })
 
+  it('processes no request after the last response of a connection', async () => {
+    const engine = createHttpEngine()
+    const begun: (string | undefined)[] = []
+    engine.onRequest((request, response) => {
+      begun.push(request.url)
+      setImmediate(() => response.writeHead(400, { Connection: 'close' }).end())
+    })
+    const port = await serve(engine, createOwner())
+    const socket = connect(port, '127.0.0.1', () => socket.write(get + post.replace('/', '/after')))
+    expect(statuses(await untilClosed(socket))).toEqual(['400'])
+    expect(begun).toEqual(['/'])
+  })
+
   it('delays requests after a change until it has ended, and reads little ahead', async () => {
     const engine = createHttpEngine()
     const begun: string[] = []

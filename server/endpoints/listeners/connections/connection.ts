@@ -107,8 +107,8 @@ export class Connection implements ByteAccount {
   leave(safe: boolean): void {
     if (safe) this.#reads--
     else this.#changes--
-    // The client has disconnected.
-    if (this.socket.destroyed) return
+    // The client has disconnected, or a response has announced the close of the connection.
+    if (!this.socket.writable) return
     this.#reserveForWaiting()
     for (;;) {
       const [next] = this.#waiting
