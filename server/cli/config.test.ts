@@ -132,6 +132,23 @@ describe('parseConfig', () => {
     expect(said).toEqual(['--database-url must be a URL that begins with postgres://.'])
   })
 
+  it.each(['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'])(
+    'accepts a database URL with sslmode=%s',
+    (mode) => {
+      expect(errors({ databaseUrl: `postgres://h/d?a=b&sslmode=${mode}&c=d` }, KEYS)).toEqual([])
+    },
+  )
+
+  it.each(['?sslmode=required', '?sslmode=', '?sslmode=require&sslmode=allow'])(
+    'rejects the parameters %s of a database URL',
+    (parameters) => {
+      expect(errors({ databaseUrl: `postgres://u:secret@h/d${parameters}` }, KEYS)).toEqual([
+        '--database-url must have one of the values disable, prefer, require, verify-ca, ' +
+          'verify-full, no-verify as its sslmode, or no sslmode.',
+      ])
+    },
+  )
+
   it('reports every error of flags and environment together', () => {
     const said = errors(
       { endpoint: ['tcp://127.1:80'], drain: 'soon', log: 'loud' },

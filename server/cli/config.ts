@@ -83,9 +83,18 @@ const publicOrigin = z.pipe(
   z.transform((text) => new URL(text).origin),
 )
 
+/** The values of `sslmode` in a database URL. The driver would take any other one for verify-full. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
 const databaseUrl = z
   .string()
-  .check(z.regex(/^postgres(?:ql)?:\/\//, 'must be a URL that begins with postgres://'))
+  .check(
+    z.regex(/^postgres(?:ql)?:\/\//, 'must be a URL that begins with postgres://'),
+    z.refine(
+      hasKnownSslMode,
+      `must have one of the values ${SSL_MODES.join(', ')} as its sslmode, or no sslmode`,
+    ),
+  )
 
 /** The keys that a command requires with a database URL. */
 const KEYS_OF_COMMANDS: Readonly<Record<string, readonly KeyVariable[]>> = {
@@ -203,6 +212,11 @@ function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, pathname, search, hash, username } = new URL(text)
   return /^https?:$/.test(protocol) && pathname === '/' && search + hash + username === ''
+}
+
+function hasKnownSslMode(databaseUrl: string): boolean {
+  const modes = databaseUrl.matchAll(/[?&]sslmode=([^&]*)/g)
+  return [...modes].every(([, mode = '']) => SSL_MODES.includes(mode))
 }
 
 function readTls(
