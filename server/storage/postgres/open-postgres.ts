@@ -2,7 +2,6 @@ import pg from 'pg'
 import { Failure, systemCode } from '../../failure.ts'
 import { ConnectionLimits } from '../availability/connection-limits.ts'
 import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
-import { StoreUnavailable } from '../availability/unavailable.ts'
 import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../concurrency/in-flight.ts'
 import type { Engine, NotificationTopic } from '../engine.ts'
@@ -10,11 +9,11 @@ import { Lookups } from './batch/lookups.ts'
 import { RoundTripPace } from './batch/pace.ts'
 import { RowChanges } from './batch/row-changes.ts'
 import { createAfterMigrations, createPostgresDialect } from './dialect.ts'
+import { openFirstConnection } from './first-connection.ts'
 import { type GuardedPool, guardPool } from './guarded-pool.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
 import { createPool } from './pool.ts'
-import { isRejectedByServer } from './postgres-error.ts'
-import { probePostgres, reasonOf } from './probe.ts'
+import { probePostgres } from './probe.ts'
 import { openPostgresSnapshot } from './snapshot.ts'
 
 /** Delay before the revision is also requested over the pool, ms. */
@@ -25,7 +24,8 @@ const HEDGE_DELAY = 500
  * does not, because it is short-lived.
  *
  * @param onAvailabilityChange see `openStore`.
- * @throws Failure `unavailable` if the server is unreachable or rejects the connection.
+ * @throws Failure `unavailable` if the server is unreachable, rejects the connection or cannot be
+ * used.
  */
 export async function openPostgres(
   databaseUrl: string,
@@ -37,18 +37,10 @@ export async function openPostgres(
   const connections = createPool(databaseUrl)
   const { pool } = connections
   try {
-    await untilAvailable(() => openFirstConnection(pool, location))
+    await untilAvailable(() => openFirstConnection(connections, location))
   } catch (error) {
     await pool.end()
-    if (!(error instanceof StoreUnavailable) && !isRejectedByServer(error)) throw error
-    const cause = error instanceof StoreUnavailable ? error.cause : error
-    throw new Failure(
-      'unavailable',
-      `PostgreSQL at ${location} cannot be used: ${reasonOf(cause)}.`,
-      {
-        cause,
-      },
-    )
+    throw error
   }
   const inFlight = new InFlight()
   const health = new HealthMonitor({
@@ -174,25 +166,3 @@ export function locationOf(databaseUrl: string): string {
 
 /** Without `cause`: the error of the URL parser may contain the whole URL, including the password. */
 const invalidUrl = () => new Failure('unavailable', 'The database URL is invalid.')
-
-/**
- * Opens the first connection.
- *
- * @throws StoreUnavailable if a later attempt may succeed; otherwise the error of the server, such
- * as a wrong password; Failure `unavailable` if the encoding of the database is not UTF-8.
- */
-async function openFirstConnection(pool: pg.Pool, location: string): Promise<void> {
-  const { rows } = await pool
-    .query<{ server_encoding: string }>('show server_encoding')
-    .catch((error: unknown) => {
-      if (isRejectedByServer(error) && !/^53/.test(systemCode(error) ?? '')) throw error
-      throw new StoreUnavailable(undefined, { cause: error })
-    })
-  const encoding = rows[0]?.server_encoding
-  if (encoding === 'UTF8') return
-  throw new Failure(
-    'unavailable',
-    `PostgreSQL at ${location} cannot be used: the database has the encoding ${encoding}, which ` +
-      'cannot store every text. Create it with the encoding UTF8.',
-  )
-}

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { CONNECTIONS } from '../availability/connection-limits.ts'
 import { withTimeout } from '../availability/health-monitor.ts'
@@ -27,6 +28,8 @@ export const connectionInfo = new WeakMap<pg.ClientBase, ConnectionInfo>()
 /** Connection pool of one PostgreSQL database. */
 export interface Pool {
   readonly pool: pg.Pool
+  /** Version of the server, such as `17.2`, once a connection has reported it. */
+  readonly serverVersion: string | undefined
   /**
    * Closes every connection immediately, with its pending queries, because the server is
    * unavailable.
@@ -44,6 +47,7 @@ export interface Pool {
  */
 export function createPool(connectionString: string): Pool {
   const clients = new Set<pg.ClientBase>()
+  let serverVersion: string | undefined
   class PoolClient extends Client {
     constructor(config: pg.ClientConfig) {
       super(config)
@@ -51,6 +55,11 @@ export function createPool(connectionString: string): Pool {
       clients.add(this)
       this.once('end', () => clients.delete(this))
       this.on('error', () => {})
+      // Not in the types of `pg`.
+      const { connection } = this as unknown as { connection: EventEmitter }
+      connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+        if (parameterName === 'server_version') serverVersion = parameterValue
+      })
     }
   }
   const pool = new pg.Pool({
@@ -73,6 +82,9 @@ export function createPool(connectionString: string): Pool {
   let outdated = new WeakSet<pg.ClientBase>()
   return {
     pool,
+    get serverVersion() {
+      return serverVersion
+    },
     destroyConnections() {
       for (const client of clients) destroyConnection(client)
     },

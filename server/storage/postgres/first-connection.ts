@@ -1,0 +1,67 @@
+import { Failure, systemCode } from '../../failure.ts'
+import { StoreUnavailable } from '../availability/unavailable.ts'
+import type { Pool } from './pool.ts'
+import { isRejectedByServer } from './postgres-error.ts'
+import { reasonOf } from './probe.ts'
+
+/** The oldest supported version of PostgreSQL. */
+const MIN_VERSION = 14
+
+/**
+ * Opens the first connection, and checks version and encoding of the database.
+ *
+ * @throws StoreUnavailable if a later attempt may succeed; Failure `unavailable` if the settings of
+ * the connection or the database have to be changed first.
+ */
+export async function openFirstConnection(connections: Pool, location: string): Promise<void> {
+  const unusable = (reason: string) => `PostgreSQL at ${location} cannot be used: ${reason}.`
+  const reading = connections.pool.query<{ server_encoding: string }>('show server_encoding')
+  // An older server may reject the settings of the connection.
+  await reading.catch(() => {})
+  const { serverVersion } = connections
+  if (serverVersion !== undefined && Number.parseInt(serverVersion, 10) < MIN_VERSION) {
+    throw new Failure(
+      'unavailable',
+      unusable(`its version is ${serverVersion}, and Gatehouse needs ${MIN_VERSION} or newer`),
+    )
+  }
+  const { rows } = await reading.catch((cause: unknown) => {
+    const reason = permanentReason(cause)
+    if (reason === undefined) throw new StoreUnavailable(unusable(reasonOf(cause)), { cause })
+    throw new Failure('unavailable', unusable(reason), { cause })
+  })
+  const encoding = rows[0]?.server_encoding
+  if (encoding === 'UTF8') return
+  throw new Failure(
+    'unavailable',
+    unusable(
+      `the database has the encoding ${encoding}, which cannot store every text. Create it with ` +
+        'the encoding UTF8',
+    ),
+  )
+}
+
+/**
+ * Codes of errors of Node.js for a certificate that is not accepted
+ * (https://nodejs.org/api/tls.html#x509-certificate-error-codes), and for a client certificate or
+ * key that cannot be used.
+ */
+const certificateErrors =
+  /^(?:CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_|PATH_LENGTH_|HOSTNAME_|ERR_TLS_CERT_|ERR_OSSL_)/
+
+/** The messages of errors of `pg` that have no code. */
+const NO_TLS = 'The server does not support SSL connections'
+const AUTHENTICATION = /^SASL: /
+
+/** Returns why no attempt to connect can succeed, or undefined if a later one may. */
+function permanentReason(error: unknown): string | undefined {
+  const reason = reasonOf(error)
+  const code = systemCode(error) ?? ''
+  if (isRejectedByServer(error)) return isLackOfResources(code) ? undefined : reason
+  if (certificateErrors.test(code)) return `the TLS connection failed: ${reason}`
+  if (reason === NO_TLS) return 'it does not support TLS, which the database URL requires'
+  return AUTHENTICATION.test(reason) ? reason : undefined
+}
+
+/** Returns whether a SQLSTATE is of class 53, such as too many connections. */
+const isLackOfResources = (code: string): boolean => code.startsWith('53')
