@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -83,6 +83,28 @@ describe('gatehouse', () => {
       code: 0,
       out: '',
     })
+  })
+})
+
+describe('a command', () => {
+  it.each([
+    ['endpoint', 'list'],
+    ['endpoint', 'add', 'tcp://127.0.0.1:8533'],
+    ['endpoint', 'remove', 'tcp://127.0.0.1:8533'],
+    ['token', 'create', '--name', 'a', '--role', 'admin'],
+    ['user', 'role', 'github:1', 'admin'],
+    ['operator-key'],
+    ['secrets', 'discard'],
+    ['audit', 'verify'],
+    ['backup', join(tmpdir(), 'gatehouse-no-backup')],
+  ])('fails and creates nothing if the data folder does not exist: %s %s', async (...words) => {
+    const folder = join(data, 'mistyped')
+    expect(await gatehouse(...words, '--data', folder).ended).toEqual({
+      code: 1,
+      out: '',
+      err: `The data folder ${folder} contains no Gatehouse database.\n`,
+    })
+    expect(existsSync(folder)).toBe(false)
   })
 })
 

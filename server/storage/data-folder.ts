@@ -56,6 +56,17 @@ export function requireDatabase(data: string): void {
 }
 
 /**
+ * Checks that a data folder contains a database.
+ *
+ * @throws Failure `not-found` if it does not; and like {@link requireDatabase}.
+ */
+export function requireStore(data: string): void {
+  requireDatabase(data)
+  if ((sizeOf(join(data, DATABASE_FILE)) ?? 0) > 0) return
+  throw new Failure('not-found', `The data folder ${data} contains no Gatehouse database.`)
+}
+
+/**
  * Checks that the write-ahead log of a database was not removed. SQLite creates the log before its
  * index (`-shm`) and deletes it after the index, so an index without a log means that it was lost.
  */

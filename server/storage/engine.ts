@@ -5,6 +5,13 @@ import type { Outage } from './availability/health-monitor.ts'
 export type EngineName = 'sqlite' | 'postgres'
 
 /**
+ * The purpose that a store is opened for. A `node` locks its data folder and listens for
+ * notifications. A `tool`, which may run beside a node, does neither. A `command` is a tool that
+ * needs an existing store.
+ */
+export type StoreRole = 'node' | 'tool' | 'command'
+
+/**
  * State that a node has to reload: `changes` (endpoints, databases, people), `access` (ended
  * sessions and tokens, changed roles), `nodes` (reports of other nodes), `endpoint-changes` (bulk
  * changes of endpoints), or `all` if notifications may have been missed.

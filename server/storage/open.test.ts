@@ -25,6 +25,19 @@ forEachEngine({ empty: true }, (engine) => {
     expect(await Promise.all(counts)).toEqual(stores.map(() => [{ name: 'revision', value: 0 }]))
   })
 
+  test('creates nothing for a command, which needs an existing store', async () => {
+    // The second one would find what the first one has created.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(engine.open('command')).rejects.toMatchObject({
+        code: 'not-found',
+        message: expect.stringMatching(/ contains no Gatehouse database\.$/),
+      })
+    }
+    await (await engine.open()).close()
+    const store = await engine.open('command')
+    expect(await store.db.selectFrom('counters').selectAll().execute()).toHaveLength(1)
+  })
+
   test('rejects a store that a newer Gatehouse has changed', async () => {
     const store = await engine.open()
     await sql`insert into kysely_migration (name, timestamp)

@@ -5,7 +5,7 @@ import { createWriteCheck, type ReadOnly } from './availability/write-check.ts'
 import { ChangeQueue } from './changes/change-queue.ts'
 import { CollectionWrites } from './changes/collection-writes.ts'
 import { type Change, type Queries, Transactions } from './changes/transactions.ts'
-import type { Engine, NotificationTopic } from './engine.ts'
+import type { Engine, NotificationTopic, StoreRole } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import type { Store } from './store.ts'
@@ -15,9 +15,7 @@ import type { Tables } from './tables.ts'
 export type StoreLocation = { readonly data: string } | { readonly databaseUrl: string }
 
 /**
- * Opens the store and runs pending migrations. This is the only place that chooses the engine. A
- * `node` locks its data folder and listens for notifications. A `tool` (a command that runs beside a
- * node) does neither.
+ * Opens the store and runs pending migrations. This is the only place that chooses the engine.
  *
  * @param onAvailabilityChange called when the database becomes unavailable, again when the reason
  * changes, and with undefined when it recovers. With SQLite: called when its files are deleted,
@@ -25,11 +23,12 @@ export type StoreLocation = { readonly data: string } | { readonly databaseUrl: 
  * @param untilAvailable retries steps of the start until PostgreSQL is available. By default there
  * are no retries.
  * @throws Failure `conflict` if another node uses the data folder, or if a newer Gatehouse has
- * changed the store; `unavailable` if the store cannot be opened.
+ * changed the store; `not-found` if there is no store (role `command` only); `unavailable` if the
+ * store cannot be opened.
  */
 export async function openStore(
   location: StoreLocation,
-  role: 'node' | 'tool',
+  role: StoreRole,
   onAvailabilityChange?: (outage: Outage | undefined) => void,
   untilAvailable?: UntilAvailable,
 ): Promise<Store> {

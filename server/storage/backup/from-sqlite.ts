@@ -1,8 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Failure } from '../../failure.ts'
-import { DATABASE_FILE, requireDatabase, sizeOf } from '../data-folder.ts'
+import { DATABASE_FILE, requireStore } from '../data-folder.ts'
 import {
   lastMigration,
   migrationsOf,
@@ -42,11 +41,8 @@ const MAX_LOCK_WAIT = 5_000
  * @throws Failure `not-found` if the folder contains no store; errors of SQLite.
  */
 export function copyFromSqlite(data: string, target: string): void {
-  requireDatabase(data)
+  requireStore(data)
   const path = join(data, DATABASE_FILE)
-  if ((sizeOf(path) ?? 0) === 0) {
-    throw new Failure('not-found', `The data folder ${data} contains no Gatehouse database.`)
-  }
   // VACUUM INTO accepts an empty file, and keeps its mode.
   closeSync(openSync(target, 'wx', 0o600))
   const source = new DatabaseSync(path, { timeout: MAX_LOCK_WAIT })

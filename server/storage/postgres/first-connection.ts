@@ -1,5 +1,7 @@
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
 import { Failure, systemCode } from '../../failure.ts'
 import { StoreUnavailable } from '../availability/unavailable.ts'
+import type { StoreRole } from '../engine.ts'
 import type { Pool } from './pool.ts'
 import { isRejectedByServer } from './postgres-error.ts'
 import { reasonOf } from './probe.ts'
@@ -8,14 +10,22 @@ import { reasonOf } from './probe.ts'
 const MIN_VERSION = 14
 
 /**
- * Opens the first connection, and checks version and encoding of the database.
+ * Opens the first connection, and checks version and encoding of the database, and for a `command`
+ * that it contains a store.
  *
- * @throws StoreUnavailable if a later attempt may succeed; Failure `unavailable` if the settings of
- * the connection or the database have to be changed first.
+ * @throws StoreUnavailable if a later attempt may succeed; Failure `not-found` if there is no store;
+ * Failure `unavailable` if the settings of the connection or the database have to be changed first.
  */
-export async function openFirstConnection(connections: Pool, location: string): Promise<void> {
+export async function openFirstConnection(
+  connections: Pool,
+  location: string,
+  role: StoreRole,
+): Promise<void> {
   const unusable = (reason: string) => `PostgreSQL at ${location} cannot be used: ${reason}.`
-  const reading = connections.pool.query<{ server_encoding: string }>('show server_encoding')
+  const reading = connections.pool.query<{ encoding: string; is_store: boolean }>(
+    `select current_setting('server_encoding') as encoding, to_regclass($1) is not null as is_store`,
+    [DEFAULT_MIGRATION_TABLE],
+  )
   // An older server may reject the settings of the connection.
   await reading.catch(() => {})
   const { serverVersion } = connections
@@ -30,15 +40,19 @@ export async function openFirstConnection(connections: Pool, location: string): 
     if (reason === undefined) throw new StoreUnavailable(unusable(reasonOf(cause)), { cause })
     throw new Failure('unavailable', unusable(reason), { cause })
   })
-  const encoding = rows[0]?.server_encoding
-  if (encoding === 'UTF8') return
-  throw new Failure(
-    'unavailable',
-    unusable(
-      `the database has the encoding ${encoding}, which cannot store every text. Create it with ` +
-        'the encoding UTF8',
-    ),
-  )
+  const { encoding, is_store: isStore } = rows[0] ?? {}
+  if (encoding !== 'UTF8') {
+    throw new Failure(
+      'unavailable',
+      unusable(
+        `the database has the encoding ${encoding}, which cannot store every text. Create it with ` +
+          'the encoding UTF8',
+      ),
+    )
+  }
+  if (role === 'command' && !isStore) {
+    throw new Failure('not-found', `PostgreSQL at ${location} contains no Gatehouse database.`)
+  }
 }
 
 /**

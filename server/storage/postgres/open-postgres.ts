@@ -4,7 +4,7 @@ import { ConnectionLimits } from '../availability/connection-limits.ts'
 import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
 import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../concurrency/in-flight.ts'
-import type { Engine, NotificationTopic } from '../engine.ts'
+import type { Engine, NotificationTopic, StoreRole } from '../engine.ts'
 import { Lookups } from './batch/lookups.ts'
 import { RoundTripPace } from './batch/pace.ts'
 import { RowChanges } from './batch/row-changes.ts'
@@ -20,16 +20,15 @@ import { openPostgresSnapshot } from './snapshot.ts'
 const HEDGE_DELAY = 500
 
 /**
- * Connects to PostgreSQL. A `node` listens for notifications from other nodes. A `tool` (a command)
- * does not, because it is short-lived.
+ * Connects to PostgreSQL.
  *
  * @param onAvailabilityChange see `openStore`.
- * @throws Failure `unavailable` if the server is unreachable, rejects the connection or cannot be
- * used.
+ * @throws Failure `not-found` if the database contains no store (role `command` only); `unavailable`
+ * if the server is unreachable, rejects the connection or cannot be used.
  */
 export async function openPostgres(
   databaseUrl: string,
-  role: 'node' | 'tool',
+  role: StoreRole,
   onAvailabilityChange: (outage: Outage | undefined) => void,
   untilAvailable: UntilAvailable = (step) => step(),
 ): Promise<Engine> {
@@ -37,7 +36,7 @@ export async function openPostgres(
   const connections = createPool(databaseUrl)
   const { pool } = connections
   try {
-    await untilAvailable(() => openFirstConnection(connections, location))
+    await untilAvailable(() => openFirstConnection(connections, location, role))
   } catch (error) {
     await pool.end()
     throw error

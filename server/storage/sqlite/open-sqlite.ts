@@ -7,8 +7,8 @@ import { Failure, systemCode } from '../../failure.ts'
 import type { Outage } from '../availability/health-monitor.ts'
 import { SQLITE_BUSY, sqliteCode, sqliteError } from '../availability/unavailable.ts'
 import { InFlight } from '../concurrency/in-flight.ts'
-import { DATABASE_FILE, LOCK_FILE, requireDatabase } from '../data-folder.ts'
-import type { Engine } from '../engine.ts'
+import { DATABASE_FILE, LOCK_FILE, requireDatabase, requireStore } from '../data-folder.ts'
+import type { Engine, StoreRole } from '../engine.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
 import { createFile, lockDataFolder, requireAccess } from './files.ts'
@@ -42,16 +42,18 @@ const RESTART =
   'The database file was deleted, moved or replaced. Put it back, or restore a backup and restart the node.'
 
 /**
- * Opens `gatehouse.sqlite` in the data folder, and creates both if they do not exist.
+ * Opens `gatehouse.sqlite` in the data folder. If they do not exist, a role other than `command`
+ * creates both.
  *
  * @param onAvailabilityChange called when the database files are deleted, moved or replaced (role
  * `node` only), and with undefined when they are back.
- * @throws Failure `conflict` if another node uses the folder (role `node` only); `unavailable` if
- * the folder or the file is unusable, or if the folder contains keys but no database.
+ * @throws Failure `conflict` if another node uses the folder (role `node` only); `not-found` if there
+ * is no store (role `command` only); `unavailable` if the folder or the file is unusable, or if the
+ * folder contains keys but no database.
  */
 export async function openSqlite(
   data: string,
-  role: 'node' | 'tool',
+  role: StoreRole,
   onAvailabilityChange: (outage: Outage | undefined) => void,
 ): Promise<Engine> {
   const opened: (() => void)[] = []
@@ -59,7 +61,8 @@ export async function openSqlite(
     for (const close of opened.splice(0)) close()
   }
   try {
-    requireDatabase(data)
+    if (role === 'command') requireStore(data)
+    else requireDatabase(data)
     if (role === 'node') opened.unshift(lockDataFolder(data))
     const path = createFile(data, DATABASE_FILE)
     for (const file of [`${path}-wal`, `${path}-shm`]) requireAccess(file)

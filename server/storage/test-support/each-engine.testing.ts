@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, inject, vi } from 'vitest'
 import { createUntilAvailable } from '../availability/until-available.ts'
-import type { EngineName } from '../engine.ts'
+import type { EngineName, StoreRole } from '../engine.ts'
 import { openStore, type StoreLocation } from '../open.ts'
 import type { Store } from '../store.ts'
 import { TEMPLATE } from './postgres-server.testing.ts'
@@ -17,7 +17,7 @@ export interface TestEngine {
   /**
    * Opens the store, by default as a node. It is closed after the test if the test has not done so.
    */
-  open(role?: 'node' | 'tool'): Promise<Store>
+  open(role?: StoreRole): Promise<Store>
 }
 
 /** Location of a test store, and its cleanup. */
