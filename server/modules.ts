@@ -56,7 +56,7 @@ export interface ModulesDeps {
 
 /**
  * Creates the modules of a node, in an order in which each uses only earlier ones, and adds them to
- * `stack`. Nothing runs yet, but the modules react to notifications of the store.
+ * `stack`. Nothing runs yet.
  */
 export async function createModules(deps: ModulesDeps, stack: AsyncDisposableStack) {
   const { config, store, vault, secretKey, operatorKey, certificate, consoleFolder, log } = deps

@@ -122,6 +122,7 @@ async function open(
   // The node leaves the others before it closes what it reports to them.
   stack.use(nodes)
   await untilAvailable(nodes.start)
+  changes.start()
   await untilAvailable(jobs.restore)
   await untilAvailable(() =>
     endpoints.open({
@@ -134,7 +135,6 @@ async function open(
   oauth2.announce()
 
   const background = stack.use(new DisposableStack())
-  background.defer(changes.watch())
   for (const wake of [jobs.wake, indexes.wake, bulkChanges.wake]) {
     background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   }

@@ -10,8 +10,11 @@ export interface ChangeSync extends AsyncDisposable {
   catchUp(): Promise<void> | undefined
   /** Applies changes up to a revision; does nothing if they are applied already. */
   syncTo(revision: number): Promise<void>
-  /** Checks for changes periodically. Returns a function that stops it. */
-  watch(): () => void
+  /**
+   * Applies changes in the background from now on: after each notification of the store, and after
+   * periodic checks. A sync opens endpoints, so the node must be registered.
+   */
+  start(): void
 }
 
 export interface ChangeSyncDeps {
@@ -25,7 +28,7 @@ export interface ChangeSyncDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Creates a {@link ChangeSync}. It also syncs after each notification of the store. */
+/** Creates a {@link ChangeSync} that syncs only when requested until it is started. */
 export function createChangeSync(deps: ChangeSyncDeps): ChangeSync {
   const { store, onError } = deps
   let synced: number | undefined
@@ -34,13 +37,9 @@ export function createChangeSync(deps: ChangeSyncDeps): ChangeSync {
   })
   const hasChanged = () => state.behind || store.changedOutside()
   const syncInBackground = () => void state.sync().catch(onError)
+  const background = new DisposableStack()
   let checked = false
 
-  const unsubscribe = store.onNotification((topic) => {
-    if (topic === 'access') deps.onAccess()
-    else if (topic === 'endpoint-changes') deps.onBulkChange()
-    else if (topic !== 'nodes') syncInBackground()
-  })
   return {
     catchUp() {
       // PostgreSQL notifies nodes of changes, so requests do not check the store; see
@@ -60,18 +59,25 @@ export function createChangeSync(deps: ChangeSyncDeps): ChangeSync {
       await state.running?.catch(() => {})
       if (state.behind || synced !== revision) await state.sync()
     },
-    watch() {
-      const timer = setInterval(() => {
+    start() {
+      background.defer(
+        store.onNotification((topic) => {
+          if (topic === 'access') deps.onAccess()
+          else if (topic === 'endpoint-changes') deps.onBulkChange()
+          else if (topic !== 'nodes') syncInBackground()
+        }),
+      )
+      const check = () => {
         try {
           if (hasChanged()) syncInBackground()
         } catch (error) {
           onError(error)
         }
-      }, CHECK_INTERVAL)
-      return () => clearInterval(timer)
+      }
+      background.adopt(setInterval(check, CHECK_INTERVAL), clearInterval)
     },
     async [Symbol.asyncDispose]() {
-      unsubscribe()
+      background.dispose()
     },
   }
 }

@@ -181,10 +181,23 @@ test('concurrent removals of the last two endpoints that reach _system: one is r
 })
 
 test('the name of a live node is rejected, and free immediately after a kill', async () => {
-  const [port = 0] = await freePorts(1)
-  await expect(startNode(testDatabase.databaseUrl, 'b', port)).rejects.toThrow(
+  const [port = 0, changed] = await freePorts(2)
+  let isRejected = false
+  const rejected = startNode(testDatabase.databaseUrl, 'b', port).catch((error: Error) => {
+    isRejected = true
+    return error.message
+  })
+  // While it waits for its name, it learns of changes.
+  const endpoint = `tcp://127.0.0.1:${changed}`
+  while (!isRejected) {
+    await a.request('POST', '/_api/endpoint', { endpoint, databases: [] })
+    await a.request('DELETE', endpointPath(endpoint))
+  }
+  const printed = await rejected
+  expect(printed).toContain(
     'Another node with the name b uses this database. Give each node a unique name with --node.',
   )
+  expect(printed).not.toMatch(/"listening"|could not be opened/)
   await b.end('SIGKILL')
   await b.start()
 })
