@@ -42,6 +42,8 @@ export class Listener {
   /** Unique in this process. */
   readonly id = ++lastId
   readonly traffic = new Traffic()
+  /** Traffic of closed listeners of the same address (see {@link inherit}). */
+  inherited: Traffic | undefined
   /** Samples of the last hour (see {@link sample}). */
   readonly history = new TrafficHistory()
   /** Applies from the next request on, including on open connections. */
@@ -153,6 +155,16 @@ export class Listener {
           }
         : undefined,
     )
+  }
+
+  /**
+   * Takes over the counters of a closed listener of the same address, so that the metrics of the
+   * address never decrease while it has a listener.
+   */
+  inherit({ traffic, inherited }: Listener): void {
+    this.inherited ??= new Traffic()
+    this.inherited.add(traffic)
+    if (inherited !== undefined) this.inherited.add(inherited)
   }
 
   /**

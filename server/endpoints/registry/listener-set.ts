@@ -124,6 +124,9 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       peers?.report(listener)
       void drained.then(() => {
         draining.delete(listener)
+        const { name } = listener
+        const other = listed.get(name) ?? draining.values().find((each) => each.name === name)
+        other?.inherit(listener)
         log?.info({ endpoint: listener.name }, 'endpoint closed')
         peers?.forget(listener)
         publish({ type: 'listener', endpoint: listener.name })

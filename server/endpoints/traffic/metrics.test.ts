@@ -32,7 +32,7 @@ describe('createMetrics', () => {
 gatehouse_connections{endpoint="unix:///a\\"\\\\1",state="listening"} 1
 gatehouse_connections{endpoint="unix:///a\\"\\\\2",state="listening"} 2
 
-# HELP gatehouse_listener Listeners by state; the value is 1
+# HELP gatehouse_listener Number of listeners by state
 # TYPE gatehouse_listener gauge
 gatehouse_listener{endpoint="unix:///a\\"\\\\1",state="listening"} 1
 gatehouse_listener{endpoint="unix:///a\\"\\\\2",state="listening"} 1
@@ -62,6 +62,33 @@ ${[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
   .join('')}gatehouse_request_duration_seconds_sum{endpoint="unix:///a\\"\\\\1"} 0.012
 gatehouse_request_duration_seconds_count{endpoint="unix:///a\\"\\\\1"} 3
 `)
+  })
+
+  it('prints each series of an endpoint once while earlier listeners of it drain', async () => {
+    const drained = listener(1, 4)
+    const listeners = [
+      listener(1, 3),
+      { ...listener(1, 2), state: 'draining', inherited: drained.traffic } as Listener,
+      { ...listener(1, 1), state: 'draining' } as Listener,
+    ]
+    const printed = await text(createMetrics(() => listeners))
+    const endpoint = 'endpoint="unix:///a\\"\\\\1"'
+    expect(
+      printed.split('\n').filter((line) => /^gatehouse_.*unix/.test(line) && !/_bucket/.test(line)),
+    ).toEqual([
+      `gatehouse_connections{${endpoint},state="listening"} 1`,
+      `gatehouse_connections{${endpoint},state="draining"} 2`,
+      `gatehouse_listener{${endpoint},state="listening"} 1`,
+      `gatehouse_listener{${endpoint},state="draining"} 2`,
+      `gatehouse_requests_total{${endpoint},status="200"} 6`,
+      `gatehouse_requests_total{${endpoint},status="404"} 4`,
+      `gatehouse_received_bytes_total{${endpoint}} 15`,
+      `gatehouse_sent_bytes_total{${endpoint}} 21`,
+      `gatehouse_request_duration_seconds_sum{${endpoint}} 0.04`,
+      `gatehouse_request_duration_seconds_count{${endpoint}} 10`,
+    ])
+    expect(printed).toContain(`_bucket{le="+Inf",${endpoint}} 10\n`)
+    expect(printed.split(`le="0.005",${endpoint}}`)).toHaveLength(2)
   })
 
   it('yields while it prints many listeners', async () => {

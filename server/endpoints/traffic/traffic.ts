@@ -46,6 +46,21 @@ export class Traffic {
     this.#seconds += seconds
   }
 
+  /** Adds the requests and bytes of another listener. */
+  add(other: Traffic): void {
+    this.requests += other.requests
+    this.errors += other.errors
+    this.bytesIn += other.bytesIn
+    this.bytesOut += other.bytesOut
+    for (const [status, count] of other.statuses) {
+      this.#statuses ??= new Map()
+      this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + count)
+    }
+    const { buckets, seconds } = other.durations
+    this.#durations = this.durations.buckets.map((count, at) => count + (buckets[at] as number))
+    this.#seconds += seconds
+  }
+
   /** Ends a sampling period of `seconds` and updates {@link requestsPerSecond}. */
   sample(seconds: number): void {
     this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
