@@ -27,7 +27,7 @@ import { createHealthModule } from './health/module.ts'
 import type { NodeReadiness } from './health/readiness.ts'
 import { createHttpModule } from './http/module.ts'
 import { createJobsModule } from './jobs/module.ts'
-import { createChangeSync } from './nodes/change-sync.ts'
+import { type ChangeSync, createChangeSync } from './nodes/change-sync.ts'
 import { createNodesModule } from './nodes/module.ts'
 import { createOAuth2Module } from './oauth2/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
@@ -85,6 +85,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       admins: config.admins,
       operatorKey: () => fingerprint(operatorKey()),
       countFailure: failures.count,
+      catchUp: () => changes.catchUp(),
     }),
   )
   const { requireRole } = access
@@ -145,7 +146,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   const { bulkChanges } = endpoints
   readiness.register(endpoints.metrics)
 
-  const changes = stack.use(
+  const changes: ChangeSync = stack.use(
     createChangeSync({
       store,
       async sync() {

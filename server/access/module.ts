@@ -15,6 +15,8 @@ export interface AccessModuleDeps
   readonly http: Pick<HttpModule, 'clientOf' | 'cookie' | 'hosts' | 'publicOrigin' | 'sendList'>
   /** Counts a failed attempt; see `storage/changes/failure-limit.ts`. */
   readonly countFailure: (key: string) => void
+  /** Syncs changes made by another process; undefined if there are none. */
+  readonly catchUp: () => Promise<void> | undefined
   readonly logError: ErrorLog
 }
 
@@ -33,6 +35,7 @@ export function createAccessModule(deps: AccessModuleDeps) {
     authenticate: access.authenticate,
     lastKnown: access.lastKnown,
     countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
+    catchUp: deps.catchUp,
     clientOf,
     cookie,
     isOwnHost: http.hosts.has,

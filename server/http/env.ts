@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
 import type { Principal } from '../contract/access/principal.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import type { AuditAction } from '../contract/audit/audit-action.ts'
@@ -42,6 +43,11 @@ export interface AppEnv {
     principal: Principal | undefined
     /** The caller as the audit log names it. Set only for an authenticated caller. */
     actor: Actor
+    /**
+     * Authorizes the caller again, for a body that arrives after the request was authorized. Set by
+     * `requireRole` for methods with a body. Throws if the credentials have expired or were revoked.
+     */
+    authorizeAgain: ((c: Context<AppEnv>) => Promise<void>) | undefined
     /** The change that the route is about to make (guards/audit-change.ts). */
     change: AuditedChange | undefined
     /** What the route began to read before the caller was known (guards/read-ahead.ts). */

@@ -1,9 +1,12 @@
-import { afterEach, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { afterEach, expect, it, vi } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { actionOf } from '../http/guards/audit-change.ts'
+import { AUTHORIZATION_INTERVAL } from '../http/input/request-body.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { openApp } from '../test-support/app.testing.ts'
-import { endpointPath } from '../test-support/start.testing.ts'
+import { endpointPath, startForTest } from '../test-support/start.testing.ts'
 
 // Tests requests whose caller is revoked after the request was authorized.
 
@@ -66,6 +69,96 @@ forEachEngine((engine) => {
     const init = { method: 'PATCH', headers, body, duplex: 'half' }
     expect((await request(`/_api/user/${id}`, init)).status).toBe(401)
     expect((await roles()).get('github:2')).toBe('none')
+  })
+
+  /** A body whose first part is empty; the rest is sent once `before` has resolved. */
+  const slowBody = (text: string, before: () => Promise<unknown>) =>
+    new ReadableStream(
+      {
+        async pull(controller) {
+          await before()
+          controller.enqueue(new TextEncoder().encode(text))
+          controller.close()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+
+  it.each([
+    ['PUT', '/articles/one', '{"n":2}', undefined],
+    ['PATCH', '/articles/one', '{"n":2}', undefined],
+    ['POST', '/articles', '{"n":2}', undefined],
+    ['POST', '/articles', '[{"n":2}]', undefined],
+    ['PATCH', '/articles', '{"n":2}', undefined],
+    ['PUT', '/_schema/articles', '{"required":["n"]}', undefined],
+    ['POST', '/articles', '{"n":2}\n', 'application/x-ndjson'],
+    ['POST', '/articles', 'n\n2\n', 'text/csv'],
+  ])(
+    '%s %s with the body %j is rejected if access ends while the body arrives',
+    async (method, path, text, type = 'application/json') => {
+      const { access, request, admin, signIn } = await open()
+      await admin('1')
+      const { id } = await admin('2')
+      await request('/articles/one', {
+        method: 'PUT',
+        body: '{"n":1}',
+        headers: { 'If-None-Match': '*' },
+      })
+      const send = async (headers: Record<string, string>, before: () => Promise<unknown>) => {
+        const body = slowBody(text, before)
+        const init = { method, body, duplex: 'half', headers: { ...headers, 'Content-Type': type } }
+        return (await request(path, init)).status
+      }
+      const owner = { personId: id, role: 'admin' } as const
+      const { token, info } = await access.createToken(
+        owner,
+        { name: 'a', role: 'operator' },
+        system,
+      )
+      const bearer = { Authorization: `Bearer ${token}` }
+      expect(await send(bearer, () => access.changeRole(id, 'viewer', system))).toBe(403)
+      await access.changeRole(id, 'admin', system)
+      expect(await send(bearer, () => access.revokeToken(owner, info.id, system))).toBe(401)
+      const session = await signIn('2')
+      expect(await send(session, () => access.endSession(id, 'all', system))).toBe(401)
+      expect(await (await request('/articles')).json()).toEqual([{ id: 'one', n: 1 }])
+      expect((await request('/_schema/articles')).status).toBe(404)
+    },
+  )
+
+  it('an import ends soon after its caller is revoked, and tells how much it has stored', async () => {
+    const { access, request, admin, store } = await open()
+    await admin('1')
+    const { id, session } = await admin('2')
+    const lines = (count: number) => Buffer.from('{"n":1}\n'.repeat(count))
+    const stored = async () =>
+      (await store.db.selectFrom('documents').select('id').execute()).length
+    const realNow = performance.now.bind(performance)
+    const now = vi.spyOn(performance, 'now')
+    const parts = [
+      async () => lines(2_500),
+      async () => {
+        await expect.poll(stored).toBeGreaterThan(0)
+        await access.endSession(id, 'all', system)
+        now.mockImplementation(() => realNow() + AUTHORIZATION_INTERVAL)
+        return lines(1)
+      },
+      // The client sends no more, and does not end the body.
+      () => new Promise<never>(() => {}),
+    ]
+    const body = new ReadableStream(
+      { pull: async (controller) => controller.enqueue(await parts.shift()?.()) },
+      { highWaterMark: 0 },
+    )
+    const headers = { ...session, 'Content-Type': 'application/x-ndjson' }
+    const init = { method: 'POST', headers, body, duplex: 'half' }
+    const response = await request('/articles', init).finally(() => now.mockRestore())
+    const { id: code, message } = await response.json()
+    expect([response.status, code]).toEqual([401, 'auth_failed'])
+    const count = (await stored()).toLocaleString('en')
+    expect(message).toBe(
+      `Your session has ended. Sign in again. The import has ended; ${count} documents are stored.`,
+    )
   })
 
   it('every audited change authorizes its caller again in its transaction', async () => {
@@ -138,4 +231,24 @@ forEachEngine((engine) => {
     const actions = made.map(({ action }) => action)
     expect(actions.sort()).toEqual(['person.create', 'session.begin'])
   })
+})
+
+it('a change is rejected if its token is revoked between the head and the body of the request', async () => {
+  const node = await startForTest()
+  try {
+    const { json } = await node.request('POST', '/_api/token', { name: 'ci', role: 'operator' })
+    const headers = { Authorization: `Bearer ${json.token}`, Expect: '100-continue' }
+    const slow = httpRequest({ port: node.port, method: 'POST', path: '/articles', headers })
+    slow.flushHeaders()
+    // The server sends this as soon as it has the head.
+    await once(slow, 'continue')
+    await node.request('DELETE', `/_api/token/${json.info.id}`)
+    slow.end('{"id":"one"}')
+    const [response] = await once(slow, 'response')
+    response.resume()
+    expect(response.statusCode).toBe(401)
+    expect((await node.request('GET', '/articles')).json).toEqual([])
+  } finally {
+    await node.stop()
+  }
 })

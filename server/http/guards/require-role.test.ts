@@ -59,6 +59,7 @@ const deps: RequireRoleDeps = {
   countFailure() {
     if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
   },
+  catchUp: () => undefined,
   clientOf: (c) => ({ address: '10.0.0.9', secure: false, host: c.req.header('Host') ?? '' }),
   cookie: createSessionCookie('x', 1000),
   isOwnHost: (host) => host === 'ours',

@@ -29,6 +29,8 @@ export interface RequireRoleDeps {
   readonly countFailure: (client: Client) => void
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
+  /** Syncs changes made by another process; undefined if there are none. */
+  readonly catchUp: () => Promise<void> | undefined
   /** Returns whether a host belongs to an endpoint or to the public URL. */
   readonly isOwnHost: (host: string) => boolean
   readonly publicOrigin: string | undefined
@@ -120,6 +122,20 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
   return (needed, { byToken, background, inMemory = false, readAhead } = {}) => {
     const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
     if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
+    const permit = (c: Context<AppEnv>, principal: Principal | undefined) => {
+      if (needed === 'known') return
+      authorize(principal, needed, c.get('database'))
+      if (byToken !== undefined) authorizeToken(principal, byToken)
+    }
+    const authorizeAgain = async (c: Context<AppEnv>) => {
+      await deps.catchUp()
+      // In the background, because waiting for a body is not user activity.
+      const principal = await deps.authenticate(credentialsOf(deps, c, deps.clientOf(c), true))
+      if (principal === undefined && c.get('principal') !== undefined) {
+        throw notSignedIn('Your session has ended. Sign in again.')
+      }
+      permit(c, principal)
+    }
     const middleware = createMiddleware<AppEnv>((c, next) => {
       const client = deps.clientOf(c)
       const credentials = credentialsOf(deps, c, client, background)
@@ -129,10 +145,8 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
           c.set('actor', { name: principal.username, by: principal.by, address: client.address })
           guardBrowser(deps, c, client, credentials)
         }
-        if (needed !== 'known') {
-          authorize(principal, needed, c.get('database'))
-          if (byToken !== undefined) authorizeToken(principal, byToken)
-        }
+        permit(c, principal)
+        if (c.req.method !== 'GET') c.set('authorizeAgain', authorizeAgain)
         return next()
       }
       const enterAfter = (error: unknown) => enter(recover(error, credentials, client, inMemory))

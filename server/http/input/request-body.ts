@@ -28,15 +28,55 @@ export function isCompressed(c: Context<AppEnv>): boolean {
 
 /**
  * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
+ * If the body was not complete when the request was authorized, the caller is authorized again.
  *
  * @param maxBytes maximum size, decompressed, bytes.
  * @throws Failure `too-large`; `unavailable` if the budget is exhausted; `timeout` if
- * the body stops making progress; as {@link isCompressed} and {@link gunzip}.
+ * the body stops making progress; `unauthenticated` or `forbidden` if the caller's access has ended;
+ * as {@link isCompressed} and {@link gunzip}.
  */
 export async function readBody(
   c: Context<AppEnv>,
   maxBytes: number,
   budget = bodyBudget,
+): Promise<Uint8Array> {
+  const arrival = arrivalOf(c)
+  const body = await collectBody(c, maxBytes, budget)
+  if (isLate(arrival)) await c.get('authorizeAgain')?.(c)
+  return body
+}
+
+/** When a body began to be read: the turn of the event loop; undefined if the body was complete. */
+type Arrival = object | undefined
+
+const arrivalOf = ({ env: { incoming } }: Context<AppEnv>): Arrival =>
+  incoming?.complete === true ? undefined : currentTurn()
+
+/**
+ * Returns whether other requests, such as a revocation, can have run since. A small body usually
+ * arrives with its head, in the turn in which the request is authorized.
+ */
+const isLate = (arrival: Arrival) => arrival !== undefined && arrival !== currentTurn()
+
+let turn: object | undefined
+
+/** Returns an object that identifies the current turn of the event loop. */
+function currentTurn(): object {
+  if (turn === undefined) {
+    turn = {}
+    setImmediate(endTurn)
+  }
+  return turn
+}
+
+function endTurn(): void {
+  turn = undefined
+}
+
+function collectBody(
+  c: Context<AppEnv>,
+  maxBytes: number,
+  budget: typeof bodyBudget,
 ): Promise<Uint8Array> {
   const { incoming, outgoing } = c.env
   const length = Number(c.req.header('Content-Length') ?? maxBytes)
@@ -53,9 +93,10 @@ export async function readBody(
     const body = collect(incoming, maxBytes)
     return outgoing === undefined ? body.finally(release) : body
   }
-  const body = new Uint8Array(await c.req.arrayBuffer())
-  if (body.length > maxBytes) throw tooLarge(maxBytes)
-  return body
+  return c.req.arrayBuffer().then((body) => {
+    if (body.byteLength > maxBytes) throw tooLarge(maxBytes)
+    return new Uint8Array(body)
+  })
 }
 
 /**
@@ -112,9 +153,13 @@ function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   })
 }
 
+/** Maximum time between two authorizations of the caller while a body is streamed, ms. */
+export const AUTHORIZATION_INTERVAL = 1_000
+
 /**
  * Yields a body in chunks as they arrive, while the caller reads them. It reserves a constant number
- * of bytes until the body ends, or the response is closed.
+ * of bytes until the body ends, or the response is closed. The caller is authorized again every
+ * {@link AUTHORIZATION_INTERVAL}, and at the end.
  *
  * @param maxBytes maximum size, decompressed, bytes; by default there is none.
  * @throws Failure as {@link readBody}, during iteration.
@@ -129,10 +174,26 @@ export async function* bodyChunks(
   // A caller that fails before it reads on does not end the iteration.
   releaseWhenClosed(c, release)
   try {
-    yield* limited(sent, maxBytes)
+    yield* authorized(c, limited(sent, maxBytes))
   } finally {
     release()
   }
+}
+
+async function* authorized(
+  c: Context<AppEnv>,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const arrival = arrivalOf(c)
+  let last = performance.now()
+  for await (const chunk of chunks) {
+    if (performance.now() - last >= AUTHORIZATION_INTERVAL) {
+      await c.get('authorizeAgain')?.(c)
+      last = performance.now()
+    }
+    yield chunk
+  }
+  if (isLate(arrival)) await c.get('authorizeAgain')?.(c)
 }
 
 async function* limited(
