@@ -1,5 +1,5 @@
 import type { Schema } from './schema-thread.ts'
-import type { Findings } from './violations.ts'
+import type { ValidationResult } from './violations.ts'
 
 /** A check or a compilation that waits for the worker. */
 export interface QueuedCheck {
@@ -8,7 +8,7 @@ export interface QueuedCheck {
   readonly documents: readonly string[] | undefined
   /** The index of the first document in an array; undefined for a single document. */
   readonly from: number | undefined
-  readonly done: (findings: Findings) => void
+  readonly done: (result: ValidationResult) => void
   readonly fail: (error: unknown) => void
 }
 

@@ -29,8 +29,8 @@ function refused(schema: Json): Refusal {
 
 /** Returns the violations of documents, or undefined if there are none. */
 function check(schema: Json, values: Json[], indexed = false): Refusal | undefined {
-  const findings = compileSchema(schema)(values, indexed ? 0 : undefined)
-  return findings.count === 0 ? undefined : refusalOf(violationFailure('is invalid', findings))
+  const result = compileSchema(schema)(values, indexed ? 0 : undefined)
+  return result.count === 0 ? undefined : refusalOf(violationFailure('is invalid', result))
 }
 const pointers = (schema: Json, value: Json) =>
   check(schema, [value])?.violations.map(({ pointer }) => pointer) ?? []

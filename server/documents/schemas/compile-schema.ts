@@ -2,10 +2,10 @@ import { Ajv2020, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.j
 import type { Json } from '../../contract/json/json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import {
-  type Findings,
   quoteValue,
-  toFindings,
+  toValidationResult,
   unusableSchema,
+  type ValidationResult,
   violationFailure,
 } from './violations.ts'
 
@@ -18,7 +18,7 @@ import {
  * for a single document.
  * @throws Failure `invalid` if validation recurses without end.
  */
-export type Check = (values: readonly Json[], from: number | undefined) => Findings
+export type Check = (values: readonly Json[], from: number | undefined) => ValidationResult
 
 // Formats are annotations in this draft and are not validated. Unknown keywords are allowed.
 // Nothing is fetched: compilation rejects references to other documents.
@@ -57,7 +57,7 @@ export function compileSchema(schema: Json): Check {
       if (isValid(validate, value)) return
       const room = VIOLATIONS - violations.length
       const prefix = from === undefined ? '' : `/${from + at}`
-      const found = toFindings(validate.errors ?? [], room, prefix)
+      const found = toValidationResult(validate.errors ?? [], room, prefix)
       violations.push(...found.violations)
       count += found.count
       validate.errors = null
@@ -80,7 +80,7 @@ function compiled(schema: boolean | object): ValidateFunction {
     throw unusableSchema('The schema is invalid. $async is not a keyword of JSON Schema.')
   throw violationFailure(
     'is not a valid JSON Schema (draft 2020-12)',
-    toFindings(meta.errors ?? []),
+    toValidationResult(meta.errors ?? []),
   )
 }
 

@@ -7,7 +7,7 @@ import {
 import { Failure } from '../../failure.ts'
 import { createCheckQueue, type QueuedCheck } from './check-queue.ts'
 import { createSchemaThread, type Outcome, type Schema, TooSlow } from './schema-thread.ts'
-import { type Findings, unusableSchema } from './violations.ts'
+import { unusableSchema, type ValidationResult } from './violations.ts'
 
 /** Compiles schemas and validates documents in a worker, off the event loop. */
 export interface SchemaChecker {
@@ -20,7 +20,11 @@ export interface SchemaChecker {
    * @param from the index of the first document in an array; undefined for a single document.
    * @throws Failure `invalid` if the time limit is exceeded, `busy`
    */
-  check(schema: Schema, documents: readonly string[], from: number | undefined): Promise<Findings>
+  check(
+    schema: Schema,
+    documents: readonly string[],
+    from: number | undefined,
+  ): Promise<ValidationResult>
   /** Terminates the worker; queued checks fail with `busy`. */
   close(): Promise<void>
 }
@@ -110,15 +114,12 @@ export function createSchemaChecker(
     return time(until)
   }
 
-  function settle(
-    { schema, done, fail }: QueuedCheck,
-    { findings, rejection, time: took }: Outcome,
-  ) {
+  function settle({ schema, done, fail }: QueuedCheck, { result, rejection, time: took }: Outcome) {
     waiting--
     const held = thread.loaded(schema.key)
     if (held !== undefined) held.isQuick = took < QUICK_LIMIT
     if (rejection !== undefined) fail(new Failure('invalid', rejection.message, rejection.details))
-    else done(findings ?? NONE)
+    else done(result ?? NONE)
   }
 
   /** Compiles the schema of a check if the worker does not hold it. */
@@ -196,7 +197,7 @@ export function createSchemaChecker(
     if (rejection !== undefined) throw rejection
     if (waiting >= maxWaiting) throw busy(`More than ${maxWaiting} validations are waiting.`, 1_000)
     waiting++
-    return new Promise<Findings>((done, fail) => {
+    return new Promise<ValidationResult>((done, fail) => {
       queue.add({ schema, documents, from, done, fail })
       void start()
     })
@@ -215,7 +216,7 @@ export function createSchemaChecker(
   }
 }
 
-const NONE: Findings = { violations: [], count: 0 }
+const NONE: ValidationResult = { violations: [], count: 0 }
 
 const time = (ms: number) => new Date(ms).toISOString()
 

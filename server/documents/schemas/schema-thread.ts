@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Failure } from '../../failure.ts'
 import { SizedCache } from './sized-cache.ts'
-import type { Findings } from './violations.ts'
+import type { ValidationResult } from './violations.ts'
 
 /** A task for the worker, with the compiled schema of the key. */
 export interface Task {
@@ -23,7 +23,7 @@ export interface Request {
 
 /** The result of a task. */
 export interface Outcome {
-  readonly findings?: Findings
+  readonly result?: ValidationResult
   /** Why the schema or the documents are rejected: the content of a `Failure` `invalid`. */
   readonly rejection?: { readonly message: string; readonly details: Failure['details'] }
   /** CPU time of the task, ms. */

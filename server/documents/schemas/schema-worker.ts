@@ -3,7 +3,7 @@ import { parseJson } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import { type Check, compileSchema } from './compile-schema.ts'
 import type { Outcome, Reply, Request, Task } from './schema-thread.ts'
-import type { Findings } from './violations.ts'
+import type { ValidationResult } from './violations.ts'
 
 // A worker thread that compiles schemas and validates documents. `schema-thread.ts` starts it, and
 // terminates it when a task takes too long.
@@ -15,7 +15,7 @@ const usedTime = () => {
   return (user + system) / 1000
 }
 
-function work({ key, schema, documents, from }: Task): Findings {
+function work({ key, schema, documents, from }: Task): ValidationResult {
   const check = schema === undefined ? checks.get(key) : compileSchema(parseJson(schema))
   if (check === undefined) throw new Error(`no compiled schema for ${key}`)
   checks.set(key, check)
@@ -28,8 +28,8 @@ function work({ key, schema, documents, from }: Task): Findings {
 function outcomeOf(task: Task): Outcome {
   const begun = usedTime()
   try {
-    const findings = work(task)
-    return { findings, time: usedTime() - begun }
+    const result = work(task)
+    return { result, time: usedTime() - begun }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { message, details } = error

@@ -2,31 +2,31 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { POINTER_LENGTH, VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 
-/** The first {@link VIOLATIONS} violations of documents, and their total number. */
-export interface Findings {
+/** The first {@link VIOLATIONS} violations of documents by a schema, and their total number. */
+export interface ValidationResult {
   readonly violations: readonly Violation[]
   readonly count: number
 }
 
 /**
- * Converts errors of Ajv to findings.
+ * Converts errors of Ajv to a result.
  *
  * @param room maximum number of violations to list.
  * @param prefix prepended to each pointer.
  */
-export function toFindings(
+export function toValidationResult(
   errors: readonly ErrorObject[],
   room = VIOLATIONS,
   prefix = '',
-): Findings {
+): ValidationResult {
   return {
     violations: errors.slice(0, room).map((error) => toViolation(error, prefix)),
     count: errors.length,
   }
 }
 
-/** Returns the failure for findings. `what` is the predicate of its message. */
-export function violationFailure(what: string, { violations, count }: Findings): Failure {
+/** Returns the failure for an invalid result. `what` is the predicate of its message. */
+export function violationFailure(what: string, { violations, count }: ValidationResult): Failure {
   const [first] = violations
   const where = first?.pointer === '' ? 'it' : first?.pointer
   const more = count > 1 ? ` There are ${count} violations.` : ''
