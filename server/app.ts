@@ -80,6 +80,7 @@ export function createApp(modules: AppModules) {
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRejections)
     .use('/_index/*', audit.recordRejections)
+    .use('/_schema/*', audit.recordRejections)
     .use('/_import', audit.recordRejections)
     .use('/_api/session', events.lastEventHeader)
     .route('/_api/endpoint', endpoints.routes)

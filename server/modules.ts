@@ -100,7 +100,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   })
 
   const repository = createDocumentRepository(store)
-  const schemas = stack.use(createSchemasModule({ store, log, requireRole, idOf }))
+  const schemas = stack.use(createSchemasModule({ store, record, log, requireRole, idOf }))
   const indexes = stack.use(
     createIndexesModule({ store, record, requireRole, events, logError, idOf }),
   )

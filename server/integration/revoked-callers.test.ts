@@ -177,6 +177,7 @@ forEachEngine((engine) => {
       })
     await send('POST', '/_api/endpoint', { endpoint: used, databases: ['blog'] }, {})
     await send('PUT', '/_index/articles/by-year', { fields: ['year'] }, {})
+    await send('PUT', '/_schema/articles', true, {})
 
     const changes: Record<string, readonly [path: string, body?: unknown]> = {
       'POST /_api/endpoint': ['/_api/endpoint', { endpoint: free, databases: ['blog'] }],
@@ -196,6 +197,8 @@ forEachEngine((engine) => {
       'DELETE /_api/token/:id': [`/_api/token/${unrelated.id}`],
       'PUT /_index/:collection/:name': ['/_index/articles/by-name', { fields: ['name'] }],
       'DELETE /_index/:collection/:name': ['/_index/articles/by-year'],
+      'PUT /_schema/:collection': ['/_schema/new', { type: 'object' }],
+      'DELETE /_schema/:collection': ['/_schema/articles'],
     }
     const audited = app.routes.flatMap(({ method, path, handler }) =>
       actionOf(handler) === undefined ? [] : `${method} ${path.replace(/\{[^/]+?\}+/g, '')}`,

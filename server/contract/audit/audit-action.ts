@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   'database.import',
   'index.create',
   'index.drop',
+  'schema.set',
+  'schema.delete',
   'session.begin',
   'session.fail',
   'session.end',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createRecorder, START } from '../../audit/record.ts'
 import { sendRequest } from '../../test-support/start.testing.ts'
 import { readConditions } from '../entity-tag.ts'
 import { createSchemaChecker } from '../schemas/schema-checker.ts'
@@ -42,6 +43,26 @@ forEachContractNode((fixture) => {
       await by('PUT', path, SCHEMA)
       const minimal = await by('DELETE', path, undefined, { Prefer: 'return=minimal' })
       expect([minimal.status, minimal.text]).toEqual([204, ''])
+    })
+
+    it('PUT and DELETE /_schema/<collection> are audited, also if they are rejected', async () => {
+      const path = '/_schema/audited'
+      expect((await as('viewer', 'PUT', path, SCHEMA)).status).toBe(403)
+      expect((await as('operator', 'PUT', path, SCHEMA)).status).toBe(201)
+      expect((await by('PUT', path, true, { 'If-None-Match': '*' })).status).toBe(412)
+      expect((await by('PUT', path, true)).status).toBe(200)
+      expect((await as('viewer', 'DELETE', path)).status).toBe(403)
+      expect((await by('DELETE', path)).status).toBe(200)
+      const audit = '/_api/audit?what=schema&which=blog/audited'
+      const { json } = await fixture.node.request('GET', audit)
+      expect(json.rows.toReversed()).toMatchObject([
+        { action: 'schema.set', outcome: 'refused', after: { refused: 'forbidden' } },
+        { action: 'schema.set', outcome: 'done', before: null, after: SCHEMA },
+        { action: 'schema.set', outcome: 'refused', after: { refused: 'precondition-failed' } },
+        { action: 'schema.set', outcome: 'done', before: SCHEMA, after: true },
+        { action: 'schema.delete', outcome: 'refused', after: { refused: 'forbidden' } },
+        { action: 'schema.delete', outcome: 'done', before: true, after: null },
+      ])
     })
 
     it('comes after 404 and before 409 and 412', async () => {
@@ -122,6 +143,7 @@ forEachContractNode((fixture) => {
           where,
           JSON.stringify(SCHEMA),
           readConditions(undefined, undefined),
+          { record: createRecorder(), actor: START, target: 'shop/outside' },
         )
       } finally {
         await store.close()

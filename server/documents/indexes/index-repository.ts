@@ -3,7 +3,7 @@ import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { INDEXES } from '../../contract/document-index.ts'
 import { Failure } from '../../failure.ts'
 import { beginChange } from '../../storage/changes/begin-change.ts'
-import type { OnRecord } from '../../storage/changes/recorder.ts'
+import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import { limitRows } from '../../storage/sql/limit-rows.ts'
@@ -17,11 +17,6 @@ export type IndexRow = DocumentIndexesTable
 export interface IndexInput {
   readonly fields: readonly string[]
   readonly unique: boolean
-}
-
-/** An audited change of the indexes of a collection. `target` names the index in the audit log. */
-export interface OnIndexRecord extends OnRecord {
-  readonly target: string
 }
 
 /** Returns the repository of the definitions of indexes. `now` returns ms since 1970. */
@@ -49,7 +44,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
       where: CollectionRef,
       name: string,
       { fields, unique }: IndexInput,
-      { record, actor, target }: OnIndexRecord,
+      { record, actor, target }: OnTargetRecord,
     ): Promise<IndexRow | undefined> {
       const row: IndexRow = {
         ...where,
@@ -90,7 +85,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
     drop(
       { database, collection }: CollectionRef,
       name: string,
-      { record, actor, target }: OnIndexRecord,
+      { record, actor, target }: OnTargetRecord,
     ): Promise<IndexRow | undefined> {
       return change(async (trx) => {
         const row = await trx

@@ -9,12 +9,11 @@ import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
-import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { requireNoConditions } from '../entity-tag.ts'
 import { conditionsOf } from '../routes.ts'
 import { collectionIndexes, documentIndexOperations } from './describe-routes.ts'
-import type { OnIndexRecord } from './index-repository.ts'
 import type { Indexes } from './indexes.ts'
 
 export interface IndexRoutesDeps {
@@ -40,7 +39,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
   const nameOf = (c: Context<AppEnv>) => pathParam(c, 'name')
   const targetOf = (c: Context<AppEnv>) =>
     [c.get('database'), c.req.param('collection'), c.req.param('name')].join('/')
-  const recordOf = (c: Context<AppEnv>): OnIndexRecord => ({
+  const recordOf = (c: Context<AppEnv>): OnTargetRecord => ({
     record,
     actor: callerOf(c),
     target: targetOf(c),

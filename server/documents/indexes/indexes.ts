@@ -3,11 +3,12 @@ import { isCollectionName, RESERVED_NAMES } from '../../contract/document.ts'
 import { type DocumentIndex, documentIndex } from '../../contract/document-index.ts'
 import { parseFieldList, printFieldPath } from '../../contract/query/field-path.ts'
 import { Failure } from '../../failure.ts'
+import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { parseColumn, parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import { badParameter } from '../query/filter.ts'
 import { parseDuplicates } from './duplicates.ts'
-import type { IndexInput, IndexRepository, IndexRow, OnIndexRecord } from './index-repository.ts'
+import type { IndexInput, IndexRepository, IndexRow } from './index-repository.ts'
 
 /** The indexes of collections. */
 export interface Indexes {
@@ -21,10 +22,10 @@ export interface Indexes {
     where: CollectionRef,
     name: string,
     input: IndexInput,
-    on: OnIndexRecord,
+    on: OnTargetRecord,
   ): Promise<{ readonly created: boolean; readonly index: DocumentIndex }>
   /** Returns the deleted index. @throws Failure `not-found` */
-  delete(where: CollectionRef, name: string, on: OnIndexRecord): Promise<DocumentIndex>
+  delete(where: CollectionRef, name: string, on: OnTargetRecord): Promise<DocumentIndex>
 }
 
 /** @param wake starts the build of new indexes, and the cleanup of deleted ones. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { createSchemaChecker } from './schema-checker.ts'
 import { schemaRoutes } from './schema-routes.ts'
@@ -7,6 +8,7 @@ import { createSchemas } from './schemas.ts'
 
 export interface SchemasDeps {
   readonly store: Store
+  readonly record: Recorder
   readonly log: Pick<Logger, 'warn'>
   readonly requireRole: RequireRole
   /** Returns the id of an existing database. */
@@ -14,14 +16,14 @@ export interface SchemasDeps {
 }
 
 /** Creates the schemas of collections, with the worker that checks documents, and their routes. */
-export function createSchemasModule({ store, log, requireRole, idOf }: SchemasDeps) {
+export function createSchemasModule({ store, record, log, requireRole, idOf }: SchemasDeps) {
   const checker = createSchemaChecker({}, Date.now, (schema) =>
     log.warn({ schema }, 'a schema took too long and is temporarily rejected'),
   )
   const schemas = createSchemas(store, checker)
   return {
     ...schemas,
-    routes: schemaRoutes({ schemas, requireRole, idOf }),
+    routes: schemaRoutes({ schemas, record, requireRole, idOf }),
     async [Symbol.asyncDispose]() {
       await checker.close()
     },

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { beginChange } from '../../storage/changes/begin-change.ts'
+import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import { lockSchema } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { databaseExists, requireDatabase } from '../../storage/sql/database-exists.ts'
@@ -20,24 +22,29 @@ export interface SchemaRepository {
   /** Returns the tag of every schema, with its collection. */
   tags(): Promise<(CollectionRef & Pick<StoredSchema, 'tag'>)[]>
   /**
-   * Stores a schema in place of the state with the tag `seen`, or creates it if that is undefined.
+   * Stores a schema in place of the state `seen`, or creates it if that is undefined, and audits it.
    *
    * @returns the new tag, or undefined if the state has changed.
    * @throws Failure `database-not-found` if the database was dropped.
    */
-  put(where: CollectionRef, seen: string | undefined, body: string): Promise<string | undefined>
+  put(
+    where: CollectionRef,
+    seen: StoredSchema | undefined,
+    body: string,
+    on: OnTargetRecord,
+  ): Promise<string | undefined>
   /**
-   * Deletes the state with that tag; returns false if it has changed.
+   * Deletes the state `seen` and audits it; returns false if it has changed.
    *
    * @throws Failure `database-not-found` if the database was dropped.
    */
-  delete(where: CollectionRef, tag: string): Promise<boolean>
+  delete(where: CollectionRef, seen: StoredSchema, on: OnTargetRecord): Promise<boolean>
   /** Deletes the schemas of dropped databases. */
   purge(): Promise<void>
 }
 
 export function createSchemaRepository(store: Store): SchemaRepository {
-  const { db, engine, transaction } = store
+  const { db, engine, change } = store
   const tagOf = store.prepareLookup<Pick<StoredSchema, 'tag'>>(
     db
       .selectFrom('schemas')
@@ -62,9 +69,9 @@ export function createSchemaRepository(store: Store): SchemaRepository {
     tags() {
       return db.selectFrom('schemas').select(['database', 'collection', 'tag']).execute()
     },
-    async put({ database, collection }, seen, body) {
+    async put({ database, collection }, seen, body, { record, actor, target }) {
       const tag = createEntityTag()
-      const change =
+      const statement =
         seen === undefined
           ? sql`
               insert into schemas (database, collection, tag, body)
@@ -72,26 +79,41 @@ export function createSchemaRepository(store: Store): SchemaRepository {
               on conflict do nothing`
           : sql`
               update schemas set tag = ${tag}, body = ${body}
-              where database = ${database} and collection = ${collection} and tag = ${seen}
+              where database = ${database} and collection = ${collection} and tag = ${seen.tag}
               and ${databaseExists(database)}`
-      const { numAffectedRows } = await transaction(async (trx) => {
-        const changed = await change.execute(trx)
+      const isStored = await change(async (trx) => {
+        const { numAffectedRows } = await statement.execute(trx)
+        if (numAffectedRows === 0n) return false
         await lockSchema(trx, engine, { database, collection }, 'exclusive')
-        return changed
+        await beginChange(trx, actor)
+        await record(trx, {
+          ...{ actor, action: 'schema.set', target, outcome: 'done' },
+          ...{ before: seen === undefined ? null : JSON.parse(seen.body), after: JSON.parse(body) },
+        })
+        return true
       })
-      if (numAffectedRows !== 0n) return tag
+      if (isStored) return tag
       await requireDatabase(db, database)
       return undefined
     },
-    async delete({ database, collection }, tag) {
-      const { numDeletedRows } = await db
-        .deleteFrom('schemas')
-        .where('database', '=', database)
-        .where('collection', '=', collection)
-        .where('tag', '=', tag)
-        .where(databaseExists(database))
-        .executeTakeFirst()
-      if (numDeletedRows > 0n) return true
+    async delete({ database, collection }, seen, { record, actor, target }) {
+      const isDeleted = await change(async (trx) => {
+        const { numDeletedRows } = await trx
+          .deleteFrom('schemas')
+          .where('database', '=', database)
+          .where('collection', '=', collection)
+          .where('tag', '=', seen.tag)
+          .where(databaseExists(database))
+          .executeTakeFirst()
+        if (numDeletedRows === 0n) return false
+        await beginChange(trx, actor)
+        await record(trx, {
+          ...{ actor, action: 'schema.delete', target, outcome: 'done' },
+          ...{ before: JSON.parse(seen.body), after: null },
+        })
+        return true
+      })
+      if (isDeleted) return true
       await requireDatabase(db, database)
       return false
     },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseStrictly, printJson } from '../../contract/json/strict-json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
+import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Conditions, matches, matchesNone } from '../entity-tag.ts'
@@ -21,7 +22,7 @@ export interface Schemas {
   /** @throws Failure `not-found`, `precondition-failed` */
   read(where: CollectionRef, conditions: Conditions): Promise<StoredSchema>
   /**
-   * Sets the schema of a collection. It applies to later changes; stored documents are not
+   * Sets the schema of a collection and audits it. It applies to later changes; stored documents are not
    * validated until they change.
    *
    * @returns the schema, and whether the collection had none.
@@ -32,9 +33,10 @@ export interface Schemas {
     where: CollectionRef,
     text: string,
     conditions: Conditions,
+    on: OnTargetRecord,
   ): Promise<StoredSchema & { readonly created: boolean }>
-  /** Returns the deleted schema. @throws Failure `not-found`, `precondition-failed` */
-  delete(where: CollectionRef, conditions: Conditions): Promise<StoredSchema>
+  /** Audits and returns the deleted schema. @throws Failure `not-found`, `precondition-failed` */
+  delete(where: CollectionRef, conditions: Conditions, on: OnTargetRecord): Promise<StoredSchema>
   /**
    * Validates documents against the schema of their collection before they are stored.
    *
@@ -165,25 +167,25 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
 
   return {
     read: required,
-    async put(where, text, conditions) {
+    async put(where, text, conditions, on) {
       const schema = parseStrictly(text)
       const body = printJson(schema)
       await checker.compile(toSchema(where, body))
       for (;;) {
         const found = await repository.read(where)
         if (!holds(conditions, found?.tag)) throw preconditionFailed()
-        const tag = await repository.put(where, found?.tag, body)
+        const tag = await repository.put(where, found, body, on)
         if (tag === undefined) continue
         keep(where, { tag, body })
         replaceTag(where, found?.tag, tag)
         return { tag, body, created: found === undefined }
       }
     },
-    async delete(where, conditions) {
+    async delete(where, conditions, on) {
       for (;;) {
         const found = await required(where, conditions)
         if (!matchesNone(conditions, found.tag)) throw preconditionFailed()
-        if (!(await repository.delete(where, found.tag))) continue
+        if (!(await repository.delete(where, found, on))) continue
         replaceTag(where, found.tag, undefined)
         return found
       }

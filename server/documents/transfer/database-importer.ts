@@ -3,7 +3,7 @@ import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
 import { Failure, requireConnected } from '../../failure.ts'
-import type { Recorder } from '../../storage/changes/recorder.ts'
+import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -97,7 +97,9 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
   ): Promise<void> {
     requireConnected(signal)
     if (schema !== null) {
-      await attempt(tally, line, '/schema', () => putSchema(where, schema, onConflict))
+      const target = `${database}/${where.collection}`
+      const on = { record, actor, target }
+      await attempt(tally, line, '/schema', () => putSchema(where, schema, onConflict, on))
     }
     for (const [at, { name, fields, unique }] of list.entries()) {
       requireConnected(signal)
@@ -112,12 +114,13 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     where: CollectionRef,
     schema: object | boolean,
     onConflict: OnConflict,
+    on: OnTargetRecord,
   ): Promise<void> {
     const text = JSON.stringify(schema)
     if (Buffer.byteLength(text) > EXPORTED_SCHEMA_BYTES) throw schemaTooLarge()
     const noneMatch = onConflict === 'replace' ? undefined : '*'
     try {
-      await schemas.put(where, text, { match: undefined, noneMatch })
+      await schemas.put(where, text, { match: undefined, noneMatch }, on)
     } catch (error) {
       const exists = error instanceof Failure && error.code === 'precondition-failed'
       if (!exists) throw error

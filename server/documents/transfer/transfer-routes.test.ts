@@ -77,6 +77,9 @@ forEachEngineNode((start) => {
         ...{ target: 'copy', outcome: 'done' },
         after: { collections: 3, created: 3, complete: true },
       })
+      const schemas = (await node.request('GET', '/_api/audit?what=schema&which=copy/articles'))
+        .json
+      expect(schemas.rows).toMatchObject([{ action: 'schema.set', before: null, after: SCHEMA }])
     })
 
     it('that contains documents is only changed as on-conflict says', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { createRecorder, START } from '../../audit/record.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
@@ -9,6 +10,8 @@ import type { DocumentRef } from '../../storage/document-ref.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { MERGE_TIME } from '../apply.ts'
 import { createJobsFixture, everything, text, where } from './jobs-fixture.testing.ts'
+
+const on = { record: createRecorder(), actor: START, target: '_system/c' }
 
 forEachEngine((engine) => {
   const fixture = createJobsFixture(engine)
@@ -199,7 +202,7 @@ forEachEngine((engine) => {
     const text = '{"properties":{"n":{"type":"number"}}}'
     const patch = async (collection: string) => {
       const there = { database: '_system', collection }
-      await schemas.put(there, text, { match: undefined, noneMatch: undefined })
+      await schemas.put(there, text, { match: undefined, noneMatch: undefined }, on)
       await fixture.repository.insert(there, [{ id: 'a', body: '{"id":"a","n":1}' }])
       const change = () => update({ ...there, id: 'a' }, '{"id":"a","n":2}')
       const jobs = node(after(1, change), schemas.current)

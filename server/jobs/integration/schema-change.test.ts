@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createRecorder, START } from '../../audit/record.ts'
 import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
 import {
   type CurrentSchemaOf,
@@ -18,7 +19,8 @@ forEachEngine((engine) => {
     afterAll(() => checker.close())
     const put = (schemas: Schemas, type: string) => {
       const schema = `{"properties":{"n":{"type":"${type}"}}}`
-      return schemas.put(where, schema, { match: undefined, noneMatch: undefined })
+      const on = { record: createRecorder(), actor: START, target: 'x/c' }
+      return schemas.put(where, schema, { match: undefined, noneMatch: undefined }, on)
     }
 
     it.each([

@@ -13,3 +13,8 @@ export interface OnRecord {
   /** The person or token that makes the change. */
   readonly actor: Caller
 }
+
+/** An audited change of one object. `target` names the object in the audit log. */
+export interface OnTargetRecord extends OnRecord {
+  readonly target: string
+}
