@@ -1,5 +1,11 @@
 import type { Page } from '@playwright/test'
-import { ARTICLES, dialogOf, makeBlog } from '../support/page/documents-page.ts'
+import {
+  ARTICLES,
+  dialogOf,
+  editorOf,
+  makeBlog,
+  replaceOutside,
+} from '../support/page/documents-page.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 // Tests changes of several documents that cannot be completed at once.
@@ -304,6 +310,43 @@ test('A tab that is closed asks first during an import or export, and a job is f
   await expect(dialogOf(page, 'Deleting documents')).toContainText(
     '12 documents of articles were deleted.',
   )
+})
+
+test('An export continues on other pages, which report that it failed', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 503 GET .*export-as=csv/)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const held = Promise.withResolvers<void>()
+  await page.route(/export-as=csv/, async (route) => {
+    await held.promise
+    await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
+  })
+  const exportAs = async (format: string) => {
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByRole('menuitem', { name: format, exact: true }).click()
+  }
+  await exportAs('CSV')
+  const bar = page.getByRole('region', { name: 'Export' })
+  await page.getByRole('link', { name: 'Endpoints', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
+  await expect(bar).toContainText('Exporting articles…')
+  // A second export does not cancel the first.
+  await page.goBack()
+  const download = page.waitForEvent('download')
+  await exportAs('NDJSON')
+  expect((await download).suggestedFilename()).toBe('articles.ndjson')
+  await expect(bar).toContainText('Exporting articles…')
+
+  await page.getByRole('link', { name: 'Databases', exact: true }).click()
+  held.resolve()
+  await expect(bar.getByRole('alert')).toHaveText('articles was not exported. Out of service.')
+  await bar.getByRole('button', { name: 'Close' }).click()
+  await expect(bar).toBeHidden()
+  await expect(page.getByRole('main')).toBeFocused()
 })
 
 test('An index that someone deletes is no longer shown, and queries continue without it', async ({

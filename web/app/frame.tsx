@@ -1,5 +1,6 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { atLeast, type Role } from '../../server/contract/access/role.ts'
+import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { UndoOutlet } from '../endpoints/remove/undo-outlet.tsx'
 import { NodeStatus } from '../nodes/node-status.tsx'
@@ -67,7 +68,9 @@ export function Frame() {
     >
       <GlobalKeys />
       <GlobalSearch />
-      <Outlet />
+      <DocumentExports>
+        <Outlet />
+      </DocumentExports>
       <FloatingBars>
         <LazyBoundary>
           <UndoOutlet />

@@ -3,19 +3,17 @@ import { saveFile } from '../../shared/ui/text/save-file.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
+import type { ExportControl } from './document-exports.tsx'
 
 export const EXPORT_FORMATS = { ndjson: 'NDJSON', csv: 'CSV', json: 'JSON array' } as const
 
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
-export interface DocumentExport {
+export interface DocumentExport extends ExportControl {
   readonly collectionRef: CollectionRef
   readonly filter: string | undefined
   readonly sort: string | undefined
   readonly format: ExportFormat
-  readonly signal: AbortSignal
-  /** Called with the number of bytes that have arrived. */
-  readonly onProgress: (bytes: number) => void
 }
 
 /**

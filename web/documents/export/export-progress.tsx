@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import bar from '../../shared/ui/overlay/undo-bar.module.css'
 import { formatBytes } from '../../shared/ui/text/format-bytes.ts'
@@ -36,7 +37,7 @@ export function ExportProgress(props: ExportProgressProps) {
           )}
         </div>
         <div className={bar.actions}>
-          <Button variant="subtle" onClick={onCancel}>
+          <Button ref={keepFocus} variant="subtle" onClick={onCancel}>
             {error === null ? 'Cancel' : 'Close'}
           </Button>
         </div>
