@@ -349,6 +349,71 @@ test('An export continues on other pages, which report that it failed', async ({
   await expect(page.getByRole('main')).toBeFocused()
 })
 
+test('A save that is rejected after its form was closed is reported, and the form keeps the input', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 PUT .*\/articles\/d00/)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, `${ARTICLES}?edit=d00`)
+  const form = dialogOf(page, 'Edit document d00')
+  await editorOf(page).fill('{ "id": "d00", "title": "Mine" }')
+  const held = Promise.withResolvers<void>()
+  let isSent = false
+  await page.route(/\/articles\/d00$/, async (route) => {
+    if (route.request().method() === 'PUT') {
+      isSent = true
+      await held.promise
+    }
+    await route.continue()
+  })
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => isSent).toBe(true)
+  await replaceOutside(gatehouse, 'd00', { title: 'Theirs' })
+  await form.getByRole('button', { name: 'Cancel' }).click()
+  await expect(form).toBeHidden()
+  await page.getByRole('link', { name: 'Endpoints', exact: true }).click()
+  held.resolve()
+  const bar = page.getByRole('region', { name: 'Failed change' })
+  await expect(bar.getByRole('alert')).toHaveText(
+    'Document d00 was not saved. Someone else changed it.',
+  )
+  await bar.getByRole('button', { name: 'Try again' }).click()
+  await expect(bar).toBeHidden()
+  await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
+  await expect(editorOf(page)).toContainText('"title": "Mine"')
+  await page.keyboard.press('Control+Enter')
+  await form.getByRole('button', { name: 'Keep mine' }).click()
+  await page.keyboard.press('Control+Enter')
+  await expect(dialogOf(page, 'Document d00')).toContainText('"title": "Mine"')
+})
+
+test('The input of an index that is created after its form was closed is not restored', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, `${ARTICLES}/indexes?create=1`)
+  const form = dialogOf(page, 'Create index of articles')
+  await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('title')
+  const held = Promise.withResolvers<void>()
+  let isSent = false
+  await page.route(/\/_index\/articles\/by-title$/, async (route) => {
+    isSent = true
+    await held.promise
+    await route.continue()
+  })
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => isSent).toBe(true)
+  await form.getByRole('button', { name: 'Cancel' }).click()
+  await expect(form).toBeHidden()
+  held.resolve()
+  await expect(page.getByRole('row').filter({ hasText: 'by-title' })).toBeVisible()
+  await page.getByRole('button', { name: 'Create index' }).click()
+  await expect(form.getByRole('combobox', { name: 'Field 1', exact: true })).toHaveValue('')
+})
+
 test('An index that someone deletes is no longer shown, and queries continue without it', async ({
   page,
   gatehouse,

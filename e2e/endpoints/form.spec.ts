@@ -399,6 +399,41 @@ test('A save that ends after its form was closed can be undone and leaves anothe
   await expect(page.getByText('Your unsaved input was restored.')).toBeHidden()
 })
 
+test('An endpoint that is rejected after its form was closed is reported on every page', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 409 POST .*\/_api\/endpoint/)
+  const port = await gatehouse.freePort()
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/_api\/endpoint$/, async (route) => {
+    if (route.request().method() === 'POST') await released.promise
+    await route.continue()
+  })
+  const form = addForm(page)
+  await form.getByLabel('Port').fill(`${port}`)
+  const sent = page.waitForRequest(
+    (request) => request.method() === 'POST' && request.url().endsWith('/_api/endpoint'),
+  )
+  await page.keyboard.press('Control+Enter')
+  await sent
+  await page.keyboard.press('Escape')
+  await expect(form).toBeHidden()
+  await page.getByRole('link', { name: 'Activity', exact: true }).click()
+  const other = await listen(port)
+  released.resolve()
+  const bar = page.getByRole('region', { name: 'Failed change' })
+  await expect(bar).toContainText(`Endpoint tcp://127.0.0.1:${port} was not added. Port ${port}`)
+  await other.close()
+  await bar.getByRole('button', { name: 'Try again' }).click()
+  await expect(form.getByLabel('Port')).toHaveValue(`${port}`)
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
+  await expect(bar).toBeHidden()
+})
+
 sessionTest(
   'An edit continues after the session ends and the person signs in again',
   async ({ page, gatehouse, browserErrors }) => {

@@ -1,4 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { ApiFailure, api, readJson } from './api.ts'
 import { databasesQuery } from './queries.ts'
@@ -25,8 +26,9 @@ async function createDatabase(name: string, acceptExisting: boolean): Promise<vo
 /** Creates a database by name. */
 export function useCreateDatabase({ acceptExisting = false, onCreated }: CreateDatabaseOptions) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: (name: string) => createDatabase(name, acceptExisting),
+    change: (name) => ({ what: `Database ${name}`, done: 'created' }),
     onSuccess: (_, name) => {
       announce(`Database ${name} was created.`)
       onCreated?.()

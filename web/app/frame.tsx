@@ -11,6 +11,7 @@ import { ConnectionBanner } from '../shared/live/connection-banner.tsx'
 import { ConnectionStatus } from '../shared/live/connection-status.tsx'
 import { useConnection } from '../shared/live/live-provider.tsx'
 import { StoreBanner } from '../shared/live/store-banner.tsx'
+import { FailureBars } from '../shared/reports/failure-bars.tsx'
 import { usePresence } from '../shared/session/person.ts'
 import { PersonMenu } from '../shared/session/person-menu.tsx'
 import { SessionBanner } from '../shared/session/session-banner.tsx'
@@ -72,6 +73,7 @@ export function Frame() {
         <Outlet />
       </DocumentExports>
       <FloatingBars>
+        <FailureBars />
         <LazyBoundary>
           <UndoOutlet />
           <BulkOutlet />

@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
 import { api, readJson } from '../app/api.ts'
+import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
@@ -10,7 +10,8 @@ const PAGE = 500
 
 /** Downloads all rows that match a filter as JSON Lines, newest first, with times in UTC. */
 export const useExportActivity = (search: ActivitySearch) =>
-  useMutation({
+  useReportedMutation({
+    change: () => ({ what: 'The activity', done: 'exported' }),
     mutationFn: () => exportActivity(search),
     onSuccess: (count) => announce(`${count} ${count === 1 ? 'row was' : 'rows were'} exported.`),
   })

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { Person } from '../../../server/contract/access/person.ts'
 import type { Role } from '../../../server/contract/access/role.ts'
 import { api, readJson } from '../../app/api.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { nameOf } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { peopleQuery } from '../queries.ts'
@@ -17,8 +18,9 @@ const changeRole = ({ person: { id }, role }: RoleAssignment) =>
 /** Gives a person another role. The role `none` removes access. */
 export function useChangeRole() {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: changeRole,
+    change: ({ person }) => ({ what: `The role of ${nameOf(person)}`, done: 'changed' }),
     onSuccess: (_, { person, role }) => {
       const name = nameOf(person)
       announce(role === 'none' ? `${name} no longer has access.` : `${name} is now ${role}.`)

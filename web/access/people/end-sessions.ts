@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { peopleQuery } from '../queries.ts'
 
@@ -14,7 +15,11 @@ async function endSessions(person: string, sessions: readonly SessionInfo[]): Pr
 /** Ends sessions of a person. */
 export function useEndSessions(person: string) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
+    change: ({ length }) => ({
+      what: length === 1 ? 'The session' : `One of ${length} sessions`,
+      done: 'ended',
+    }),
     mutationFn: (sessions: readonly SessionInfo[]) => endSessions(person, sessions),
     onSuccess: (_, { length }) =>
       announce(length === 1 ? 'The session was ended.' : `${length} sessions were ended.`),

@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 
 const revokeToken = ({ id }: TokenInfo) =>
@@ -9,8 +10,9 @@ const revokeToken = ({ id }: TokenInfo) =>
 /** Revokes a token. */
 export function useRevokeToken() {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: revokeToken,
+    change: ({ name }) => ({ what: `Token ${name}`, done: 'revoked' }),
     onSuccess: (_, { name }) => {
       announce(`${name} was revoked.`)
       return queryClient.invalidateQueries({ queryKey: ['token'] })

@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import { databasesQuery } from '../../app/queries.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 
 const dropDatabase = (name: string) =>
@@ -9,8 +10,9 @@ const dropDatabase = (name: string) =>
 /** Drops a database. */
 export function useDropDatabase() {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: dropDatabase,
+    change: (name) => ({ what: `Database ${name}`, done: 'dropped' }),
     onSuccess: (_, name) => {
       announce(`Database ${name} was dropped.`)
       return queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })

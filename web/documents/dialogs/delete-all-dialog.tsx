@@ -6,10 +6,13 @@ import { DeleteManyDialog } from './delete-many-dialog.tsx'
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */
 export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { database, collection } = collectionRef
+  const { collection } = collectionRef
   const { close, follow } = useDocumentsLocation()
   const count = useMatchingCount(collectionRef, undefined)
-  const remove = useStartJob(database, () => deleteMatching(collectionRef, []))
+  const remove = useStartJob(collectionRef, {
+    does: 'deletes all documents',
+    start: () => deleteMatching(collectionRef, []),
+  })
   return (
     <DeleteManyDialog
       title={`Delete all documents of ${collection}?`}

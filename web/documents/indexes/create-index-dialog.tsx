@@ -59,7 +59,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
     initialValues: { name: '', fields: [{ field: '', order: '' }], unique: false },
     schema,
   })
-  const create = useCreateIndex(collectionRef)
+  const create = useCreateIndex(collectionRef, { onCreated: form.deleteDraft })
   const { fields } = form.values
   const known = suggestions.fields()
   const chosen = fieldsOf(form.values, known)
@@ -76,10 +76,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
           unique: draft.unique,
         },
         {
-          onSuccess: () => {
-            form.deleteDraft()
-            close()
-          },
+          onSuccess: close,
           onError: (error) => form.showErrors(toErrors(error)),
         },
       ),

@@ -7,7 +7,7 @@ export class ConflictError extends Error {
   readonly current: StoredJson | null
 
   constructor(current: StoredJson | null) {
-    super('Someone else changed it. Your changes were not saved.')
+    super('Someone else changed it.')
     this.current = current
   }
 }

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient, JSON_TYPE, readStoredDocument } from '../document-client.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
@@ -24,8 +24,12 @@ async function createDocument({ collectionRef, json }: NewDocument) {
 /** Creates a document. `onCreated` is called even if the component is unmounted. */
 export function useCreateDocument({ onCreated }: { onCreated: () => void }) {
   const changes = useDocumentChanges()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: createDocument,
+    change: ({ collectionRef: { collection } }) => ({
+      what: `The new document of ${collection}`,
+      done: 'created',
+    }),
     onSuccess: (document, { collectionRef }) => {
       announce(`Document ${document.id} was created.`)
       changes.stored(collectionRef, document)

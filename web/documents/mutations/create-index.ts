@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { readJson } from '../../app/api.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
@@ -22,13 +23,21 @@ async function createIndex(collectionRef: CollectionRef, { name, fields, unique 
   )
 }
 
-/** Creates an index, which the server builds in the background. */
-export function useCreateIndex(collectionRef: CollectionRef) {
+/**
+ * Creates an index, which the server builds in the background. `onCreated` is called even if the
+ * component is unmounted.
+ */
+export function useCreateIndex(
+  collectionRef: CollectionRef,
+  { onCreated }: { onCreated?: () => void } = {},
+) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: (index: NewIndex) => createIndex(collectionRef, index),
+    change: ({ name }) => ({ what: `The index ${name}`, done: 'created' }),
     onSuccess: (_, { name }) => {
       announce(`The index ${name} is being built.`)
+      onCreated?.()
       return queryClient.invalidateQueries(indexesQuery(collectionRef))
     },
   })

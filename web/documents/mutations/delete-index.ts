@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { ignoreMissing, requireOk } from '../../app/api.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
@@ -20,8 +21,9 @@ function deleteIndex(collectionRef: CollectionRef, name: string): Promise<void> 
 /** Deletes an index. */
 export function useDeleteIndex(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: (name: string) => deleteIndex(collectionRef, name),
+    change: (name) => ({ what: `The index ${name}`, done: 'deleted' }),
     onSuccess: (_, name) => {
       announce(`The index ${name} was deleted.`)
       return queryClient.invalidateQueries(indexesQuery(collectionRef))

@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { requireOk } from '../../app/api.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
@@ -24,8 +25,9 @@ export function useRemoveSchema(
   { onRemoved }: { onRemoved: () => void },
 ) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: (etag: string) => removeSchema(collectionRef, etag),
+    change: () => ({ what: `The schema of ${collectionRef.collection}`, done: 'removed' }),
     onSuccess: () => {
       announce(`The schema of ${collectionRef.collection} was removed.`)
       queryClient.setQueryData(schemaQuery(collectionRef).queryKey, null)

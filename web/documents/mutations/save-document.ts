@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import {
   documentClient,
@@ -57,8 +57,9 @@ export function useSaveDocument(
   { onSaved }: { onSaved: () => void },
 ) {
   const changes = useDocumentChanges()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: (save: DocumentSave) => saveDocument(collectionRef, save),
+    change: ({ id }) => ({ what: `Document ${id}`, done: 'saved' }),
     onSuccess: (document) => {
       announce(`Document ${document.id} was saved.`)
       changes.stored(collectionRef, document)

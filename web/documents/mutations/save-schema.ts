@@ -1,4 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient, JSON_TYPE, readStoredJson } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
@@ -29,8 +30,9 @@ async function saveSchema(collectionRef: CollectionRef, { json, etag }: SchemaSa
 /** Sets the schema of a collection. `onSaved` is called even if the component is unmounted. */
 export function useSaveSchema(collectionRef: CollectionRef, { onSaved }: { onSaved: () => void }) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
     mutationFn: (save: SchemaSave) => saveSchema(collectionRef, save),
+    change: () => ({ what: `The schema of ${collectionRef.collection}`, done: 'saved' }),
     onSuccess: (saved) => {
       announce(`The schema of ${collectionRef.collection} was saved.`)
       queryClient.setQueryData(schemaQuery(collectionRef).queryKey, saved)

@@ -1,16 +1,36 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import type { RequestedChange } from '../../shared/reports/failure-store.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { watchJob } from '../dialogs/watch-job.ts'
+import type { CollectionRef } from '../use-documents-location.ts'
+
+interface JobOptions<T> {
+  /** What the job does: "deletes documents". */
+  readonly does: string
+  /** Sends the request, and resolves with the id of the job. */
+  readonly start: (input: T) => Promise<string>
+  /** Called even if the component is unmounted. */
+  readonly onStarted?: () => void
+}
 
 /**
  * Starts a job; the data is its id. The documents are refetched when it ends, even if the dialog was
  * closed before the response.
- *
- * @param start sends the request, and resolves with the id of the job.
  */
-export function useStartJob<T>(database: string, start: (input: T) => Promise<string>) {
+export function useStartJob<T>(
+  { database, collection }: CollectionRef,
+  { does, start, onStarted }: JobOptions<T>,
+) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
+    change: (): RequestedChange => ({
+      what: `The job that ${does} of ${collection}`,
+      done: 'started',
+    }),
     mutationFn: start,
-    onSuccess: (job) => watchJob(queryClient, database, job),
+    onSuccess: (job) => {
+      onStarted?.()
+      watchJob(queryClient, database, job)
+    },
   })
 }

@@ -73,11 +73,14 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
 }
 
 function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
-  const { database, collection } = collectionRef
+  const { collection } = collectionRef
   const { search, follow } = useDocumentsLocation()
   const conditions = conditionsOf(search.filter)
   const count = useMatchingCount(collectionRef, search.filter)
-  const remove = useStartJob(database, () => deleteMatching(collectionRef, conditions))
+  const remove = useStartJob(collectionRef, {
+    does: 'deletes documents',
+    start: () => deleteMatching(collectionRef, conditions),
+  })
   return (
     <DeleteManyDialog
       title={`Delete documents of ${collection}?`}

@@ -39,9 +39,11 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     schema: z.object({ text: documentText }),
   })
   const change = useChangeSelected(collectionRef)
-  const start = useStartJob(collectionRef.database, (patch: string) =>
-    patchMatching(collectionRef, conditions, patch),
-  )
+  const start = useStartJob(collectionRef, {
+    does: 'changes documents',
+    start: (patch: string) => patchMatching(collectionRef, conditions, patch),
+    onStarted: form.deleteDraft,
+  })
   const { text } = form.values
   const changesOf = useMemo(() => previewChanges(query.data ?? []), [query.data])
   // Up to 500 documents are compared, which must not delay typing.
@@ -52,13 +54,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
       const patch = minifyJson(text)
       const documents = changesOf(text).map(({ document }) => document)
       if (isAll) {
-        start.mutate(patch, {
-          onSuccess: (job) => {
-            form.deleteDraft()
-            follow(job)
-          },
-          onError: form.showFailure,
-        })
+        start.mutate(patch, { onSuccess: follow, onError: form.showFailure })
       } else if (query.data === undefined) {
         form.showErrors({ form: 'The documents are not loaded yet. Nothing was changed.' })
       } else if (documents.length === 0) {

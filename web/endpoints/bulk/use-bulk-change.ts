@@ -1,4 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'
 import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
@@ -10,7 +11,8 @@ import type { BulkPlan } from './plan-bulk.ts'
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
 export function useBulkChange(here: string) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
+    change: () => ({ what: 'The bulk change', done: 'started' }),
     mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
       // The change disconnects this page, so the bars must be loaded before it.
       if (guard.disconnects) await Promise.all([preloadUndo(), loadBulkBar()])

@@ -70,7 +70,12 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
     form.submit((valid) => {
       const address = canonicalAddress(valid)
       void save(
-        { address, databases: draftMapping(valid), onlyNew: true },
+        {
+          change: { what: `Endpoint ${address}`, done: 'added' },
+          address,
+          databases: draftMapping(valid),
+          onlyNew: true,
+        },
         {
           onSuccess: () => {
             announce(`${address} was added.`)

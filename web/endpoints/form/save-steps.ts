@@ -25,6 +25,7 @@ export interface SaveSteps {
 /** The change was sent and was not applied. */
 export class NotApplied extends Error {
   override readonly name = 'NotApplied'
+  override readonly message = 'The connection failed.'
 }
 
 /**

@@ -2,6 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isSignedOut } from '../../app/api.ts'
 import { sessionQuery } from '../../app/queries.ts'
+import type { RequestedChange } from '../../shared/reports/failure-store.ts'
+import { useFailureReporter } from '../../shared/reports/use-failure-reporter.ts'
 import { usePresence } from '../../shared/session/person.ts'
 import { type Precondition, postEndpoint, readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
@@ -11,6 +13,8 @@ import { validateSession } from './validate-session.ts'
 
 /** An endpoint to save, with the precondition of the change. */
 export interface EndpointSave extends Precondition {
+  /** Describes the save in the report of a failure. */
+  readonly change: RequestedChange
   readonly address: string
   readonly databases: readonly string[]
 }
@@ -21,7 +25,7 @@ const RETRY_DELAYS_MS = [300, 600, 1_000, 2_000] as const
 /**
  * Saves an endpoint. It waits while the server is unreachable, checks the result if the response is
  * lost, and refetches the endpoint before it reports success. Unmounting the form cancels a save that
- * was not sent; one that was sent continues.
+ * was not sent; one that was sent continues, and its failure is reported in a bar.
  *
  * @param close closes the form. Called after a success, unless the form was closed before.
  */
@@ -31,6 +35,7 @@ export function useSaveEndpoint(close: () => void) {
   const [stage, setStage] = useState<SaveStage>('idle')
   const cancel = useRef<() => void>(undefined)
   const isOpen = useRef(true)
+  const report = useFailureReporter()
   useEffect(() => {
     isOpen.current = true
     return () => {
@@ -44,7 +49,7 @@ export function useSaveEndpoint(close: () => void) {
     if (isOpen.current) close()
   }
   const save = async (
-    { address, databases, ...condition }: EndpointSave,
+    { change, address, databases, ...condition }: EndpointSave,
     callbacks: {
       prepare?: (() => Promise<void>) | undefined
       onSuccess: () => void
@@ -54,6 +59,7 @@ export function useSaveEndpoint(close: () => void) {
     cancel.current?.()
     const controller = new AbortController()
     cancel.current = () => controller.abort()
+    const onFailure = report(change)
     const record = { endpoint: address, databases: [...databases] }
     try {
       await saveInSteps({
@@ -82,7 +88,9 @@ export function useSaveEndpoint(close: () => void) {
       closeIfOpen()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)
-      if (!controller.signal.aborted && isOpen.current) callbacks.onError(error as Error)
+      if (controller.signal.aborted) return
+      if (isOpen.current) callbacks.onError(error as Error)
+      else onFailure(error as Error)
     } finally {
       if (!controller.signal.aborted) setStage('idle')
     }

@@ -41,7 +41,12 @@ export function useSaveMapping(
     const databases = draftMapping(latest.current.draft)
     const before = condition.onlyNew === true ? null : latest.current.base
     void save(
-      { address, databases, ...condition },
+      {
+        change: { what: `The mapping of ${address}`, done: 'saved' },
+        address,
+        databases,
+        ...condition,
+      },
       {
         prepare: callbacks.prepare,
         onSuccess: () => {

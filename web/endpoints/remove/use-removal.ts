@@ -1,5 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { deleteEndpoint } from '../endpoint-requests.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'
@@ -21,7 +22,8 @@ export interface RemovalInput {
  */
 export function useRemoval() {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
+    change: ({ row }) => ({ what: `Endpoint ${row.address}`, done: 'removed' }),
     mutationFn: async ({ row, guard }: RemovalInput) => {
       // The change disconnects this page, so the bar must be loaded before it.
       if (guard.disconnects) await preloadUndo()

@@ -1,4 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { changeEndpoint } from '../endpoint-requests.ts'
 import type { ChangeGuard, EndpointChange } from '../guard/check-changes.ts'
@@ -9,7 +10,8 @@ import { preloadUndo } from '../remove/undo-outlet.tsx'
 /** Restores an earlier state of an endpoint, and offers to undo it. */
 export function useRestore() {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useReportedMutation({
+    change: ({ change: { address } }) => ({ what: `Endpoint ${address}`, done: 'restored' }),
     mutationFn: async ({ change, guard }: { change: EndpointChange; guard: ChangeGuard }) => {
       // The change disconnects this page, so the bar must be loaded before it.
       if (guard.disconnects) await preloadUndo()

@@ -1,0 +1,49 @@
+import { useSyncExternalStore } from 'react'
+import { NoResponse } from '../../app/api.ts'
+
+/** A change that a form requests, in words: "Document one", "saved". */
+export interface RequestedChange {
+  readonly what: string
+  readonly done: string
+}
+
+/** A change that failed after its form was closed. */
+export interface FailureReport {
+  /** What was not changed. */
+  readonly what: string
+  readonly text: string
+  readonly reason: string
+  /** The URL of the form, which restores its input. */
+  readonly formUrl: string
+}
+
+let now: readonly FailureReport[] = []
+const listeners = new Set<() => void>()
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function become(next: readonly FailureReport[]): void {
+  now = next
+  for (const listener of listeners) listener()
+}
+
+/** Returns the reports that have not been closed, oldest first. */
+export const useFailureReports = (): readonly FailureReport[] =>
+  useSyncExternalStore(subscribe, () => now)
+
+/** Reports on every page that a change failed after its form was closed. */
+export function reportFailure(change: RequestedChange, error: Error, formUrl: string): void {
+  const { what, done } = change
+  const outcome = error instanceof NoResponse ? 'may not have been' : 'was not'
+  const text = `${what} ${outcome} ${done}.`
+  closeReport(what)
+  become([...now, { what, text, reason: error.message, formUrl }])
+}
+
+/** Closes the report about this, if there is one. */
+export function closeReport(about: string): void {
+  if (now.some(({ what }) => what === about)) become(now.filter(({ what }) => what !== about))
+}
