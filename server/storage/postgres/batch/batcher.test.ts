@@ -172,6 +172,25 @@ describe('Batcher', () => {
     expect(batches).toHaveLength(1)
   })
 
+  it('rejects items that wait too long while a batch does not end', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    const gate = Promise.withResolvers<void>()
+    const { batcher, batches, add } = doubling(() => gate.promise)
+    const first = add(1)
+    await new Promise((resolve) => setImmediate(resolve))
+    vi.advanceTimersByTime(1)
+    const late = Promise.allSettled([add(2), add(3)])
+    vi.advanceTimersByTime(LIMITS.wait)
+    const early = add(4)
+    expect(batcher.waiting).toBe(3)
+    vi.advanceTimersByTime(1)
+    for (const each of await late) expect(each).toMatchObject({ reason: { code: 'unavailable' } })
+    expect(batcher.waiting).toBe(1)
+    gate.resolve()
+    expect(await Promise.all([first, early])).toEqual([2, 8])
+    expect(batches).toEqual([[1], [4]])
+  })
+
   it('limits the size of the items that wait', async () => {
     const { add } = doubling()
     const first = add(1, LIMITS.waitingBytes)

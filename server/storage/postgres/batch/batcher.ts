@@ -53,6 +53,7 @@ export class Batcher<Item, Result> {
   #isScheduled = false
   #begun = 0
   #timer: NodeJS.Timeout | undefined
+  #expiry: NodeJS.Timeout | undefined
   #closed: PromiseWithResolvers<void> | undefined
 
   /**
@@ -105,6 +106,7 @@ export class Batcher<Item, Result> {
     if (key !== undefined) this.#results.set(key, result)
     this.#waitingRows += rows
     this.#waitingBytes += bytes
+    if (this.#expiry === undefined) this.#expireIn(this.#limits.wait)
     if (this.#timer === undefined || this.#isFull()) this.#scheduleBegin()
     return result
   }
@@ -129,6 +131,7 @@ export class Batcher<Item, Result> {
   #begin(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#rejectLate()
     while (this.#waiting.length > 0 && this.#inFlight < this.#pace.inFlight) {
       const now = performance.now()
       const early = this.#begun + this.#pace.spacing - now
@@ -137,7 +140,6 @@ export class Batcher<Item, Result> {
         break
       }
       const batch = this.#next()
-      if (batch.length === 0) continue
       this.#begun = now
       this.#inFlight++
       void this.#settle(batch).then(() => {
@@ -153,32 +155,45 @@ export class Batcher<Item, Result> {
     return this.#waitingRows >= rows || this.#waitingBytes >= bytes
   }
 
-  /** Takes the items of the next batch, and rejects those that have waited too long. */
+  /** Takes the items of the next batch. */
   #next(): Entry<Item, Result>[] {
-    const { rows, bytes, wait } = this.#limits
-    const oldest = performance.now() - wait
-    const batch: Entry<Item, Result>[] = []
-    let taken = 0
+    const { rows, bytes } = this.#limits
     let filled = 0
     let size = 0
-    for (const entry of this.#waiting) {
-      const isLate = entry.since < oldest
-      const fits = filled + entry.rows <= rows && size + entry.bytes <= bytes
-      if (!isLate && batch.length > 0 && !fits) break
-      taken++
-      if (entry.key !== undefined) this.#results.delete(entry.key)
-      this.#waitingRows -= entry.rows
-      this.#waitingBytes -= entry.bytes
-      if (isLate) {
-        entry.reject(overloaded())
-        continue
-      }
+    return this.#take((entry, at) => {
       filled += entry.rows
       size += entry.bytes
-      batch.push(entry)
+      return at === 0 || (filled <= rows && size <= bytes)
+    })
+  }
+
+  /** Rejects items after their maximum wait, even if all batches in flight stall. */
+  #expireIn(ms: number): void {
+    this.#expiry = setTimeout(() => {
+      this.#expiry = undefined
+      this.#rejectLate()
+      const [first] = this.#waiting
+      if (first) this.#expireIn(first.since + this.#limits.wait - performance.now())
+      if (this.#closed !== undefined) void this.close()
+    }, ms)
+    this.#expiry.unref()
+  }
+
+  #rejectLate(): void {
+    const oldest = performance.now() - this.#limits.wait
+    for (const { reject } of this.#take(({ since }) => since < oldest)) reject(overloaded())
+  }
+
+  /** Removes the first waiting items, as long as they satisfy a condition, and returns them. */
+  #take(isTaken: (entry: Entry<Item, Result>, at: number) => boolean): Entry<Item, Result>[] {
+    const end = this.#waiting.findIndex((entry, at) => !isTaken(entry, at))
+    const taken = this.#waiting.splice(0, end === -1 ? Infinity : end)
+    for (const { key, rows, bytes } of taken) {
+      if (key !== undefined) this.#results.delete(key)
+      this.#waitingRows -= rows
+      this.#waitingBytes -= bytes
     }
-    this.#waiting = taken === this.#waiting.length ? [] : this.#waiting.slice(taken)
-    return batch
+    return taken
   }
 
   /** Runs a batch and settles its items. Never throws. */
