@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Traffic } from '../traffic/traffic.ts'
 import { ResponseBudget } from './connections/response-budget.ts'
@@ -20,11 +23,16 @@ afterEach(() => {
   for (const close of open.splice(0)) close()
 })
 
-async function serve(engine: HttpEngine<ConnectionOwner>, owner: ConnectionOwner): Promise<number> {
-  const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
+function serve(engine: HttpEngine<ConnectionOwner>, owner: ConnectionOwner): Promise<number> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     engine.serve(socket, owner)
     open.push(() => socket.destroy())
   })
+  return listen(server, engine)
+}
+
+/** Listens on a free port until the end of the test. Returns the port. */
+async function listen(server: Server, engine: HttpEngine<ConnectionOwner>): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   open.push(
     () => server.close(),
@@ -166,6 +174,21 @@ describe('createHttpEngine', () => {
     const socket = connect(port, '127.0.0.1', () => socket.write(get + post.replace('/', '/after')))
     expect(statuses(await untilClosed(socket))).toEqual(['400'])
     expect(begun).toEqual(['/'])
+  })
+
+  it('responds over TLS to a client that ends its side after the request', async () => {
+    const engine = createHttpEngine()
+    engine.onRequest((_request, response) => response.end('answer'))
+    const file = (name: string) =>
+      readFileSync(join(import.meta.dirname, '../registry/testdata', name))
+    const cert = file('first.cert.pem')
+    const options = { allowHalfOpen: true, cert, key: file('first.key.pem') }
+    const server = createTlsServer(options, (socket) => engine.serve(socket, createOwner()))
+    const socket = connectTls(
+      { port: await listen(server, engine), host: '127.0.0.1', ca: cert },
+      () => socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+    )
+    expect(await untilClosed(socket)).toMatch(/answer$/)
   })
 
   it('delays requests after a change until it has ended, and reads little ahead', async () => {

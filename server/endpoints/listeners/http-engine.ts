@@ -6,7 +6,7 @@ import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './connections/body-progress.ts'
 import { printClientError } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
-import { CountedResponse } from './connections/counted-response.ts'
+import { CountedResponse, sendComplete } from './connections/counted-response.ts'
 import { ResponseBudget } from './connections/response-budget.ts'
 
 /** The listener that accepted a request, as the engine sees it. */
@@ -151,6 +151,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
       socket.once('close', () => connections.delete(connection))
       socket[CONNECTION] = connection
       socket[OWNER] = owner
+      // Node.js ends its side of the connection after the client. Over TLS, a request and the end of
+      // the client's side can arrive in one turn.
+      socket.once('end', sendComplete)
       http.emit('connection', socket)
       return connection
     },

@@ -123,7 +123,8 @@ function sendAtEndOfTurn(send: () => void): void {
   if (complete.push(send) === 1) setImmediate(sendComplete)
 }
 
-function sendComplete(): void {
+/** Sends the complete responses of all connections now. */
+export function sendComplete(): void {
   const responses = complete
   complete = []
   for (const send of responses) send()
