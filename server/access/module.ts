@@ -12,7 +12,10 @@ import type { SignIn } from './sessions.ts'
 export interface AccessModuleDeps
   extends Pick<AccessDeps, 'store' | 'vault' | 'record' | 'admins' | 'operatorKey'> {
   readonly events: Pick<EventHub, 'publish' | 'wakeReaders'>
-  readonly http: Pick<HttpModule, 'clientOf' | 'cookie' | 'hosts' | 'publicOrigin' | 'sendList'>
+  readonly http: Pick<
+    HttpModule,
+    'clientOf' | 'cookie' | 'hosts' | 'publicOrigin' | 'responses' | 'sendList'
+  >
   /** Counts a failed attempt; see `storage/changes/failure-limit.ts`. */
   readonly countFailure: (key: string) => void
   /** Syncs changes made by another process; undefined if there are none. */
@@ -35,6 +38,7 @@ export function createAccessModule(deps: AccessModuleDeps) {
     authenticate: access.authenticate,
     lastKnown: access.lastKnown,
     countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
+    onAuthenticated: http.responses.authenticate,
     catchUp: deps.catchUp,
     clientOf,
     cookie,

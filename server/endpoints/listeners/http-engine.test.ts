@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Traffic } from '../traffic/traffic.ts'
-import { ResponseBudget } from './connections/response-budget.ts'
+import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
 import {
   type ConnectionOwner,
   createHttpEngine,
@@ -255,7 +255,10 @@ describe('createHttpEngine', () => {
       limits: HttpLimits = HTTP_LIMITS,
     ) {
       const engine = createHttpEngine(limits, new ResponseBudget(limit))
-      engine.onRequest((_request, response) => handle(response, engine))
+      engine.onRequest((_request, response) => {
+        engine.authenticate(response)
+        handle(response, engine)
+      })
       const socket = connect(await serve(engine, createOwner()), '127.0.0.1')
       open.push(() => socket.destroy())
       socket.pause().write(get.repeat(requests))
@@ -348,6 +351,35 @@ describe('createHttpEngine', () => {
       )
       await expect.poll(() => engine.unsent).toBeGreaterThan(5 * MIB)
       socket.write(get)
+      await expect.poll(() => engine.unsent).toBe(0)
+    })
+
+    it('disconnects the anonymous client that has read nothing for the longest, and serves others', async () => {
+      const [budget, anonymousBudget] = [new ResponseBudget(), new AnonymousBudget(90 * MIB)]
+      const engine = createHttpEngine(HTTP_LIMITS, budget, anonymousBudget)
+      const body = Buffer.alloc(40 * MIB)
+      const sockets: Socket[] = []
+      engine.onRequest(({ socket, url }, response) => {
+        if (url === '/authenticated') engine.authenticate(response)
+        sockets.push(socket)
+        response.end(body)
+      })
+      const port = await serve(engine, createOwner())
+      const send = async (path = '/') => {
+        const { length } = sockets
+        const client = connect(port, '127.0.0.1').pause()
+        open.push(() => client.destroy())
+        client.write(get.replace('/', path))
+        await expect.poll(() => sockets.length).toBe(length + 1)
+      }
+      for (const path of ['/', '/', '/authenticated', '/authenticated']) await send(path)
+      const isClosed = () => sockets.map(({ destroyed }) => destroyed)
+      expect(isClosed()).toEqual([false, false, false, false])
+      await send()
+      expect(isClosed()).toEqual([true, false, false, false, false])
+      expect(budget.held).toBeGreaterThan(20 * MIB)
+      expect(anonymousBudget.held).toBeLessThan(90 * MIB)
+      for (const close of open.splice(0)) close()
       await expect.poll(() => engine.unsent).toBe(0)
     })
 

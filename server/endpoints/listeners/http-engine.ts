@@ -7,7 +7,7 @@ import { BodyProgress } from './connections/body-progress.ts'
 import { printClientError } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
 import { CountedResponse, sendComplete } from './connections/counted-response.ts'
-import { ResponseBudget } from './connections/response-budget.ts'
+import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
 
 /** The listener that accepted a request, as the engine sees it. */
 export interface ConnectionOwner {
@@ -39,6 +39,11 @@ export interface HttpEngine<D extends ConnectionOwner> {
    * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
   reserve(response: unknown, bytes: number): Promise<void> | undefined
+  /**
+   * Counts what the connection of a response holds as held by an authenticated client, until it has
+   * no request in progress.
+   */
+  authenticate(response: unknown): void
   /** Stops the timers. The listeners close their connections. */
   close(): void
 }
@@ -85,11 +90,13 @@ type Timed = CountedResponse & { [BEGUN]?: number }
  * `net.Server.close` leaves its busy keep-alive connections open, and each request knows its
  * listener (docs/decisions/0005-one-http-server-for-all-listeners.md).
  *
- * @param budget for all responses that clients have not read yet.
+ * @param budget for all responses that authenticated clients have not read yet.
+ * @param anonymousBudget the same for all other clients.
  */
 export function createHttpEngine<D extends ConnectionOwner>(
   limits: HttpLimits = HTTP_LIMITS,
   budget = new ResponseBudget(),
+  anonymousBudget = new AnonymousBudget(),
 ): HttpEngine<D> {
   const http = createServer<typeof IncomingMessage, typeof CountedResponse>({
     ...limits,
@@ -146,7 +153,7 @@ export function createHttpEngine<D extends ConnectionOwner>(
     },
     ownerOf,
     serve(socket: Served<D>, owner) {
-      const connection = new Connection(socket, budget)
+      const connection = new Connection(socket, budget, anonymousBudget)
       connections.add(connection)
       socket.once('close', () => connections.delete(connection))
       socket[CONNECTION] = connection
@@ -158,13 +165,18 @@ export function createHttpEngine<D extends ConnectionOwner>(
       return connection
     },
     get unsent() {
-      return budget.held
+      return budget.held + anonymousBudget.held
     },
     requireAvailable: () => budget.requireAvailable(1),
     reserve(response, bytes) {
       if (!(response instanceof CountedResponse)) return undefined
       const { [CONNECTION]: connection }: Served<D> = response.req.socket
       return connection?.reserve(response, bytes)
+    },
+    authenticate(response) {
+      if (!(response instanceof CountedResponse)) return
+      const { [CONNECTION]: connection }: Served<D> = response.req.socket
+      connection?.authenticate()
     },
     close() {
       clearInterval(checking)

@@ -12,6 +12,7 @@ const app = new Hono<AppEnv>()
         throw new Failure('unavailable', 'The budget is exhausted.')
       },
       reserve: () => undefined,
+      authenticate: () => {},
     }),
   )
   .get('*', (c) => c.text('served'))

@@ -15,6 +15,11 @@ export interface ResponseMemory {
    * @throws Failure `unavailable` if the budget is exhausted.
    */
   reserve(response: unknown, bytes: number): Promise<void> | undefined
+  /**
+   * Counts a Node response in the share of authenticated clients. Other clients have a smaller
+   * share. Does nothing for other responses, such as those of tests.
+   */
+  authenticate(response: unknown): void
 }
 
 /** Reserves bytes for the response to a request; see {@link ResponseMemory}. */

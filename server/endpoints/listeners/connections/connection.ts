@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure } from '../../../failure.ts'
 import type { ByteAccount, CountedResponse } from './counted-response.ts'
-import type { ResponseBudget } from './response-budget.ts'
+import type { AnonymousBudget, Holder, ResponseBudget } from './response-budget.ts'
 
 /** How long a connection must be idle before a drain closes it, ms. */
 export const IDLE_BEFORE_CLOSE = 1000
@@ -47,10 +47,15 @@ interface WaitingForRoom {
  *
  * The connection counts the bytes of responses that are being prepared or that its client has not
  * read. Above a limit, its next requests wait. A drain uses the connection's idle time.
+ *
+ * The bytes belong to the budget of authenticated clients while an authenticated request is in
+ * progress or its response is unread, and otherwise to that of anonymous clients.
  */
-export class Connection implements ByteAccount {
+export class Connection implements ByteAccount, Holder {
   readonly socket: Socket
   readonly #budget: ResponseBudget
+  readonly #anonymousBudget: AnonymousBudget
+  #isAuthenticated = false
   /** Begun responses in the order of their requests. Only the first one has the socket. */
   readonly #responses = new Set<CountedResponse>()
   #idleSince = performance.now()
@@ -66,9 +71,10 @@ export class Connection implements ByteAccount {
   #written = Number.NaN
   #checksWithoutProgress = 0
 
-  constructor(socket: Socket, budget: ResponseBudget) {
+  constructor(socket: Socket, budget: ResponseBudget, anonymousBudget: AnonymousBudget) {
     this.socket = socket
     this.#budget = budget
+    this.#anonymousBudget = anonymousBudget
     this.#readWhenIdle = socket.bytesRead
     socket.once('close', () => this.#close())
   }
@@ -93,6 +99,7 @@ export class Connection implements ByteAccount {
     this.#rejectAfterResponses()
     // With pipelining, the next request may begin before the close event of this response.
     if (this.#responses.size > 0) return
+    this.#isAuthenticated = false
     this.#idleSince = now
     this.#readWhenIdle = this.socket.bytesRead
   }
@@ -114,7 +121,7 @@ export class Connection implements ByteAccount {
       const [next] = this.#waiting
       if (next === undefined || !this.#mayStart(next.safe)) return
       this.#waiting.shift()
-      this.#budget.release(WAITING_BYTES)
+      this.#release(WAITING_BYTES)
       if (this.#waiting.length === MAX_WAITING - 1) this.socket.resume()
       this.#start(next.safe, next.respond)
     }
@@ -148,13 +155,28 @@ export class Connection implements ByteAccount {
   hold(bytes: number): void {
     if (this.#closed) return
     this.#held += bytes
-    this.#budget.hold(bytes)
+    this.#hold(bytes)
   }
 
   release(bytes: number): void {
     if (this.#closed) return
     this.#held -= bytes
-    this.#budget.release(bytes)
+    this.#release(bytes)
+  }
+
+  /** Called when a request in progress is authenticated. */
+  authenticate(): void {
+    if (this.#isAuthenticated || this.#closed) return
+    const bytes = this.#allHeld
+    this.#release(bytes)
+    this.#isAuthenticated = true
+    this.#hold(bytes)
+  }
+
+  /** Closes the connection, whose client does not read its responses. */
+  drop(): void {
+    this.socket.destroy()
+    this.#close()
   }
 
   /** Sets `Connection: close` on the last response, if its head is not yet written. */
@@ -206,13 +228,14 @@ export class Connection implements ByteAccount {
   }
 
   #wait(request: Waiting): void {
+    if (this.#closed) return
     // The node has no memory for more requests of clients that do not read their responses.
-    if (this.#budget.isFull) {
+    if (this.#isAuthenticated && this.#budget.isFull) {
       this.socket.destroy()
       return
     }
     this.#waiting.push(request)
-    this.#budget.hold(WAITING_BYTES)
+    this.#hold(WAITING_BYTES)
     // Deferred, because Node.js resumes the socket at the end of the request.
     if (this.#waiting.length >= MAX_WAITING) setImmediate(() => this.#pause())
   }
@@ -243,8 +266,26 @@ export class Connection implements ByteAccount {
     }
   }
 
+  /** The bytes that the connection holds in its budget. */
+  get #allHeld(): number {
+    return this.#held + this.#waiting.length * WAITING_BYTES
+  }
+
+  #hold(bytes: number): void {
+    if (bytes === 0) return
+    if (this.#isAuthenticated) this.#budget.hold(bytes)
+    else this.#anonymousBudget.hold(this, bytes)
+  }
+
+  #release(bytes: number): void {
+    if (bytes === 0) return
+    if (this.#isAuthenticated) this.#budget.release(bytes)
+    else this.#anonymousBudget.release(this, bytes)
+  }
+
   #close(): void {
-    this.#budget.release(this.#held + this.#waiting.length * WAITING_BYTES)
+    if (this.#closed) return
+    this.#release(this.#allHeld)
     this.#closed = true
     this.#waiting.length = 0
     for (const { reject } of this.#waitingForRoom.splice(0)) reject(clientDisconnected())

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -26,7 +27,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('a server survives clients that pipeline large pages and do not read them', async () => {
+/** Starts a server with little memory and 16 documents of 1 MB in the collection `large`. */
+async function startServer() {
   const data = join(folder, 'data')
   const socketPath = join(folder, 'gatehouse.sock')
   const server = await startProcess(['--data', data, '--endpoint', `unix://${socketPath}`], {
@@ -41,7 +43,11 @@ test('a server survives clients that pipeline large pages and do not read them',
     const { text } = await call('GET', '/_api/metrics')
     return Number(/^gatehouse_unsent_response_bytes (.+)$/m.exec(text)?.[1])
   }
+  return { server, socketPath, authorization, call, unsent }
+}
 
+test('a server survives clients that pipeline large pages and do not read them', async () => {
+  const { server, socketPath, authorization, call, unsent } = await startServer()
   const page = `GET /large HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`
   sockets = Array.from({ length: CONNECTIONS }, () => {
     const socket = connect(socketPath, () => socket.write(page.repeat(REQUESTS)))
@@ -60,4 +66,19 @@ test('a server survives clients that pipeline large pages and do not read them',
   expect((await call('GET', '/large')).json).toHaveLength(16)
   server.signal('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
+test('anonymous clients that do not read their responses cause no errors for others', async () => {
+  const { socketPath, call, unsent } = await startServer()
+  const request = 'GET /_api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
+  sockets = Array.from({ length: 5 * CONNECTIONS }, () => {
+    const socket = connect(socketPath, () => socket.write(request.repeat(REQUESTS)))
+    return socket.pause().on('error', () => {})
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  await expect.poll(unsent).toBeGreaterThan(((HEAP_MIB - 32) / 32) * 2 ** 20)
+  const connections = async () => (await call('GET', '/_api/listener')).json[0].connections
+  await expect.poll(connections).toBeLessThan(sockets.length)
+  expect(await unsent()).toBeLessThan((HEAP_MIB / 4) * 2 ** 20)
+  expect((await call('GET', '/large')).json).toHaveLength(16)
 })
