@@ -103,6 +103,24 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d59')).toMatchObject({ seen: true })
 })
 
+test('On a phone, all documents of the page are selected at once', async ({ page, gatehouse }) => {
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 3 }, (_, at) => ({ id: `d${at}` })),
+  )
+  await page.setViewportSize({ width: 375, height: 812 })
+  await gatehouse.signIn(page, ARTICLES)
+  const bar = page.getByRole('region', { name: 'Selected documents' })
+  const all = page.getByRole('checkbox', { name: 'Select all documents of this page' })
+  await page.getByText('Select all documents of this page').click()
+  await expect(bar).toContainText('3 selected')
+  await page.getByRole('checkbox', { name: 'Select d1' }).uncheck()
+  await expect(all).toBeChecked({ indeterminate: true })
+  const xOf = async (name: string) =>
+    (await page.getByRole('checkbox', { name }).boundingBox())?.x ?? Number.NaN
+  expect(await xOf('Select d0')).toBeCloseTo(await xOf('Select all documents of this page'), 0)
+})
+
 /** Returns whether two elements cover each other. */
 async function overlaps(one: Locator, other: Locator): Promise<boolean> {
   const [a, b] = [await one.boundingBox(), await other.boundingBox()]

@@ -335,7 +335,7 @@ test('Long names, several lines and text from right to left fit the table', asyn
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
   // A long id does not narrow the target.
   const widths = await page
-    .locator('label:has(input[type=checkbox])')
+    .locator('li label:has(input[type=checkbox])')
     .evaluateAll((labels) => labels.map((label) => label.getBoundingClientRect().width))
   expect(new Set(widths)).toEqual(new Set([24]))
 })

@@ -368,6 +368,8 @@ test('On a phone, endpoints are a list of two-line items that scrolls with the p
   const items = page.getByRole('list', { name: 'Endpoints and their listeners' })
   await expect(items.getByRole('listitem').first()).toHaveAttribute('aria-setsize', '301')
   expect(await items.getByRole('listitem').count()).toBeLessThan(60)
+  await page.getByText('Select all shown endpoints').click()
+  await expect(page.getByText('301 selected')).toBeVisible()
   await items.getByRole('listitem').first().focus()
   await page.keyboard.press('End')
   await expect(page.locator(':focus')).toHaveAttribute('aria-posinset', '301')

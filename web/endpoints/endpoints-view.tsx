@@ -115,6 +115,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     selection: mayChange ? selected : undefined,
     onSelect: selection.onSelect,
     onSelectIndex: selection.onSelectIndex,
+    onSelectAll: selection.onSelectAll,
     // Sort a newly added endpoint into its place when the user looks for it.
     onLookFor: (id: string) => {
       if (fresh.some((row) => row.id === id)) settle()
@@ -137,12 +138,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
         (narrow ? (
           <EndpointList {...shows} />
         ) : (
-          <EndpointTable
-            {...shows}
-            {...layout}
-            headOf={headOf}
-            onSelectAll={selection.onSelectAll}
-          />
+          <EndpointTable {...shows} {...layout} headOf={headOf} />
         ))}
       <NotPrinted
         count={shown.length}

@@ -2,6 +2,8 @@ import classes from '../../shared/ui/table/row-checkbox.module.css'
 
 export interface SelectionCheckboxProps {
   readonly label: string
+  /** Whether the label is shown beside the box. */
+  readonly isLabelShown?: boolean
   readonly checked: boolean
   readonly isSome?: boolean
   readonly tabIndex?: number
@@ -10,9 +12,9 @@ export interface SelectionCheckboxProps {
 
 /** Checkbox of a document or of a page. A native input, because there are many. */
 export function SelectionCheckbox(props: SelectionCheckboxProps) {
-  const { label, checked, isSome = false, tabIndex, onToggle } = props
+  const { label, isLabelShown = false, checked, isSome = false, tabIndex, onToggle } = props
   return (
-    <label className={classes.place}>
+    <label className={isLabelShown ? classes.labelled : classes.place}>
       <input
         type="checkbox"
         className={classes.box}
@@ -26,6 +28,7 @@ export function SelectionCheckbox(props: SelectionCheckboxProps) {
           onToggle(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
         }
       />
+      {isLabelShown && label}
     </label>
   )
 }

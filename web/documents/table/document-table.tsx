@@ -75,6 +75,7 @@ export function DocumentTable(props: DocumentTableProps) {
       data-stale={stale || undefined}
       onClick={onRowClick(documents, ({ id }) => onOpen(id))}
     >
+      {selection && <PageCheckbox documents={documents} selection={selection} isLabelShown />}
       <RecordTable
         caption={caption}
         records={documents}
@@ -124,12 +125,17 @@ function RowCheckbox(props: {
   )
 }
 
-function PageCheckbox(props: { documents: readonly DocumentFields[]; selection: TableSelection }) {
-  const { documents, selection } = props
+function PageCheckbox(props: {
+  documents: readonly DocumentFields[]
+  selection: TableSelection
+  isLabelShown?: boolean
+}) {
+  const { documents, selection, isLabelShown = false } = props
   const count = documents.filter(({ id }) => selection.isSelected(id)).length
   return (
     <SelectionCheckbox
       label="Select all documents of this page"
+      isLabelShown={isLabelShown}
       checked={count === documents.length}
       isSome={count > 0 && count < documents.length}
       onToggle={selection.togglePage}

@@ -22,6 +22,7 @@ export interface EndpointRowsProps {
   readonly selection: Selection | undefined
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
   readonly onSelectIndex: SelectRow
+  readonly onSelectAll: () => void
   /** Called before a row gets the focus, with its id. */
   readonly onLookFor: (id: string) => void
 }

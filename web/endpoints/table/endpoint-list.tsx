@@ -5,6 +5,7 @@ import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { useWindowRows } from '../../shared/ui/table/use-window-rows.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { hasFigures } from '../model/list/endpoint-sort.ts'
+import { selectionState } from '../model/list/selection.ts'
 import type { EndpointRowsProps } from '../model/rows-props.ts'
 import { formatCount, NO_FIGURE } from '../model/traffic.ts'
 import { AddressText } from './cells/address-text.tsx'
@@ -14,7 +15,7 @@ import { useFigures } from './cells/traffic-cells.tsx'
 import { YouAreHere } from './cells/you-are-here.tsx'
 import classes from './endpoint-list.module.css'
 import type { EndpointRowProps } from './row/endpoint-table-row.tsx'
-import { RowCheckbox } from './row/row-checkbox.tsx'
+import { AllCheckbox, RowCheckbox } from './row/row-checkbox.tsx'
 import { useChangeTint } from './row/use-change-tint.ts'
 import { useEndpointNavigation } from './row/use-endpoint-navigation.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
@@ -48,40 +49,49 @@ export function EndpointList(props: EndpointRowsProps) {
   })
   useVisibleFigures(visible, { figures, recent: false })
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: useEndpointNavigation handles Enter
-    <ul
-      ref={container}
-      className={classes.list}
-      aria-label="Endpoints and their listeners"
-      {...navigation.on}
-      onClick={onRowClick(rows, props.actions.open)}
-    >
-      {parts.map((part) => {
-        if ('gap' in part) {
-          return <li key={`gap ${part.before}`} aria-hidden="true" style={{ height: part.gap }} />
-        }
-        const row = rows[part.index]
-        return (
-          row && (
-            <ListRow
-              key={row.id}
-              row={row}
-              index={part.index}
-              count={rows.length}
-              active={row.id === navigation.activeId}
-              here={row.id === here}
-              databases={databases}
-              figures={figures}
-              menuOpen={row.id === props.menuOf}
-              panelOpen={row.id === props.panelOf}
-              selected={selection?.has(row.address)}
-              onMenu={props.onMenu}
-              onSelect={props.onSelect}
-            />
+    <>
+      {selection !== undefined && (
+        <AllCheckbox
+          many={selectionState(selection, rows)}
+          isLabelShown
+          onToggle={props.onSelectAll}
+        />
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: useEndpointNavigation handles Enter */}
+      <ul
+        ref={container}
+        className={classes.list}
+        aria-label="Endpoints and their listeners"
+        {...navigation.on}
+        onClick={onRowClick(rows, props.actions.open)}
+      >
+        {parts.map((part) => {
+          if ('gap' in part) {
+            return <li key={`gap ${part.before}`} aria-hidden="true" style={{ height: part.gap }} />
+          }
+          const row = rows[part.index]
+          return (
+            row && (
+              <ListRow
+                key={row.id}
+                row={row}
+                index={part.index}
+                count={rows.length}
+                active={row.id === navigation.activeId}
+                here={row.id === here}
+                databases={databases}
+                figures={figures}
+                menuOpen={row.id === props.menuOf}
+                panelOpen={row.id === props.panelOf}
+                selected={selection?.has(row.address)}
+                onMenu={props.onMenu}
+                onSelect={props.onSelect}
+              />
+            )
           )
-        )
-      })}
-    </ul>
+        })}
+      </ul>
+    </>
   )
 }
 

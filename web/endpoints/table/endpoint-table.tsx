@@ -17,7 +17,6 @@ import { useVisibleFigures } from './use-visible-figures.ts'
 
 export interface EndpointTableProps extends EndpointRowsProps, TableLayout {
   readonly headOf: (column: SortColumn) => SortHead
-  readonly onSelectAll: () => void
 }
 
 const heads: readonly { column: SortColumn; label: string; className?: string | undefined }[] = [

@@ -32,20 +32,27 @@ export function RowCheckbox(props: {
 }
 
 /** Selects all displayed rows, or none. */
-export function AllCheckbox(props: { many: 'none' | 'some' | 'all'; onToggle: () => void }) {
-  const { many, onToggle } = props
+export function AllCheckbox(props: {
+  many: 'none' | 'some' | 'all'
+  /** Whether the label is shown beside the box. */
+  isLabelShown?: boolean
+  onToggle: () => void
+}) {
+  const { many, isLabelShown = false, onToggle } = props
+  const label = 'Select all shown endpoints'
   return (
-    <label className={classes.place}>
+    <label className={isLabelShown ? classes.labelled : classes.place}>
       <input
         type="checkbox"
         className={classes.box}
-        aria-label="Select all shown endpoints"
+        aria-label={label}
         checked={many === 'all'}
         ref={(box) => {
           if (box !== null) box.indeterminate = many === 'some'
         }}
         onChange={onToggle}
       />
+      {isLabelShown && label}
     </label>
   )
 }
