@@ -121,6 +121,21 @@ test('On a phone, all documents of the page are selected at once', async ({ page
   expect(await xOf('Select d0')).toBeCloseTo(await xOf('Select all documents of this page'), 0)
 })
 
+test('On a phone, the primary action is beside the title, and the others are below', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  await page.setViewportSize({ width: 375, height: 812 })
+  await gatehouse.signIn(page, '/_console/documents/blog')
+  const title = page.getByRole('heading', { name: 'Documents' })
+  const create = page.getByRole('button', { name: 'Create document' })
+  const load = page.getByRole('button', { name: 'Import' })
+  await expect(load).toBeVisible()
+  expect(await overlaps(title, create)).toBe(true)
+  expect(await overlaps(title, load)).toBe(false)
+})
+
 /** Returns whether two elements cover each other. */
 async function overlaps(one: Locator, other: Locator): Promise<boolean> {
   const [a, b] = [await one.boundingBox(), await other.boundingBox()]

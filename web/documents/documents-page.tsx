@@ -36,7 +36,7 @@ export function DocumentsPage() {
               <>
                 {/* With a collection, the button is beside its filters. */}
                 {collection === undefined && (
-                  <Button variant="default" onClick={load}>
+                  <Button variant="default" className={classes.import} onClick={load}>
                     Import
                   </Button>
                 )}
