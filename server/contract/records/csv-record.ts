@@ -61,8 +61,8 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
  * Parses the first record of a CSV file. A dot separates the names of nested fields.
  *
  * @throws Failure `invalid` for more than {@link CSV_COLUMNS}, for lines that end with a carriage
- * return, and for a name that is repeated, nested in another one, or empty without quotes, as after
- * a trailing separator.
+ * return, for a name that is repeated, nested in another one, or empty without quotes, as after a
+ * trailing separator, and for a single name that contains another separator without quotes.
  */
 export function parseHeader(record: string, separator: string): CsvHeader {
   const quoted = new Set<number>()
@@ -75,6 +75,13 @@ export function parseHeader(record: string, separator: string): CsvHeader {
   }
   if (names.some((name, at) => name.includes('\r') && !quoted.has(at))) {
     throw new Failure('invalid', 'A line must end with LF or CRLF.')
+  }
+  if (names.length === 1 && /[,;\t]/.test(names[0] as string) && !quoted.has(0)) {
+    throw new Failure(
+      'invalid',
+      `It has only the column ${printJson(record.slice(0, 64))}. Choose the separator of the file ` +
+        '(csv-separator), or quote the name.',
+    )
   }
   const paths = names.map((name, at) => pathOf(withoutGuard(name), quoted.has(at)))
   requireShort(paths)

@@ -182,7 +182,7 @@ describe('CSV', () => {
     ['another character', 'sep=|\n1', [[2, '{"sep=|":1}']]],
     [
       'the second line',
-      'a;b\nsep=;\n1',
+      '"a;b"\nsep=;\n1',
       [
         [2, '{"a;b":"sep=;"}'],
         [3, '{"a;b":1}'],
@@ -217,12 +217,17 @@ describe('CSV', () => {
   test.each([
     ['a colon without a backslash', 'id,a:eq\n1,2', 'In the column "a:eq", write \\: for a colon'],
     ['lines that end with a carriage return', 'id,a\r1,2\r3,4', 'A line must end with'],
+    ['another separator', 'id;a\n1;2', 'only the column "id;a". Choose the separator'],
   ])('rejects a file with %s', async (_, body, message) => {
     await expect(read('csv', body)).rejects.toMatchObject({
       code: 'invalid',
       message: expect.stringContaining(message),
     })
   })
+})
+
+test('accepts a quoted name of the only column that contains another separator', async () => {
+  expect(await read('csv', '"a;b"\n1')).toEqual([[2, '{"a;b":1}']])
 })
 
 test('accepts the longest names of columns', async () => {
