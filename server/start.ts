@@ -133,6 +133,7 @@ async function open(
   )
   await untilAvailable(health.start)
   oauth2.announce()
+  warnAboutProxy(config, log)
 
   const background = stack.use(new DisposableStack())
   for (const wake of [jobs.wake, indexes.wake, bulkChanges.wake]) {
@@ -179,4 +180,16 @@ async function open(
       return stopped
     },
   }
+}
+
+/** Logs a warning if HTTPS can only end at a proxy, and no proxy is trusted. */
+function warnAboutProxy({ publicOrigin, trustedProxies, tls }: Config, log: Logger): void {
+  if (publicOrigin?.startsWith('https:') !== true) return
+  if (trustedProxies.length > 0 || tls !== undefined) return
+  log.warn(
+    'the public URL is https, but this node can receive only plain HTTP and trusts no proxy: ' +
+      'cookies are not Secure, and limits and the audit log see the address of the proxy. ' +
+      'Set GATEHOUSE_TRUSTED_PROXIES to the addresses of the proxy that terminates TLS, or ' +
+      'use --tls-cert, --tls-key and an ssl:// endpoint',
+  )
 }

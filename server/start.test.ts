@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Config } from './cli/config.ts'
+import { startForTest } from './test-support/start.testing.ts'
+
+/** Starts a node and returns its warnings. */
+async function warningsOf(settings: Partial<Config>): Promise<string[]> {
+  const warnings: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => warnings.push(line) })
+  const node = await startForTest(settings, log)
+  onTestFinished(() => node.stop())
+  return warnings
+}
+
+test('a node warns if HTTPS ends at a proxy that it does not trust', async () => {
+  const publicOrigin = 'https://gatehouse.example.org'
+  expect(await warningsOf({ publicOrigin })).toEqual([
+    expect.stringContaining('Set GATEHOUSE_TRUSTED_PROXIES'),
+  ])
+  expect(await warningsOf({ publicOrigin, trustedProxies: ['127.0.0.1'] })).toEqual([])
+  expect(await warningsOf({ publicOrigin: 'http://gatehouse.example.org' })).toEqual([])
+  expect(await warningsOf({})).toEqual([])
+})
+
+test('a node with a certificate may serve HTTPS itself', async () => {
+  const testdata = join(import.meta.dirname, 'endpoints', 'registry', 'testdata')
+  const tls = { cert: join(testdata, 'renewed.cert.pem'), key: join(testdata, 'renewed.key.pem') }
+  expect(await warningsOf({ publicOrigin: 'https://gatehouse.example.org', tls })).toEqual([])
+})
