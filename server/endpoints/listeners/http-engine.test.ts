@@ -191,6 +191,19 @@ describe('createHttpEngine', () => {
     expect(await untilClosed(socket)).toMatch(/answer$/)
   })
 
+  it('sends pipelined responses to a client that has ended its side', async () => {
+    const engine = createHttpEngine()
+    engine.onRequest((request, response) => {
+      if (request.url === '/1') setImmediate(() => response.end())
+      else response.end()
+    })
+    const port = await serve(engine, createOwner())
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () =>
+      socket.end(['/1', '/2'].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')),
+    )
+    expect((await untilClosed(socket)).split('HTTP/1.1 200')).toHaveLength(3)
+  })
+
   it('delays requests after a change until it has ended, and reads little ahead', async () => {
     const engine = createHttpEngine()
     const begun: string[] = []

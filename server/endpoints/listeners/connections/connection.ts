@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure } from '../../../failure.ts'
-import type { ByteAccount, CountedResponse } from './counted-response.ts'
+import type { CountedResponse, ResponseAccount } from './counted-response.ts'
 import type { AnonymousBudget, Holder, ResponseBudget } from './response-budget.ts'
 
 /** How long a connection must be idle before a drain closes it, ms. */
@@ -51,7 +51,7 @@ interface WaitingForRoom {
  * The bytes belong to the budget of authenticated clients while an authenticated request is in
  * progress or its response is unread, and otherwise to that of anonymous clients.
  */
-export class Connection implements ByteAccount, Holder {
+export class Connection implements ResponseAccount, Holder {
   readonly socket: Socket
   readonly #budget: ResponseBudget
   readonly #anonymousBudget: AnonymousBudget
@@ -102,6 +102,10 @@ export class Connection implements ByteAccount, Holder {
     this.#isAuthenticated = false
     this.#idleSince = now
     this.#readWhenIdle = this.socket.bytesRead
+  }
+
+  get isPipelining(): boolean {
+    return this.#responses.size > 1
   }
 
   /** Calls `respond` when the request may run. `safe`: a safe method (RFC 9110 §9.2.1). */

@@ -3,8 +3,10 @@ import { ServerResponse } from 'node:http'
 /** Larger bodies are sent in slices of this size, bytes. The memory of sent slices is released. */
 export const CHUNK_BYTES = 64 * 1024
 
-/** Counts the bytes of responses. */
-export interface ByteAccount {
+/** Counts the bytes of the responses of a connection. */
+export interface ResponseAccount {
+  /** Whether several requests of the connection are in progress. */
+  readonly isPipelining: boolean
   hold(bytes: number): void
   release(bytes: number): void
 }
@@ -16,12 +18,12 @@ type Callback = (error?: Error | null) => void
  * sending or the connection is closed.
  */
 export class CountedResponse extends ServerResponse {
-  #account: ByteAccount | undefined
+  #account: ResponseAccount | undefined
   #held = 0
   #reserved = 0
 
   /** Sets the account that counts the bytes of this response. */
-  countIn(account: ByteAccount): void {
+  countIn(account: ResponseAccount): void {
     this.#account = account
   }
 
@@ -63,9 +65,12 @@ export class CountedResponse extends ServerResponse {
     if (bytes <= CHUNK_BYTES) {
       // ASCII, which Node.js writes faster in this encoding than in UTF-8.
       const isAscii = typeof chunk === 'string' && chunk.length === bytes && encoding === undefined
-      sendAtEndOfTurn(() => {
+      const send = () =>
         super.end(chunk, isAscii ? 'latin1' : (encoding as BufferEncoding), callback)
-      })
+      // Node.js starts the next response of the connection in the same turn, even if the client has
+      // ended its side meanwhile.
+      if (this.#account?.isPipelining) return send()
+      sendAtEndOfTurn(send)
       return this
     }
     const given = typeof encoding === 'function' ? encoding : callback
