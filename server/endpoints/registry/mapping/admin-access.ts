@@ -31,11 +31,12 @@ export type Guard = (trx: Transaction<Tables>) => Promise<void>
 /** Creates an empty {@link AdminAccess}. */
 export function createAdminAccess(peers: Peers | undefined): AdminAccess {
   const serving = new Set<Listener>()
+  const withdrawn = new Set<Listener>()
   const access: AdminAccess = {
     update(listener) {
-      if (listener.state === 'listening' && reaches(listener.mapping, SYSTEM_DATABASE)) {
-        serving.add(listener)
-      } else serving.delete(listener)
+      const serves = listener.state === 'listening' && reaches(listener.mapping, SYSTEM_DATABASE)
+      if (serves && !withdrawn.has(listener)) serving.add(listener)
+      else serving.delete(listener)
     },
     forget(listener) {
       serving.delete(listener)
@@ -52,10 +53,13 @@ export function createAdminAccess(peers: Peers | undefined): AdminAccess {
             'Add another one first.',
         )
       }
+      // The state or mapping of the listener may change during the change.
+      withdrawn.add(listener)
       serving.delete(listener)
       try {
         return await change(undefined)
       } finally {
+        withdrawn.delete(listener)
         access.update(listener)
       }
     },
