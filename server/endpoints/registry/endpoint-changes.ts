@@ -198,11 +198,19 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       await withLock(endpoint, async () => {
         await catchUp(endpoint, undefined)
         if (listeners.get(endpoint) !== undefined) return
-        const openFailure = await open(address, createMapping([]), { actor })
-        if (openFailure === undefined) return
-        if (strict) throw openFailure
-        const desired = await put(endpoint, createMapping([]), { actor })
-        await reconcile(endpoint, { desired })
+        const change = { actor, expected: 'none' } as const
+        const mapping = createMapping([])
+        try {
+          const openFailure = await open(address, mapping, change)
+          if (openFailure === undefined) return
+          if (strict) throw openFailure
+          const desired = await put(endpoint, mapping, change)
+          await reconcile(endpoint, { desired })
+        } catch (error) {
+          if (!(error instanceof Failure && error.code === 'precondition-failed')) throw error
+          // Another node has just added it.
+          await reconcile(endpoint)
+        }
       })
     },
   }

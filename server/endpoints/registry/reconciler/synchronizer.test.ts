@@ -11,6 +11,7 @@ import { readAddress } from '../../address.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
 import { deleteEndpoint, writeEndpoint } from '../../writes/endpoint-writer.ts'
 import type { EndpointRegistry } from '../registry.ts'
+import { readEndpoint } from '../repository.ts'
 import { createLoneRegistry } from './lone-node.testing.ts'
 
 const change = { actor: START, record: createRecorder() }
@@ -41,6 +42,22 @@ forEngine('postgres', (engine) => {
     await endpoints.ensure(readAddress('tcp://127.0.0.1:0', { anyPort: true }), START, true)
     const states = endpoints.listeners().map(({ state }) => state)
     expect(states).toEqual(['listening', 'listening'])
+  })
+
+  test('an endpoint given at startup keeps the databases that another node gives it at that time', async () => {
+    await endpoints.remove(endpoint, START)
+    const original = store.change
+    Object.assign(store, {
+      change: async <T>(work: Parameters<typeof original<T>>[0]) => {
+        Object.assign(store, { change: original })
+        await writeEndpoint(store, { endpoint, databases: ['blog'] }, change)
+        return original(work)
+      },
+    })
+    await endpoints.ensure(readAddress(endpoint), START, true)
+    expect(endpoints.list()).toEqual([{ endpoint, databases: ['blog'] }])
+    expect(endpoints.listeners().map(({ state }) => state)).toEqual(['listening'])
+    expect(await readEndpoint(store, endpoint)).toMatchObject({ databases: ['blog'] })
   })
 
   /** Runs `act` while a change of the endpoint by this node waits for a lock in the database. */
