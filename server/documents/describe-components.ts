@@ -67,6 +67,7 @@ export const documentComponents: Components = {
     TooLarge: error('The body is larger than allowed.'),
     UnsupportedMediaType: error('The body has an unsupported type or coding.', {
       'Accept-Encoding': header('gzip, if the coding is unsupported.'),
+      'Accept-Patch': header('application/merge-patch+json, if the body is a JSON Patch.'),
     }),
     QueryTooExpensive: error('The query reads too many documents.'),
     Invalid: error('The document is invalid.'),

@@ -192,6 +192,16 @@ forEachContractNode((fixture) => {
         const [name] = query.split('=')
         for (const method of ['GET', 'PATCH', 'DELETE']) {
           const body = method === 'PATCH' ? {} : undefined
+    it('rejects JSON Patch, and names the patch format', async () => {
+      const { id } = (await created({})).json
+      const type = { 'Content-Type': 'application/json-patch+json' }
+      for (const path of [`/articles/${id}`, '/articles']) {
+        const { status, headers } = await by('PATCH', path, { n: 1 }, type)
+        expect([status, headers['accept-patch']]).toEqual([415, 'application/merge-patch+json'])
+      }
+      expect((await by('GET', `/articles/${id}`)).json).toEqual({ id })
+    })
+
           const response = await by(method, `/articles?${query}`, body)
           expect(response.status).toBe(400)
           expect(response.json).toMatchObject({

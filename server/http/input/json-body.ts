@@ -22,6 +22,9 @@ const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i
  */
 const UNDECLARED_TYPE = /^(?:application\/x-www-form-urlencoded|text\/plain)\s*(?:;|$)/i
 
+/** Matches the type of a JSON Patch (RFC 6902), which would be read as a merge patch. */
+const JSON_PATCH = /^application\/json-patch\+json\s*(?:;|$)/i
+
 /**
  * Accepts a body whose Content-Type is JSON or missing. If the request carries a token, form and
  * plain-text types are accepted too.
@@ -30,6 +33,7 @@ const UNDECLARED_TYPE = /^(?:application\/x-www-form-urlencoded|text\/plain)\s*(
  */
 export function requireJsonType(c: Context<AppEnv>): void {
   const type = c.req.header('Content-Type')
+  if (type !== undefined && JSON_PATCH.test(type)) throw isJsonPatch()
   if (type === undefined || JSON_TYPE.test(type)) return
   const hasToken = c.get('principal')?.by === 'token'
   if (hasToken && UNDECLARED_TYPE.test(type)) return
@@ -39,6 +43,14 @@ export function requireJsonType(c: Context<AppEnv>): void {
     { field: 'Content-Type' },
   )
 }
+
+// `Accept-Patch`: RFC 5789 §2.2.
+const isJsonPatch = () =>
+  new Failure(
+    'unsupported-media-type',
+    'JSON Patch (RFC 6902) is not supported. Send a JSON merge patch (RFC 7396).',
+    { field: 'Content-Type', headers: { 'Accept-Patch': 'application/merge-patch+json' } },
+  )
 
 /**
  * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing
