@@ -54,6 +54,7 @@ import {
 import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
+import { badParameter } from './query/filter.ts'
 import { type DocumentQuery, isPlanned, parseDocumentQuery } from './query/query.ts'
 import type { Page } from './query/scan/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
@@ -103,10 +104,10 @@ export function documentRoutes({
     if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
     return { database: idOf(c.get('database')), collection }
   }
-  const refOf = (c: Context<AppEnv>): DocumentRef => ({
-    ...collectionOf(c),
-    id: pathParam(c, 'id'),
-  })
+  const refOf = (c: Context<AppEnv>): DocumentRef => {
+    requireNoParameters(c)
+    return { ...collectionOf(c), id: pathParam(c, 'id') }
+  }
   /** Starts a listing as a job. Returns the first batch with the job's location. */
   async function beginListing(
     c: Context<AppEnv>,
@@ -270,6 +271,21 @@ export function documentRoutes({
         conditionsOf,
       }),
     )
+}
+
+/**
+ * Rejects query parameters, which would have no effect on a single document.
+ *
+ * @throws Failure `bad-parameter`
+ */
+function requireNoParameters(c: Context<AppEnv>): void {
+  if (!c.req.url.includes('?')) return
+  const [name] = searchParameters(c).keys()
+  if (name === undefined) return
+  throw badParameter(
+    name,
+    `A request for one document has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
+  )
 }
 
 const NEW_DOCUMENTS = 'new documents. Create one with PUT instead'

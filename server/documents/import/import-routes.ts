@@ -36,9 +36,14 @@ export function importHandler(deps: ImportHandlerDeps) {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
     if (format === undefined) {
-      const name = PARAMETERS.csv.find((each) => parameters.has(each))
+      const [name] = parameters.keys()
       if (name === undefined) return next()
-      throw badParameter(name, `${name} applies to imports, whose body is NDJSON or CSV.`)
+      throw badParameter(
+        name,
+        PARAMETERS.csv.includes(name)
+          ? `${name} applies to imports, whose body is NDJSON or CSV.`
+          : `A request that creates documents from JSON has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
+      )
     }
     const headers = { 'Content-Type': contentType(c) }
     const where = collectionOf(c)
