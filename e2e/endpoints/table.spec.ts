@@ -34,6 +34,12 @@ test('Five thousand endpoints are filtered, sorted and navigated with few render
   await expect(page.getByText('5,001 endpoints')).toBeVisible()
   const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
   expect(await elements()).toBeLessThanOrEqual(3_000)
+  // Each keystroke in the filter creates the icons of the visible rows.
+  const menu = page
+    .getByRole('row')
+    .nth(1)
+    .getByRole('button', { name: /^Actions for/ })
+  await expect(menu.locator('svg > *')).toHaveCount(1)
 
   await page.getByRole('row').nth(1).focus()
   await page.keyboard.press('End')
