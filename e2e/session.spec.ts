@@ -19,6 +19,11 @@ test('The console requires a sign-in, which returns to the requested page', asyn
       return scrollHeight - clientHeight
     }),
   ).toBe(0)
+  // On a phone, the command is not broken at its hyphen.
+  await page.setViewportSize({ width: 375, height: 812 })
+  const command = page.getByText('gatehouse operator-key', { exact: true })
+  expect(await command.evaluate((code) => code.getClientRects().length)).toBe(1)
+  await page.setViewportSize({ width: 1440, height: 900 })
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, gatehouse.operatorKey)
   await expect(page.getByRole('searchbox', { name: 'Filter endpoints' })).toHaveValue(
