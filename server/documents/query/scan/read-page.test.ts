@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { DocumentRepository, Extent } from '../../repository/stored-documents.ts'
+import { TIME_SLICE } from '../filter.ts'
 import { parseDocumentQuery } from '../query.ts'
 import { readPage } from './read-page.ts'
 
@@ -48,6 +49,28 @@ test.each([
     },
   })
   expect([page.returned, steps]).toEqual([6, expected])
+})
+
+test('waits for its turn before it reserves memory and reads documents, not in between', async () => {
+  let time = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+  const calls: string[] = []
+  const documents = [documentOf(0), documentOf(1)]
+  const repository = {
+    extent: async () => ({ bytes: 1024 * 1024, last: undefined }),
+    list: async () => {
+      calls.push('list')
+      return documents
+    },
+  } as Partial<DocumentRepository> as DocumentRepository
+  const wait = async () => {
+    calls.push('turn')
+    time += 10 * TIME_SLICE
+  }
+  const reserve = async () => void calls.push('reserve')
+  const page = await readPage({ repository, nextTurn: wait }, where, query(''), { reserve })
+  clock.mockRestore()
+  expect([page.returned, calls]).toEqual([2, ['turn', 'reserve', 'list']])
 })
 
 test('a sorted scan keeps the documents of the page in memory, not their batches', async () => {

@@ -82,7 +82,6 @@ async function readInIdOrder(
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
   const textOf = createDocumentPrinter(fields)
-  const slice = createSlices(nextTurn)
   const tags: string[] = []
   const json = new JsonArray()
   let bytes = 0
@@ -106,6 +105,7 @@ async function readInIdOrder(
       : repository.extent(where, range, size, BATCH_BYTES)
   }
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
+    const slice = createSlices(nextTurn)
     for (const { id, tag, body } of rows) {
       const turn = slice()
       if (turn !== undefined) await turn
@@ -130,10 +130,11 @@ async function readInIdOrder(
     const size = isScan ? PAGE.max : limit + 1 - tags.length
     const found = await step(() => nextExtent(size))
     const { last, bytes: more } = found
-    // Not part of a step, because it may wait for clients to read their responses.
+    if (batch > 1 || more > SMALL_BYTES) await nextTurn()
+    // After the wait, in which the client may disconnect: the documents are read at once. Not part
+    // of a step, because it may wait for clients to read their responses.
     if (!isFull) await reserve?.(bytes + more)
     const rows = await step(async () => {
-      if (batch > 1 || more > SMALL_BYTES) await nextTurn()
       const range = { after, last: last ?? upTo, isDescending }
       const read = found.documents ?? (await repository.list(where, range, size))
       await addMatching(read)
