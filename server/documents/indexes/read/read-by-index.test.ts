@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { invariant } from '../../../contract/invariant.ts'
 import { parseFieldList } from '../../../contract/query/field-path.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { TIME_SLICE } from '../../query/filter.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
 import { BATCH_BYTES } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -53,3 +55,41 @@ it.each([false, true])(
     expect([...new Set(read)]).toEqual([0, BATCH_BYTES, 2 * BATCH_BYTES, 3 * BATCH_BYTES])
   },
 )
+
+it.each([
+  ['in order', 'a=x', []],
+  ['sorted', 'a=x&sort=b', ['reserve']],
+])('takes a turn and reserves memory before each batch: %s', async (_, parameters, atEnd) => {
+  const query = { ...parseDocumentQuery(new URLSearchParams(parameters)), from: undefined }
+  const plan = planQuery([index], { ...query, count: false })
+  invariant(plan !== undefined, 'the index serves the query')
+  let time = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+  const calls: string[] = []
+  const deps = {
+    reader: {
+      ...reader,
+      documents: async (where: CollectionRef, ids: readonly string[]) => {
+        calls.push('read')
+        return reader.documents(where, ids)
+      },
+    },
+    nextTurn: async () => {
+      calls.push('turn')
+      time += 10 * TIME_SLICE
+    },
+  }
+  await readByIndex(
+    deps,
+    { database: 'd', collection: 'c' },
+    plan,
+    { ...query, count: false },
+    {
+      reserve: async () => void calls.push('reserve'),
+      step: async (_entries, _bytes, step) => step(),
+    },
+  )
+  clock.mockRestore()
+  const batch = ['turn', 'reserve', 'read']
+  expect(calls).toEqual([...batch, ...batch, ...batch, ...atEnd])
+})

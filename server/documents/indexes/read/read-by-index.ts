@@ -9,7 +9,13 @@ import { JsonArray } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
-import { BATCH_BYTES, createSlices, type Page, toSortedPage } from '../../query/scan/read-page.ts'
+import {
+  BATCH_BYTES,
+  createSlices,
+  type Page,
+  SMALL_BYTES,
+  toSortedPage,
+} from '../../query/scan/read-page.ts'
 import type { IndexStep } from '../../query/scan/scan-limit.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
@@ -62,7 +68,6 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   )
   const textOf = createDocumentPrinter(fields)
   const reads = namesOf(plan, query)
-  const slice = createSlices(nextTurn)
   const documents = new Map<string, string>()
   const json = new JsonArray()
   let last: Position | undefined
@@ -87,6 +92,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   ): Promise<{ page: Page | undefined } | undefined> {
     const found = await readDocuments(reader, where, plan, entries)
     if (found === undefined) return { page: undefined }
+    const slice = createSlices(nextTurn)
     for (const entry of entries) {
       const turn = slice()
       if (turn !== undefined) await turn
@@ -118,6 +124,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     }
     scanned += entries.length
     for (const portion of portionsOf(entries)) {
+      if (scanned > entries.length || portion.bytes > SMALL_BYTES) await nextTurn()
       // Not part of a step, because it may wait for clients to read their responses.
       await reserve(bytes + portion.bytes)
       const ended = await step(scanned, read, () => add(portion.entries))
@@ -130,16 +137,15 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
 /** Reads all entries and keeps the first documents in the requested order. */
 const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
   const { reserve, step, upTo } = bounds
-  const slice = createSlices(nextTurn)
   const matches = new SortedMatches(query)
   const reads = namesOf(plan, query)
   let scanned = 0
   let read = 0
   /** Adds the documents that match. Returns false if the entries may be incomplete. */
   async function add(entries: readonly IndexEntry[]): Promise<boolean> {
-    if (scanned > entries.length) await nextTurn()
     const found = await readDocuments(reader, where, plan, entries)
     if (found === undefined) return false
+    const slice = createSlices(nextTurn)
     for (const entry of entries) {
       const turn = slice()
       if (turn !== undefined) await turn
@@ -157,6 +163,8 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
       if (entries.length === 0) break
       scanned += entries.length
       for (const portion of portionsOf(entries)) {
+        if (scanned > entries.length || portion.bytes > SMALL_BYTES) await nextTurn()
+        await reserve(matches.top.bytes + portion.bytes)
         if (!(await step(scanned, read, () => add(portion.entries)))) return undefined
         read += portion.bytes
       }

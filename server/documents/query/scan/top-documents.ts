@@ -50,6 +50,11 @@ export class TopDocuments {
     }
   }
 
+  /** Bytes of the documents that are kept. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** Returns the page, and the position of its last document if there is a next page. */
   page(): {
     readonly documents: readonly PageDocument[]
