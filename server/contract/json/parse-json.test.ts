@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parseJson } from './parse-json.ts'
 
 /** Prints a value with each character of its strings as an escape. */
@@ -58,3 +58,15 @@ test.each(['{"\\x":1}', '{"a\\n', '{"\\n":1,}', '\\{"a":1}', '{"a\\":1}', '"\\',
     expect(() => parseJson(text)).toThrow(SyntaxError)
   },
 )
+
+test('reads a text with many escaped keys not more than twice', () => {
+  const text = JSON.stringify(Array(1_000).fill({ '\n': 1 }))
+  const parse = vi.spyOn(JSON, 'parse')
+  try {
+    parseJson(text)
+    const lengths = parse.mock.calls.map(([each]) => each.length)
+    expect(lengths.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(2 * text.length)
+  } finally {
+    parse.mockRestore()
+  }
+})

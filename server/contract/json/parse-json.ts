@@ -1,66 +1,144 @@
 import type { Json } from './json.ts'
-
-/** Begins the names that replace keys with escapes. Nobody can guess it. */
-const MARK = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from './json-characters.ts'
 
 /**
  * Parses JSON. Use it for values whose keys others choose: V8 (Node.js 24.21) can mistake a key
  * that is written with an escape for another key. After `{"a":1,"\\":1}`, `JSON.parse` returns
  * `{"a":1,"\n":1}` as `{"a":1,"\\":1}`, because an earlier object has a key of the same length in
- * this place, and the text begins with its characters. Other names therefore replace such keys while
- * `JSON.parse` reads the text.
+ * this place, and the text begins with its characters. If a key has an escape, `JSON.parse`
+ * therefore only checks the text.
  *
  * @throws SyntaxError if the text is malformed.
  */
 export function parseJson(text: string): Json {
-  let nextEscape = text.indexOf('\\')
-  if (nextEscape === -1) return JSON.parse(text)
-  const keys: string[] = []
-  let renamed = ''
-  let from = 0
-  for (let begin = text.indexOf('"'); begin !== -1 && nextEscape !== -1; ) {
-    const end = endOfString(text, begin)
-    if (end === -1) break
-    if (nextEscape < end) {
-      if (isKey(text, end)) {
-        renamed += `${text.slice(from, begin)}"${MARK}${keys.length}"`
-        keys.push(keyOf(text, begin, end))
-        from = end + 1
-      }
-      nextEscape = text.indexOf('\\', end)
-    }
-    begin = text.indexOf('"', end + 1)
-  }
-  if (keys.length === 0) return JSON.parse(text)
-  return withKeys(JSON.parse(renamed + text.slice(from)), keys)
+  const parsed: Json = JSON.parse(text)
+  return hasEscapedKey(text) ? parseWellFormed(text) : parsed
 }
 
-/** Gives objects their keys again. */
-function withKeys(value: Json, keys: readonly string[]): Json {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    for (const [at, each] of value.entries()) value[at] = withKeys(each, keys)
-    return value
+function hasEscapedKey(text: string): boolean {
+  let nextEscape = text.indexOf('\\')
+  for (let begin = 0; nextEscape !== -1; ) {
+    begin = text.indexOf('"', begin)
+    const end = endOfString(text, begin)
+    if (nextEscape < end) {
+      if (isKey(text, end)) return true
+      nextEscape = text.indexOf('\\', end)
+    }
+    begin = end + 1
   }
-  let isRenamed = false
-  for (const [name, each] of Object.entries(value)) {
-    value[name] = withKeys(each, keys)
-    isRenamed ||= name.startsWith(MARK)
-  }
-  if (!isRenamed) return value
-  const keyOfName = (name: string) =>
-    name.startsWith(MARK) ? String(keys[Number(name.slice(MARK.length))]) : name
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [keyOfName(name), each]))
+  return false
 }
+
+/** Parses well-formed JSON, in linear time. */
+function parseWellFormed(text: string): Json {
+  let at = 0
+
+  /** Moves to the next character that is no whitespace; returns its code. */
+  function next(): number {
+    for (; ; at++) {
+      const code = text.charCodeAt(at)
+      if (!isWhitespace(code)) return code
+    }
+  }
+
+  /** Returns whether an array or object ends here; otherwise moves behind the comma. */
+  function ends(close: number): boolean {
+    const isEnd = next() === close
+    at++
+    return isEnd
+  }
+
+  function string(): string {
+    const begin = at
+    const end = endOfString(text, begin)
+    at = end + 1
+    return keyOf(text, begin, end)
+  }
+
+  function array(): Json {
+    const values: Json[] = []
+    at++
+    if (next() === CLOSE_ARRAY) {
+      at++
+      return values
+    }
+    do values.push(value())
+    while (!ends(CLOSE_ARRAY))
+    return values
+  }
+
+  function object(): Json {
+    const fields: { [key: string]: Json } = {}
+    at++
+    if (next() === CLOSE_OBJECT) {
+      at++
+      return fields
+    }
+    do {
+      next()
+      const key = string()
+      // Behind the colon.
+      next()
+      at++
+      setField(fields, key, value())
+    } while (!ends(CLOSE_OBJECT))
+    return fields
+  }
+
+  function value(): Json {
+    const code = next()
+    if (code === QUOTE) return string()
+    if (code === OPEN_ARRAY) return array()
+    if (code === OPEN_OBJECT) return object()
+    const begin = at
+    while (at < text.length && !isEndOfLiteral(text.charCodeAt(at))) at++
+    const literal = text.slice(begin, at)
+    const constant = CONSTANTS.get(literal)
+    return constant === undefined ? Number(literal) : constant
+  }
+
+  return value()
+}
+
+const CONSTANTS = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
+
+/** Sets a field of an object. An assignment to `__proto__` would set the prototype. */
+export function setField(object: { [key: string]: Json }, key: string, value: Json): void {
+  if (key !== '__proto__') object[key] = value
+  else
+    Object.defineProperty(object, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    })
+}
+
+const isWhitespace = (code: number) =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+const isEndOfLiteral = (code: number) =>
+  code === COMMA || code === CLOSE_ARRAY || code === CLOSE_OBJECT || isWhitespace(code)
 
 /** Returns whether a string is the key of an object: a colon follows its closing quote. */
 function isKey(text: string, end: number): boolean {
   let at = end + 1
-  while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at++
+  while (isWhitespace(text.charCodeAt(at))) at++
   return text[at] === ':'
 }
 
-/** Returns the key between two quotes. @throws SyntaxError if it is malformed. */
+/** Returns the string between two quotes. @throws SyntaxError if it is malformed. */
 export function keyOf(text: string, begin: number, end: number): string {
   const key = text.slice(begin + 1, end)
   return key.includes('\\') ? (JSON.parse(text.slice(begin, end + 1)) as string) : key
