@@ -21,7 +21,15 @@ it.each<[string, string, string]>([
   ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
   ['{}', '{"__proto__":{"x":1}}', '{"__proto__":{"x":1}}'],
 ])('%s patched with %s is %s', (target, patch, result) => {
-  const before = JSON.parse(target) as Json
-  expect(JSON.stringify(mergePatch(before, JSON.parse(patch) as Json))).toBe(result)
-  expect(JSON.stringify(before)).toBe(target)
+  const parsed = JSON.parse(patch) as Json
+  expect(JSON.stringify(mergePatch(JSON.parse(target) as Json, parsed))).toBe(result)
+  // It is applied to further documents.
+  expect(JSON.stringify(mergePatch(JSON.parse(target) as Json, parsed))).toBe(result)
+  expect(JSON.stringify(parsed)).toBe(patch)
+})
+
+it('keeps the object, which may have many keys', () => {
+  const target = { a: 1, b: { c: 1, d: 1 } }
+  expect(mergePatch(target, { b: { d: null } })).toBe(target)
+  expect(target).toEqual({ a: 1, b: { c: 1 } })
 })

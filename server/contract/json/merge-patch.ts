@@ -1,18 +1,22 @@
 import type { Json } from './json.ts'
+import { setField } from './parse-json.ts'
 
 type JsonObject = { [key: string]: Json }
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the result of a JSON merge patch (RFC 7396 §2). Does not modify its arguments. */
+/**
+ * Returns the result of a JSON merge patch (RFC 7396 §2). Changes the target, because a copy of an
+ * object with many keys takes long, but not the patch.
+ */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch
-  const merged = new Map(Object.entries(isObject(target) ? target : {}))
+  const merged = isObject(target) ? target : {}
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key)
-    else merged.set(key, mergePatch(merged.get(key), value))
+    if (value === null) delete merged[key]
+    else
+      setField(merged, key, mergePatch(Object.hasOwn(merged, key) ? merged[key] : undefined, value))
   }
-  // From entries, so that "__proto__" is an ordinary key.
-  return Object.fromEntries(merged)
+  return merged
 }

@@ -30,7 +30,7 @@ export function previewChanges(
     if (documentError(text) !== undefined) return []
     const patch = parseJson(text)
     return parsed.flatMap(({ document, value, sorted }) => {
-      const after = mergePatch(value, patch)
+      const after = mergePatch(structuredClone(value), patch)
       return sortedJson(after) === sorted ? [] : [{ document, after }]
     })
   }
