@@ -1,11 +1,12 @@
-import { mergePatch } from '../contract/json/merge-patch.ts'
 import { parseJson } from '../contract/json/parse-json.ts'
 import { Failure } from '../failure.ts'
+import { createTurns } from '../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
 import { createEntityTag } from './entity-tag.ts'
 import type { ImportPart } from './import/importer.ts'
 import { lockDocuments, openIndexes } from './indexes/entries.ts'
+import { mergeInTurns } from './json/merge-in-turns.ts'
 import { parseFields } from './json/parse-fields.ts'
 import { createMatcher, type Filter } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
@@ -25,6 +26,7 @@ export const createDocumentRules = (
   now: () => number,
   schemaOf: CurrentSchemaOf = async () => ({ tag: null }),
   imports: ImportRules = NO_IMPORTS,
+  nextTurn = createTurns(),
 ) => ({
   ...imports,
 
@@ -37,7 +39,8 @@ export const createDocumentRules = (
     const { validate } = await schemaOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {
-        const document = toDocument(mergePatch(parseJson(body), patch), id, now)
+        const { value, printed } = await mergeInTurns(body, patch, text.length, nextTurn)
+        const document = toDocument(value, id, now, printed)
         await validate?.([document], false)
         return document.body
       } catch (error) {

@@ -40,9 +40,13 @@ it('reads no more of a collection than a page needs, unless a filter may skip ma
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.max])
 })
 
-it.each(['create', 'replace', 'patch'] as const)(
+it.each([
+  ['create', 4],
+  ['replace', 4],
+  ['patch', 7],
+] as const)(
   'parses large bodies in separate turns of the event loop: %s',
-  async (change) => {
+  async (change, steps) => {
     let turn = 0
     const count = () => {
       turn++
@@ -57,7 +61,7 @@ it.each(['create', 'replace', 'patch'] as const)(
       update: async () => store().then(() => 'c'),
     }
     const documents = createDocuments(repository as DocumentRepository, () => 0)
-    const text = JSON.stringify({ text: 'x'.repeat(100_000) })
+    const text = `{ "text": "${'x'.repeat(100_000)}" }`
     const send = () =>
       change === 'create'
         ? documents.create(WHERE, text)
@@ -65,8 +69,26 @@ it.each(['create', 'replace', 'patch'] as const)(
     setImmediate(count)
     await Promise.all([send(), send(), send()])
     expect(new Set(stored).size).toBe(3)
+    const before = turn
+    await send()
+    expect(turn - before).toBeGreaterThanOrEqual(steps)
   },
 )
+
+it('takes several turns for a large document in an array', async () => {
+  let turn = 0
+  const repository: Pick<DocumentRepository, 'insert'> = { insert: async () => ({ tags: ['c'] }) }
+  const documents = createDocuments(repository as DocumentRepository, () => 0)
+  const body = createBodyOf(Buffer.from(`[{"list":[${Array(200_000).fill(' 1').join()}]}]`))
+  if (!('parts' in body)) throw new Error('an array is split')
+  let next = setImmediate(function count() {
+    turn++
+    next = setImmediate(count)
+  })
+  await documents.createMany(WHERE, body.parts, false)
+  clearImmediate(next)
+  expect(turn).toBeGreaterThanOrEqual(6)
+})
 
 /**
  * Returns a query that only the last of 2,500 documents matches, and the number of reads so far.

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { invariant } from '../contract/invariant.ts'
-import type { Json } from '../contract/json/json.ts'
-import { mergePatch } from '../contract/json/merge-patch.ts'
-import { parseJson } from '../contract/json/parse-json.ts'
-import { parseStrictly } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/concurrency/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
+import { mergeInTurns } from './json/merge-in-turns.ts'
+import { parseInTurns } from './json/parse-in-turns.ts'
 import { type Cursors, createCursors } from './query/cursor.ts'
 import { createFindPage, type FindBounds } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
@@ -26,12 +24,6 @@ import {
   withDocumentIds,
 } from './repository/writes/create-many.ts'
 import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
-
-/**
- * Number of characters up to which a document is parsed in the same turn of the event loop as
- * others: parsing takes about a millisecond.
- */
-const PARSED_TOGETHER = 64 * 1024
 
 /** Options of {@link Documents.find}. */
 export interface FindOptions extends FindBounds {
@@ -146,10 +138,10 @@ export function createDocuments(
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
 
-  /** Parses a request body, a large one in a turn of the event loop of its own. */
-  const parse = async (text: string): Promise<Json> => {
-    if (text.length > PARSED_TOGETHER) await nextTurn()
-    return parseStrictly(text)
+  /** Parses a request body as a document. */
+  async function parse(text: string, id?: string): Promise<NewDocument> {
+    const { value, printed } = await parseInTurns(text, nextTurn)
+    return toDocument(value, id, now, printed)
   }
 
   /**
@@ -258,31 +250,30 @@ export function createDocuments(
       }
     },
     async create(where, text, schema) {
-      const document = toDocument(await parse(text), undefined, now)
+      const document = await parse(text)
       const created = await insert(where, document, schema)
       if (created === undefined) throw existsFailure(document.id)
       return created
     },
     async createAt(ref, text, schema) {
       requireDocumentId(ref.id)
-      const created = await insert(ref, toDocument(await parse(text), ref.id, now), schema)
+      const created = await insert(ref, await parse(text, ref.id), schema)
       if (created === undefined) throw preconditionFailed()
       return created
     },
     createMany: (...parameters) =>
       createMany({ repository, now, check, large, nextTurn }, ...parameters),
     async replace(ref, text, conditions, ahead) {
-      const document = toDocument(await parse(text), ref.id, now)
+      const document = await parse(text, ref.id)
       return change(ref, conditions, () => document, ahead)
     },
     async patch(ref, text, conditions, ahead) {
-      const patch = await parse(text)
+      const { value: patch } = await parseInTurns(text, nextTurn)
       const next = async (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()
-        if (text.length + found.body.length > PARSED_TOGETHER) await nextTurn()
-        const merged = mergePatch(parseJson(found.body), patch)
-        return toDocument(merged, ref.id, now)
+        const merged = await mergeInTurns(found.body, patch, text.length, nextTurn)
+        return toDocument(merged.value, ref.id, now, merged.printed)
       }
       return change(ref, conditions, next, ahead)
     },

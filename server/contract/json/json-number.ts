@@ -6,10 +6,14 @@ const LOWER_E = 0x65
 const UPPER_E = 0x45
 
 /**
- * Number of digits of a decimal that every double of medium size holds exactly (`DBL_DIG`, ISO C
- * section 5.2.4.2.2). A double prints as the shortest decimal that identifies it, which is this one.
+ * Number of digits of a decimal that every double from {@link SMALLEST_NORMAL} on holds exactly
+ * (`DBL_DIG`, ISO C section 5.2.4.2.2). A double prints as the shortest decimal that identifies it,
+ * which is this one.
  */
 const EXACT_DIGITS = 15
+
+/** The smallest double with full precision (`DBL_MIN`). */
+const SMALLEST_NORMAL = 2 ** -1022
 
 /** Number of digits of an exponent with which a double has its full precision. */
 const EXPONENT_DIGITS = 2
@@ -47,36 +51,50 @@ export function checkNumber(text: string, begin: number, field: () => string): n
   const isShort = digits <= EXACT_DIGITS && exponentDigits <= EXPONENT_DIGITS
   if (isShort && !(isNegative && isZero)) return end
   const number = text.slice(begin, end)
-  if (isExact(number)) return end
+  if (isExact(number, digits)) return end
   throw new Failure('invalid', `The number ${number.slice(0, 64)} cannot be stored exactly.`, {
     field: field(),
   })
 }
 
 /** Returns whether a double prints as the same decimal. A negative zero does not. */
-function isExact(text: string): boolean {
+function isExact(text: string, digits: number): boolean {
   const number = Number(text)
   if (Object.is(number, -0) || !Number.isFinite(number)) return false
+  if (digits <= EXACT_DIGITS && Math.abs(number) >= SMALLEST_NORMAL) return true
   const printed = String(number)
   return printed === text || decimal(text) === decimal(printed)
 }
 
 /**
  * Normalizes a decimal: digits without leading and trailing zeros, and an exponent. `1200` becomes
- * `12e2`.
+ * `12e2`. Its sign is dropped.
  */
 function decimal(text: string): string {
-  const sign = text.startsWith('-') ? '-' : ''
-  const [mantissa = '', exponent = '0'] = text.slice(sign.length).toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = whole + fraction
-  // A regular expression for trailing zeros would backtrack at each zero.
-  let begin = 0
-  let end = digits.length
-  while (digits[begin] === '0') begin++
-  while (end > begin && digits[end - 1] === '0') end--
-  if (begin === end) return '0'
-  return `${sign}${digits.slice(begin, end)}e${Number(exponent) - fraction.length + digits.length - end}`
+  let first = -1
+  let last = -1
+  let point = -1
+  let end = 0
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end)
+    if (code === DOT) {
+      point = end
+    } else if (isDigit(code)) {
+      if (code === ZERO) continue
+      if (first === -1) first = end
+      last = end
+    } else if (code !== MINUS) {
+      break
+    }
+  }
+  if (first === -1) return '0'
+  const ones = (point === -1 ? end : point) - 1
+  const exponent = Number(text.slice(end + 1)) + (last <= ones ? ones - last : ones + 1 - last)
+  const hasPoint = first < point && point < last
+  const digits = hasPoint
+    ? text.slice(first, point) + text.slice(point + 1, last + 1)
+    : text.slice(first, last + 1)
+  return `${digits}e${exponent}`
 }
 
 function tooLong(number: string, field: string): Failure {

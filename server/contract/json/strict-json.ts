@@ -25,19 +25,39 @@ import { endOfString, keyOf, parseJson } from './parse-json.ts'
  */
 export const parseStrictly = (text: string): Json => parseAndPrint(text).value
 
-/** Like {@link parseStrictly}; also returns the value as {@link printJson} prints it. */
-export function parseAndPrint(text: string): { readonly value: Json; readonly printed: string } {
+/** A value with its text as {@link printJson} prints it. */
+export interface Parsed {
+  readonly value: Json
+  readonly printed: string
+}
+
+/** Like {@link parseStrictly}; also returns the printed value. */
+export function parseAndPrint(text: string): Parsed {
+  const steps = parseInSteps(text)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Number of characters that a step checks. */
+const CHECKED = 128 * 1024
+
+/** Like {@link parseAndPrint}. Yields between steps, so that the caller can wait between them. */
+export function* parseInSteps(text: string): Generator<undefined, Parsed, void> {
   requireDepth(text)
+  yield
   let value: Json
   try {
     value = parseJson(text)
   } catch (cause) {
     throw new Failure('bad-json', 'The body is not JSON.', { cause })
   }
+  yield
   // Text that prints identically has lost nothing. Most clients send such text.
   const printed = printJson(value)
   if (printed === text) return { value, printed: text }
-  scan(text)
+  yield* scan(text)
   return { value, printed }
 }
 
@@ -55,14 +75,19 @@ interface Open {
   keys: Set<string> | undefined
 }
 
-/** Checks every key and number of a well-formed JSON text. */
-function scan(text: string): void {
+/** Checks every key and number of a well-formed JSON text, in steps. */
+function* scan(text: string): Generator<undefined, void, void> {
   const open: Open[] = []
   const field = () =>
     jsonPointer(open.map(({ isObject, key = '', index }) => (isObject ? key : index)))
   let current: Open | undefined
   let isKey = false
+  let checked = 0
   for (let at = 0; at < text.length; at++) {
+    if (at >= checked) {
+      yield
+      checked = at + CHECKED
+    }
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       const end = endOfString(text, at)

@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
-import { parseAndPrint } from '../../contract/json/strict-json.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
 import { Semaphore } from '../../storage/concurrency/semaphore.ts'
-import { createTurns } from '../../storage/concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../../storage/concurrency/turns.ts'
 import { SCHEMA_CHANGES, SchemaChanged } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { type NewDocument, toDocument } from '../document.ts'
+import { toDocument } from '../document.ts'
+import { parseInTurns } from '../json/parse-in-turns.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { existsFailure } from '../repository/writes/create-many.ts'
 import type { WriteResult } from '../repository/writes/write-documents.ts'
@@ -178,7 +178,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       }
       try {
         for await (const part of records) {
-          const documents = toDocuments(part, now, rejected)
+          const documents = await toDocuments(part, now, rejected, nextTurn)
           for (const { body } of documents) size += body.length
           batch.push(...documents)
           if (batch.length + part.length > TRANSACTION || size > BATCH_SIZE) await begin()
@@ -197,7 +197,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       const records = parseStoredPart(text).filter(({ line }) => line > begin)
       const failures: { readonly line: number; readonly failure: Failure }[] = []
       const rejected: Rejections = { fail: (line, failure) => failures.push({ line, failure }) }
-      const documents = toDocuments(records, now, rejected)
+      const documents = await toDocuments(records, now, rejected, nextTurn)
       let valid = await validated(where, documents, rejected, signal)
       const tally = new ImportTally(result ?? undefined)
       let committed = begin
@@ -224,29 +224,29 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
 }
 
 /** Parses records. Those that are not documents are rejected. */
-function toDocuments(
+async function toDocuments(
   part: readonly ImportRecord[],
   now: () => number,
   rejected: Rejections,
-): ImportedDocument[] {
+  nextTurn: NextTurn,
+): Promise<ImportedDocument[]> {
   const documents: ImportedDocument[] = []
   for (const record of part) {
     const { line } = record
-    const document = 'failure' in record ? record.failure : parse(record.text, now)
-    if (document instanceof Failure) rejected.fail(line, document)
-    else documents.push({ line, id: document.id, body: document.body })
+    if ('failure' in record) {
+      rejected.fail(line, record.failure)
+      continue
+    }
+    try {
+      const parsing = parseInTurns(record.text, nextTurn)
+      const { value, printed } = parsing instanceof Promise ? await parsing : parsing
+      documents.push({ line, ...toDocument(value, undefined, now, printed) })
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      rejected.fail(line, error.code === 'bad-json' ? NOT_JSON : error)
+    }
   }
   return documents
-}
-
-function parse(text: string, now: () => number): NewDocument | Failure {
-  try {
-    const { value, printed } = parseAndPrint(text)
-    return toDocument(value, undefined, now, printed)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return error.code === 'bad-json' ? NOT_JSON : error
-  }
 }
 
 const NOT_JSON = new Failure('bad-json', 'This is not JSON.')

@@ -1,12 +1,12 @@
 import { invariant } from '../../../contract/invariant.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
-import { parseStrictly } from '../../../contract/json/strict-json.ts'
 import { Failure, failureAt } from '../../../failure.ts'
 import { OutcomeUnknown } from '../../../storage/availability/unavailable.ts'
 import type { NextTurn } from '../../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { type NewDocument, quoteId, toDocument } from '../../document.ts'
 import { NotUnique } from '../../indexes/entries.ts'
+import { parseInTurns } from '../../json/parse-in-turns.ts'
 import type { CheckDocuments } from '../../schemas/schemas.ts'
 import type { DocumentRepository } from '../stored-documents.ts'
 
@@ -87,7 +87,7 @@ export async function createMany(
       const { done, value } = await rest.next()
       if (done) return await storeSmall(deps, where, documents)
       if (documents.length > 0 || sizeOf(value) > FIRST_PART_LENGTH) await deps.nextTurn()
-      documents.push(...parseElements(value, documents.length, deps.now))
+      documents.push(...(await parseElements(value, documents.length, deps)))
       for (const text of value) bytes += Buffer.byteLength(text)
     }
     const validated = validateParts(deps, where, documents, rest)
@@ -103,31 +103,41 @@ const sizeOf = (texts: readonly string[]): number =>
   texts.reduce((size, text) => size + text.length, 0)
 
 /** Parses elements of an array. `from` is the index of the first one. */
-const parseElements = (texts: readonly string[], from: number, now: () => number): NewDocument[] =>
-  texts.map((text, at) => {
+async function parseElements(
+  texts: readonly string[],
+  from: number,
+  { now, nextTurn }: CreateManyDeps,
+): Promise<NewDocument[]> {
+  const documents: NewDocument[] = []
+  for (const text of texts) {
     try {
-      return toDocument(parseStrictly(text), undefined, now)
+      const parsing = parseInTurns(text, nextTurn)
+      const { value, printed } = parsing instanceof Promise ? await parsing : parsing
+      documents.push(toDocument(value, undefined, now, printed))
     } catch (error) {
-      throw error instanceof Failure ? failureAt(jsonPointer([from + at]), error) : error
+      if (!(error instanceof Failure)) throw error
+      throw failureAt(jsonPointer([from + documents.length]), error)
     }
-  })
+  }
+  return documents
+}
 
 /** Yields the documents of an array in parts, each validated after it is read. */
 async function* validateParts(
-  { now, check, nextTurn }: CreateManyDeps,
+  deps: CreateManyDeps,
   where: CollectionRef,
   first: NewDocument[],
   rest: AsyncIterator<readonly string[]>,
 ): AsyncGenerator<readonly NewDocument[]> {
   let from = 0
   for (let batch = first.splice(0); ; ) {
-    if (batch.length > 0) await check(where, batch, true, from)
+    if (batch.length > 0) await deps.check(where, batch, true, from)
     from += batch.length
     if (batch.length > 0) yield batch
     const { done, value } = await rest.next()
     if (done) return
-    await nextTurn()
-    batch = parseElements(value, from, now)
+    await deps.nextTurn()
+    batch = await parseElements(value, from, deps)
   }
 }
 

@@ -1,0 +1,25 @@
+import { type Parsed, parseAndPrint, parseInSteps } from '../../contract/json/strict-json.ts'
+import type { NextTurn } from '../../storage/concurrency/turns.ts'
+
+/**
+ * Number of characters of a large document. A smaller one is parsed, printed and checked in about a
+ * millisecond.
+ */
+export const LARGE_LENGTH = 64 * 1024
+
+/**
+ * Parses a document as `parseAndPrint` does. Each step of a large one takes a turn of the event loop
+ * of its own; the result is then a promise.
+ */
+export function parseInTurns(text: string, nextTurn: NextTurn): Parsed | Promise<Parsed> {
+  return text.length > LARGE_LENGTH ? parseLarge(text, nextTurn) : parseAndPrint(text)
+}
+
+async function parseLarge(text: string, nextTurn: NextTurn): Promise<Parsed> {
+  const steps = parseInSteps(text)
+  for (;;) {
+    await nextTurn()
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
