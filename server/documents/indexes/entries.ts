@@ -4,12 +4,13 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import type { Json } from '../../contract/json/json.ts'
 import { jsonPointer } from '../../contract/json/json-pointer.ts'
-import { parseJson } from '../../contract/json/parse-json.ts'
 import { printJson } from '../../contract/json/strict-json.ts'
 import { DocumentConflict, Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { EngineName } from '../../storage/engine.ts'
 import type { Tables } from '../../storage/tables.ts'
+import { parseFields } from '../json/parse-fields.ts'
+import { LARGE_LENGTH } from '../json/parse-in-turns.ts'
 import type { SortValue } from '../query/order.ts'
 import { type IndexDefinition, toDefinition } from './definition.ts'
 import { addDuplicates } from './duplicates.ts'
@@ -130,11 +131,12 @@ export async function openIndexes(
     },
     async requireUnique(document) {
       if (!indexes.some(({ isUnique }) => isUnique)) return
-      const duplicate = await findDuplicate(trx, engine, entriesOf(indexes, document))
+      const entries = await entriesInTurns([document], (each) => entriesOf(indexes, each))
+      const duplicate = await findDuplicate(trx, engine, entries)
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async remove(documents) {
-      const entries = await mapInTurns(documents, (document) => entryKeysOf(indexes, document))
+      const entries = await entriesInTurns(documents, (document) => entryKeysOf(indexes, document))
       await removeEntries(trx, engine, entries)
     },
   }
@@ -143,19 +145,23 @@ export async function openIndexes(
 /** Number of entries that are computed before other requests run, a few milliseconds of work. */
 const ENTRIES_PER_TURN = 500
 
-/** Returns the entries of documents. */
-async function mapInTurns<T>(
+/** Returns the entries of documents. Each entry of a large document takes a turn of its own. */
+async function entriesInTurns<T>(
   documents: readonly Indexed[],
-  entriesOfDocument: (document: Indexed) => readonly T[],
+  entriesOfDocument: (document: Indexed) => Iterable<T>,
 ): Promise<T[]> {
   const entries: T[] = []
   let since = 0
   for (const document of documents) {
-    if (entries.length - since >= ENTRIES_PER_TURN) {
+    const isLarge = document.body.length > LARGE_LENGTH
+    if (isLarge || entries.length - since >= ENTRIES_PER_TURN) {
       since = entries.length
       await nextTurn()
     }
-    entries.push(...entriesOfDocument(document))
+    for (const entry of entriesOfDocument(document)) {
+      entries.push(entry)
+      if (isLarge) await nextTurn()
+    }
   }
   return entries
 }
@@ -175,7 +181,7 @@ export async function addToIndexes(
   documents: readonly Indexed[],
   uniqueLength?: number,
 ): Promise<Duplicate[]> {
-  const entries = await mapInTurns(documents, (each) => entriesOf(indexes, each, uniqueLength))
+  const entries = await entriesInTurns(documents, (each) => entriesOf(indexes, each, uniqueLength))
   return addEntries(trx, engine, where, entries)
 }
 
@@ -195,19 +201,19 @@ async function failDuplicates(
 }
 
 /**
- * Returns the entries of a document, one for each index.
+ * Yields the entries of a document, one for each index. The first one parses the document.
  *
  * @param uniqueLength maximum length of its values in unique indexes.
  * @throws UniqueValuesTooLarge
  */
-export function entriesOf(
+export function* entriesOf(
   indexes: readonly IndexDefinition[],
   { id, body }: Indexed,
   uniqueLength = UNIQUE_LENGTH,
-): Entry[] {
-  const document = parseJson(body)
+): Generator<Entry, void, void> {
+  const document = parseIndexed(body, indexes)
   let length = 0
-  return indexes.map((index) => {
+  for (const index of indexes) {
     const values = valuesOf(document, index.fields)
     const isExempt = !index.isUnique || values.includes(undefined)
     const print = (value: SortValue) => {
@@ -216,7 +222,7 @@ export function entriesOf(
       if (length > uniqueLength) throw new UniqueValuesTooLarge(index)
       return text
     }
-    return {
+    yield {
       index,
       key: keyOfValues(values, index.fields).bytes,
       id,
@@ -227,18 +233,24 @@ export function entriesOf(
             .update(`[${values.map(print).join()}]`)
             .digest(),
     }
-  })
+  }
 }
 
-/** Returns the identities of the entries of a document, one for each index. */
-export function entryKeysOf(
+/** Yields the identities of the entries of a document, one for each index. */
+export function* entryKeysOf(
   indexes: readonly IndexDefinition[],
   { id, body }: Indexed,
-): EntryKey[] {
-  const document = parseJson(body)
-  return indexes.map((index) => ({
-    index,
-    key: keyOfValues(valuesOf(document, index.fields), index.fields).bytes,
-    id,
-  }))
+): Generator<EntryKey, void, void> {
+  const document = parseIndexed(body, indexes)
+  for (const index of indexes) {
+    const key = keyOfValues(valuesOf(document, index.fields), index.fields).bytes
+    yield { index, key, id }
+  }
 }
+
+/** Parses the fields of a document that indexes have. */
+const parseIndexed = (body: string, indexes: readonly IndexDefinition[]): Json =>
+  parseFields(
+    body,
+    new Set(indexes.flatMap(({ fields }) => fields.map(({ path: [name = ''] }) => name))),
+  )

@@ -21,7 +21,7 @@ export function createAtomicWrites(
   )
   return {
     async insert(where, document, indexes) {
-      const entries = entriesOf(indexes, document)
+      const entries = [...entriesOf(indexes, document)]
       try {
         return await atomically((run) => {
           const parameters = documentRow(where, document, indexes)

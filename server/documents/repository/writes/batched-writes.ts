@@ -125,7 +125,7 @@ export function createBatchedWrites(
   return {
     insert({ database, collection }, document, indexes, isStored) {
       const { id, tag, body } = document
-      const entries = entriesOf(indexes, document)
+      const entries = [...entriesOf(indexes, document)]
       return resolveOutcome(
         insert(
           ...[database, collection, id, tag, body],
@@ -135,15 +135,15 @@ export function createBatchedWrites(
       )
     },
     update({ database, collection, id }, old, next, indexes) {
-      const entries = entriesOf(indexes, { id, body: next.body })
-      const oldKeys = keysOf(entryKeysOf(indexes, { id, body: old.body }))
+      const entries = [...entriesOf(indexes, { id, body: next.body })]
+      const oldKeys = keysOf([...entryKeysOf(indexes, { id, body: old.body })])
       return update(
         ...[database, collection, id, old.tag, next.tag, next.body],
         ...[idsOf(indexes), oldKeys, keysOf(entries), uniqueKeysOf(entries)],
       )
     },
     delete({ database, collection, id }, { tag, body }, indexes) {
-      const keys = keysOf(entryKeysOf(indexes, { id, body }))
+      const keys = keysOf([...entryKeysOf(indexes, { id, body })])
       return remove(database, collection, id, tag, idsOf(indexes), keys)
     },
   }

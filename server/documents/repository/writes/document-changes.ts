@@ -12,6 +12,7 @@ import type { Tables } from '../../../storage/tables.ts'
 import type { NewDocument } from '../../document.ts'
 import { createEntityTag } from '../../entity-tag.ts'
 import { openIndexes } from '../../indexes/entries.ts'
+import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
 import { createAtomicWrites } from './atomic-writes.ts'
 import { createBatchedWrites } from './batched-writes.ts'
 import { type DocumentState, IndexedCollections, type IndexedWrites } from './indexed-writes.ts'
@@ -117,6 +118,7 @@ export function createDocumentChanges(
     }
     // A build may add entries that the statement does not see.
     if (indexes.some(({ state }) => state !== 'ready')) return undefined
+    if (isLarge(old) || (next !== undefined && isLarge(next))) return undefined
     return next === undefined
       ? writes.delete?.(ref, old, indexes)
       : writes.update?.(ref, old, next, indexes)
@@ -150,14 +152,15 @@ export function createDocumentChanges(
       const [first] = documents
       const indexes = indexed.get(where)
       let isLong = documents.length > 1
-      if (first !== undefined && documents.length === 1 && indexes !== undefined) {
+      const isSingle = documents.length === 1
+      if (first !== undefined && isSingle && indexes !== undefined && !isLarge(first)) {
         const document = { ...first, tag: createEntityTag() }
         const isStored = async () => (await tagOf({ ...where, id: first.id })) === document.tag
         const outcome = await outcomeOf(writes.insert(where, document, indexes, isStored))
         if (outcome === 'made') return { tags: [document.tag] }
         isLong = outcome === 'locked'
       }
-      if (first !== undefined && documents.length === 1 && indexes === undefined) {
+      if (first !== undefined && isSingle && indexes === undefined) {
         const tag = createEntityTag()
         const ref = { database, collection, id: first.id }
         const outcome = await outcomeOf(
@@ -210,6 +213,9 @@ export function createDocumentChanges(
     clearCache: () => indexed.clear(),
   }
 }
+
+/** Returns whether a transaction computes the entries of a document in several turns. */
+const isLarge = ({ body }: Pick<DocumentState, 'body'>) => body.length > LARGE_LENGTH
 
 /** Returns whether a change was made, or would have to wait for the lock of a longer transaction. */
 async function outcomeOf(change: Promise<boolean>): Promise<'made' | 'not made' | 'locked'> {
