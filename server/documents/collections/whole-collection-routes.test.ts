@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { type WholeCollections, wholeCollectionRoutes } from './whole-collection-routes.ts'
+
+it('parses a large patch in several turns of the event loop', async () => {
+  let turn = 0
+  let next = setImmediate(function count() {
+    turn++
+    next = setImmediate(count)
+  })
+  const collections: WholeCollections = {
+    begin: async () => ({ id: '1' }),
+    run: async () => turn,
+  }
+  const routes = wholeCollectionRoutes('/:collection', {
+    collections,
+    requireRole: () => (_c, proceed) => proceed(),
+    collectionOf: () => ({ database: 'a', collection: 'b' }),
+    contentType: () => 'application/json',
+    conditionsOf: () => ({ match: undefined, noneMatch: undefined }),
+  })
+  const body = `{"list":[${Array(300_000).fill(' 1').join()}]}`
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await routes.request('/b', { method: 'PATCH', headers, body }, {})
+  clearImmediate(next)
+  expect(await response.json()).toEqual({ changed: expect.any(Number) })
+  expect(turn).toBeGreaterThanOrEqual(8)
+})
