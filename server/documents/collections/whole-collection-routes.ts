@@ -7,7 +7,6 @@ import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { textBody } from '../../http/input/text-body.ts'
-import { createTurns, type NextTurn } from '../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
 import { type Conditions, requireNoConditions } from '../entity-tag.ts'
@@ -61,13 +60,12 @@ export const wholeCollectionRoutes = <Path extends string>(
   deps: WholeCollectionDeps,
 ) => {
   const { collections, requireRole, collectionOf, contentType, conditionsOf } = deps
-  const nextTurn = createTurns()
   return new Hono<AppEnv>()
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }
       const where = collectionOf(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
-      await requirePatch(patch, nextTurn)
+      await requirePatch(patch)
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
@@ -94,8 +92,8 @@ export const acceptedResponse = (c: Context<AppEnv>, { id }: { readonly id: stri
 const WHOLE_COLLECTION = 'a whole collection. Change single documents instead'
 
 /** Rejects a patch that no document accepts. @throws Failure `invalid` */
-async function requirePatch(text: string, nextTurn: NextTurn): Promise<void> {
-  const { value: patch } = await parseInTurns(text, nextTurn)
+async function requirePatch(text: string): Promise<void> {
+  const { value: patch } = await parseInTurns(text)
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw new Failure('invalid', 'A patch of a collection must be a JSON object.', { field: '' })
   }

@@ -1,5 +1,5 @@
 import { type Parsed, parseAndPrint, parseInSteps } from '../../contract/json/strict-json.ts'
-import type { NextTurn } from '../../storage/concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../../storage/concurrency/turns.ts'
 
 /**
  * Number of characters of a large document. A smaller one is parsed, printed and checked in about a
@@ -7,11 +7,16 @@ import type { NextTurn } from '../../storage/concurrency/turns.ts'
  */
 export const LARGE_LENGTH = 64 * 1024
 
+const sharedTurns = createTurns()
+
 /**
  * Parses a document as `parseAndPrint` does. Each step of a large one takes a turn of the event loop
  * of its own; the result is then a promise.
  */
-export function parseInTurns(text: string, nextTurn: NextTurn): Parsed | Promise<Parsed> {
+export function parseInTurns(
+  text: string,
+  nextTurn: NextTurn = sharedTurns,
+): Parsed | Promise<Parsed> {
   return text.length > LARGE_LENGTH ? parseLarge(text, nextTurn) : parseAndPrint(text)
 }
 
