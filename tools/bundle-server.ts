@@ -74,7 +74,8 @@ export async function bundleServer(folder: string): Promise<string> {
       rolldownOptions: {
         input: {
           main: path.join(server, 'main.ts'),
-          // A worker thread, which the server starts as a file beside its own.
+          // Worker threads, which the server starts as files beside its own.
+          'checkpoint-worker': path.join(server, 'storage/sqlite/checkpoint-worker.ts'),
           'schema-worker': path.join(server, 'documents/schemas/schema-worker.ts'),
         },
         output: {

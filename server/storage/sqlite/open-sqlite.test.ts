@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../open.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
-import { MAX_IDLE_LOG } from './open-sqlite.ts'
+import { MAX_IDLE_LOG } from './background-checkpoint.ts'
 
 let folder: string
 let data: string
@@ -45,12 +45,35 @@ test('truncates the write-ahead log after a snapshot for which it had to grow', 
   const snapshot = await store.openSnapshot()
   const value = 'x'.repeat(4 * 1024 * 1024)
   for (let at = 0; logSize() <= MAX_IDLE_LOG; at++) await write(String(at), value)
+  const databaseSize = () => statSync(join(data, 'gatehouse.sqlite')).size
+  expect(databaseSize()).toBeLessThan(MAX_IDLE_LOG)
   await snapshot[Symbol.asyncDispose]()
-  // The first copies the log into the database, the second begins it again.
-  await write('first', '')
-  await write('second', '')
-  expect(logSize()).toBe(MAX_IDLE_LOG)
+  // The log is copied into the database without a commit.
+  await expect.poll(databaseSize).toBeGreaterThan(MAX_IDLE_LOG)
+  // A change begins it again.
+  let changes = 0
+  const size = async () => {
+    await write(`after ${changes++}`, '')
+    return logSize()
+  }
+  await expect.poll(size).toBe(MAX_IDLE_LOG)
   await store.close()
+})
+
+test('closes without a log while it is copied after a snapshot', async () => {
+  const store = await openStore({ data }, 'node')
+  const log = join(data, 'gatehouse.sqlite-wal')
+  const snapshot = await store.openSnapshot()
+  const value = 'x'.repeat(4 * 1024 * 1024)
+  for (let at = 0; statSync(log).size <= MAX_IDLE_LOG; at++) {
+    await store.db
+      .insertInto('settings')
+      .values({ name: String(at), value })
+      .execute()
+  }
+  await snapshot[Symbol.asyncDispose]()
+  await store.close()
+  expect(existsSync(log)).toBe(false)
 })
 
 test('reports that the data folder is not a folder', async () => {

@@ -9,6 +9,7 @@ import { SQLITE_BUSY, sqliteCode, sqliteError } from '../availability/unavailabl
 import { InFlight } from '../concurrency/in-flight.ts'
 import { DATABASE_FILE, LOCK_FILE, requireDatabase, requireStore } from '../data-folder.ts'
 import type { Engine, StoreRole } from '../engine.ts'
+import { BackgroundCheckpoint, MAX_IDLE_LOG } from './background-checkpoint.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
 import { createFile, lockDataFolder, requireAccess } from './files.ts'
@@ -31,12 +32,6 @@ const busyTimeout = { writing: 5, reading: 1_000 } as const
  * thousand.
  */
 const readCache = 32 * 1024
-
-/**
- * Size to which the write-ahead log is truncated once all of it was copied into the database, bytes.
- * By default, SQLite keeps the space that it needed once, such as during an export.
- */
-export const MAX_IDLE_LOG = 64 * 1024 * 1024
 
 const RESTART =
   'The database file was deleted, moved or replaced. Put it back, or restore a backup and restart the node.'
@@ -141,6 +136,7 @@ function engineOf({
       throw sqliteError(error)
     }
   }
+  const checkpoint = new BackgroundCheckpoint(writer, path)
   let seen = version()
   /** The version of reads at the last check of {@link Engine.changedOutside}. */
   let checked: unknown
@@ -154,7 +150,13 @@ function engineOf({
       inFlight.enter()
       try {
         const { execute, close } = openSqliteSnapshot(path)
-        return { execute, close: () => close().finally(() => inFlight.leave()) }
+        return {
+          execute,
+          close() {
+            checkpoint.start()
+            return close().finally(() => inFlight.leave())
+          },
+        }
       } catch (error) {
         inFlight.leave()
         throw error
@@ -184,6 +186,7 @@ function engineOf({
     },
     async close() {
       await inFlight.close()
+      await checkpoint.ended()
       closeAll()
     },
   }
