@@ -1,5 +1,5 @@
 import { PAGE } from '../../contract/document.ts'
-import type { NextTurn } from '../../storage/concurrency/turns.ts'
+import { createSharedTurn, type NextTurn } from '../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
@@ -53,6 +53,7 @@ export type FindPage = (
 export function createFindPage(deps: FindPageDeps): FindPage {
   const { repository, readyIndexes, nextTurn, scans } = deps
   const { indexes: reader } = repository
+  const sharedTurn = createSharedTurn(nextTurn)
 
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
@@ -151,6 +152,8 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     async function readLong(plan: IndexPlan | undefined): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
+      // Before documents are in memory: while it waits, its client may disconnect.
+      await sharedTurn()
       const signal = bounds.signal()
       try {
         const found =

@@ -59,37 +59,40 @@ it.each([false, true])(
 it.each([
   ['in order', 'a=x', []],
   ['sorted', 'a=x&sort=b', ['reserve']],
-])('takes a turn and reserves memory before each batch: %s', async (_, parameters, atEnd) => {
-  const query = { ...parseDocumentQuery(new URLSearchParams(parameters)), from: undefined }
-  const plan = planQuery([index], { ...query, count: false })
-  invariant(plan !== undefined, 'the index serves the query')
-  let time = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const calls: string[] = []
-  const deps = {
-    reader: {
-      ...reader,
-      documents: async (where: CollectionRef, ids: readonly string[]) => {
-        calls.push('read')
-        return reader.documents(where, ids)
+])(
+  'reserves memory before each batch and takes a turn between batches: %s',
+  async (_, parameters, atEnd) => {
+    const query = { ...parseDocumentQuery(new URLSearchParams(parameters)), from: undefined }
+    const plan = planQuery([index], { ...query, count: false })
+    invariant(plan !== undefined, 'the index serves the query')
+    let time = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    const calls: string[] = []
+    const deps = {
+      reader: {
+        ...reader,
+        documents: async (where: CollectionRef, ids: readonly string[]) => {
+          calls.push('read')
+          return reader.documents(where, ids)
+        },
       },
-    },
-    nextTurn: async () => {
-      calls.push('turn')
-      time += 10 * TIME_SLICE
-    },
-  }
-  await readByIndex(
-    deps,
-    { database: 'd', collection: 'c' },
-    plan,
-    { ...query, count: false },
-    {
-      reserve: async () => void calls.push('reserve'),
-      step: async (_entries, _bytes, step) => step(),
-    },
-  )
-  clock.mockRestore()
-  const batch = ['turn', 'reserve', 'read']
-  expect(calls).toEqual([...batch, ...batch, ...batch, ...atEnd])
-})
+      nextTurn: async () => {
+        calls.push('turn')
+        time += 10 * TIME_SLICE
+      },
+    }
+    await readByIndex(
+      deps,
+      { database: 'd', collection: 'c' },
+      plan,
+      { ...query, count: false },
+      {
+        reserve: async () => void calls.push('reserve'),
+        step: async (_entries, _bytes, step) => step(),
+      },
+    )
+    clock.mockRestore()
+    const batch = ['reserve', 'read']
+    expect(calls).toEqual([...batch, 'turn', ...batch, 'turn', ...batch, 'turn', ...atEnd])
+  },
+)

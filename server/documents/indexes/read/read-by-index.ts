@@ -9,13 +9,7 @@ import { JsonArray } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
-import {
-  BATCH_BYTES,
-  createSlices,
-  type Page,
-  SMALL_BYTES,
-  toSortedPage,
-} from '../../query/scan/read-page.ts'
+import { BATCH_BYTES, createSlices, type Page, toSortedPage } from '../../query/scan/read-page.ts'
 import type { IndexStep } from '../../query/scan/scan-limit.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
@@ -40,7 +34,8 @@ interface IndexBounds {
 }
 
 /**
- * Returns a page of documents that match, read by an index. Returns undefined if the index cannot
+ * Returns a page of documents that match, read by an index. It begins in the current turn of the
+ * event loop, and waits for another one before each further batch. Returns undefined if the index cannot
  * serve the query: it was dropped, or long strings are truncated in it and their order is unknown.
  */
 export function readByIndex(
@@ -118,13 +113,17 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     return undefined
   }
   for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
+    if (scanned > 0) await nextTurn()
     const entries = await step(scanned, read, () => mergeStreams(streams, size, nextTurn))
     if (entries.length === 0) {
       return (await reader.isReady(where, plan.index)) ? pageOf(undefined) : undefined
     }
     scanned += entries.length
+    let isFirst = true
     for (const portion of portionsOf(entries)) {
-      if (scanned > entries.length || portion.bytes > SMALL_BYTES) await nextTurn()
+      // The documents of the first portion may have been read with their entries.
+      if (!isFirst) await nextTurn()
+      isFirst = false
       // Not part of a step, because it may wait for clients to read their responses.
       await reserve(bytes + portion.bytes)
       const ended = await step(scanned, read, () => add(portion.entries))
@@ -159,11 +158,14 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
   for (const each of plan.streams) {
     const stream = new EntryStream(reader, where, plan.index, each, false)
     for (;;) {
+      if (scanned > 0) await nextTurn()
       const entries = await step(scanned, read, () => stream.take(PAGE.max))
       if (entries.length === 0) break
       scanned += entries.length
+      let isFirst = true
       for (const portion of portionsOf(entries)) {
-        if (scanned > entries.length || portion.bytes > SMALL_BYTES) await nextTurn()
+        if (!isFirst) await nextTurn()
+        isFirst = false
         await reserve(matches.top.bytes + portion.bytes)
         if (!(await step(scanned, read, () => add(portion.entries)))) return undefined
         read += portion.bytes

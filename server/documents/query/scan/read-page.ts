@@ -50,7 +50,7 @@ export interface ScanBounds {
 export const BATCH_BYTES = 1024 * 1024
 
 /** A batch larger than this yields to other requests first, bytes. */
-export const SMALL_BYTES = 64 * 1024
+const SMALL_BYTES = 64 * 1024
 
 export interface ReadPageDeps {
   readonly repository: DocumentRepository
