@@ -143,6 +143,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     async function readListed(ids: readonly string[]): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
+      await sharedTurn()
       return scans.runIndexed(bounds.signal(), (step) =>
         readByIds(deps, where, ids, query, { reserve, step }),
       )

@@ -51,6 +51,31 @@ forEachEngine((engine) => {
     expect(turns).toBeGreaterThanOrEqual(all.length)
   })
 
+  test('documents are counted before the query waits between two batches', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'db')
+    const repository = createDocumentRepository(store)
+    for (const document of all) await repository.insert(where, [document])
+    const query = { ...parseDocumentQuery(new URLSearchParams()), from: undefined, count: false }
+    const ids = all.map(({ id }) => id)
+    const calls: string[] = []
+    const sizes: number[] = []
+    const nextTurn = async () => void calls.push('turn')
+    await readByIds({ repository, nextTurn }, where, ids, query, {
+      async reserve(bytes) {
+        calls.push('reserve')
+        sizes.push(bytes)
+      },
+      async step(_entries, _bytes, run) {
+        calls.push('step')
+        return run()
+      },
+    })
+    expect(calls.join()).toMatch(/^step(?:,turn)*(?:,reserve,turn,step(?:,turn)*){4,}/)
+    expect(sizes[1]).toBeGreaterThan(2 * BATCH_BYTES)
+    expect(sizes.slice(0, 5)).toEqual(sizes.slice(0, 5).sort((one, other) => one - other))
+  })
+
   test('documents of any size are read in the order of their ids', async () => {
     const store = await engine.open()
     await storeDatabases(store, 'db')

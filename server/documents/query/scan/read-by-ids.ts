@@ -61,7 +61,11 @@ export async function readByIds(
     }
     return true
   }
-  while (await step(read, bytes, addBatch)) await nextTurn()
+  while (await step(read, bytes, addBatch)) {
+    // Before the wait, during which the documents stay in memory.
+    await reserve?.(matches.top.bytes + BATCH_BYTES)
+    await nextTurn()
+  }
   const page = await toSortedPage(matches.top, reserve, nextTurn)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }
