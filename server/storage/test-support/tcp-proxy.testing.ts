@@ -173,7 +173,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         },
         release() {
           hold = undefined
-          for (const pass of parts) pass()
+          for (const pass of parts.splice(0)) pass()
         },
       }
     },
