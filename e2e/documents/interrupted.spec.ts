@@ -35,18 +35,18 @@ test('A change of several documents stops when the network is gone, and can be c
 }) => {
   browserErrors.allow(/^request failed PATCH/)
   await makeBlog(gatehouse, many)
-  await gatehouse.signIn(page, ARTICLES)
-  await fillPatch(page)
-  const form = dialogOf(page, 'Edit 12 documents')
-
   const held = Promise.withResolvers<void>()
   let requests = 0
+  // Before the page is opened: Chromium may not intercept requests that follow at once.
   await page.route(/\/articles\/d\d+$/, async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue()
     const turn = ++requests
     await held.promise
     return turn === 1 ? route.continue() : route.abort('internetdisconnected')
   })
+  await gatehouse.signIn(page, ARTICLES)
+  await fillPatch(page)
+  const form = dialogOf(page, 'Edit 12 documents')
   await page.keyboard.press('Control+Enter')
   await expect.poll(() => requests).toBeGreaterThan(1)
   // The dialog stays until the outcome is known.
