@@ -4,6 +4,7 @@ import {
   type AuditRow,
   auditRow,
 } from '../contract/audit/audit.ts'
+import { parseJson } from '../contract/json/parse-json.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { NextTurn } from '../storage/concurrency/turns.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'
@@ -58,8 +59,8 @@ const fromRow = (row: AuditTable): AuditRow =>
     action: row.action,
     target: row.target,
     outcome: row.outcome,
-    before: JSON.parse(row.before),
-    after: JSON.parse(row.after),
+    before: parseJson(row.before),
+    after: parseJson(row.after),
     change: row.change,
     hash: row.hash,
   })

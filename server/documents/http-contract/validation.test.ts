@@ -65,6 +65,19 @@ forEachContractNode((fixture) => {
       ])
     })
 
+    it('is audited with its keys as they are written, although others have similar ones', async () => {
+      const path = '/_schema/escaped'
+      const schema = (key: string) => ({ properties: { escapes: true, [key]: true } })
+      await by('PUT', path, schema('\\'))
+      await by('PUT', path, schema('\n'))
+      await by('DELETE', path)
+      const audit = '/_api/audit?what=schema&which=blog/escaped'
+      const { text } = await fixture.node.request('GET', audit)
+      // Not parsed: the client has the same parser.
+      expect(text.match(/"escapes":true,"\\\\":true/g)).toHaveLength(2)
+      expect(text.match(/"escapes":true,"\\n":true/g)).toHaveLength(2)
+    })
+
     it('comes after 404 and before 409 and 412', async () => {
       await by('POST', '/ordered', { id: 'a', title: 'One' })
       await by('PUT', '/_schema/ordered', SCHEMA)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import { beginChange } from '../../storage/changes/begin-change.ts'
 import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import { lockSchema } from '../../storage/current-schema.ts'
@@ -88,7 +89,7 @@ export function createSchemaRepository(store: Store): SchemaRepository {
         await beginChange(trx, actor)
         await record(trx, {
           ...{ actor, action: 'schema.set', target, outcome: 'done' },
-          ...{ before: seen === undefined ? null : JSON.parse(seen.body), after: JSON.parse(body) },
+          ...{ before: seen === undefined ? null : parseJson(seen.body), after: parseJson(body) },
         })
         return true
       })
@@ -109,7 +110,7 @@ export function createSchemaRepository(store: Store): SchemaRepository {
         await beginChange(trx, actor)
         await record(trx, {
           ...{ actor, action: 'schema.delete', target, outcome: 'done' },
-          ...{ before: JSON.parse(seen.body), after: null },
+          ...{ before: parseJson(seen.body), after: null },
         })
         return true
       })
