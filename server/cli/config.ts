@@ -83,7 +83,7 @@ const publicOrigin = z.pipe(
   z.transform((text) => new URL(text).origin),
 )
 
-/** The values of `sslmode` in a database URL. The driver would take any other one for verify-full. */
+/** The values of `sslmode` in a database URL. The driver takes any other one for verify-full. */
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
 
 const databaseUrl = z

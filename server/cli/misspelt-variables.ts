@@ -7,8 +7,8 @@ const KNOWN = [...SETTINGS, ...VARIABLES].flatMap(({ env, isSecret = false }) =>
 )
 
 /**
- * Returns a message for each variable whose name is a misspelling of that of a setting. Other unknown
- * variables are ignored, because Kubernetes adds some for a service with the name `gatehouse`.
+ * Returns a message for each variable whose name is a misspelling of that of a setting. Other
+ * unknown variables are ignored, because Kubernetes adds some for a service with the name `gatehouse`.
  */
 export const findMisspeltVariables = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {

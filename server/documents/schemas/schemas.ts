@@ -22,8 +22,8 @@ export interface Schemas {
   /** @throws Failure `not-found`, `precondition-failed` */
   read(where: CollectionRef, conditions: Conditions): Promise<StoredSchema>
   /**
-   * Sets the schema of a collection and audits it. It applies to later changes; stored documents are not
-   * validated until they change.
+   * Sets the schema of a collection and audits it. It applies to later changes; stored documents are
+   * not validated until they change.
    *
    * @returns the schema, and whether the collection had none.
    * @throws Failure `bad-json`, `invalid` that names the error in it, `precondition-failed`,

@@ -150,8 +150,8 @@ describe('createHttpEngine', () => {
 
   it.each([
     ['a request', 1, get, malformed],
-    ['reads, some of which wait,', 12, get, malformed],
-    ['changes, which wait for each other,', 3, post, malformed],
+    ['more reads than run concurrently', 12, get, malformed],
+    ['changes, which run one after another,', 3, post, malformed],
     ['requests (its body is malformed)', 2, get, chunked + malformed],
   ])('responds to %s before a malformed one', async (_, times, request, last) => {
     const engine = createHttpEngine()

@@ -27,8 +27,8 @@ const FILE = new URL(`./checkpoint-worker${extname(import.meta.url)}`, import.me
 /**
  * Copies a long write-ahead log into the database (a checkpoint) in a worker thread, after a snapshot
  * for which it had to grow. The next commit would otherwise do that and block the event loop for
- * seconds. In the meantime, commits copy nothing. Afterwards, or if the worker fails, they do so
- * again, so that the log remains limited even if changes arrive faster than they are copied.
+ * seconds. While the worker runs, commits do not copy the log. They do again after it has ended,
+ * successfully or not, so the log stays limited even if changes arrive faster than they are copied.
  */
 export class BackgroundCheckpoint {
   readonly #writer: DatabaseSync

@@ -9,8 +9,9 @@ export type DocumentState = Pick<IndexedDocument, 'tag' | 'body'>
 
 /**
  * Writes single documents of collections whose indexes are known, with their entries. Their entries
- * are computed in one turn of the event loop, so documents must not be large. A write returns whether it was made. It is not made if the collection has other indexes by now, if a
- * unique index excludes the document, or if the database was dropped.
+ * are computed in one turn of the event loop, so documents must not be large. A write returns
+ * whether it was made. It is not made if the collection has other indexes by now, if a unique
+ * index excludes the document, or if the database was dropped.
  */
 export interface IndexedWrites {
   /**

@@ -67,8 +67,8 @@ export class CountedResponse extends ServerResponse {
       const isAscii = typeof chunk === 'string' && chunk.length === bytes && encoding === undefined
       const send = () =>
         super.end(chunk, isAscii ? 'latin1' : (encoding as BufferEncoding), callback)
-      // Node.js starts the next response of the connection in the same turn, even if the client has
-      // ended its side meanwhile.
+      // The responses after it would be sent in later turns. By then, Node.js may have ended the
+      // connection, because the client has ended its side.
       if (this.#account?.isPipelining) return send()
       sendAtEndOfTurn(send)
       return this
