@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { PAGE } from '../contract/document.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDocuments } from './documents.ts'
@@ -219,6 +219,23 @@ forEachEngine((engine) => {
     // Some turns parse the documents, some store them.
     expect(turns).toBeGreaterThan(6)
     expect([...seen].filter((count) => count !== 0 && count !== 9)).toEqual([])
+  })
+
+  it('each of many concurrent changes reads its document once', async () => {
+    const repository = createDocumentRepository(await engine.open())
+    const documents = createDocuments(repository, () => 0)
+    const ref = { database: '_system', collection: 'b', id: 'c' }
+    await documents.create(ref, '{"id":"c"}')
+    const any = { match: undefined, noneMatch: undefined }
+    const read = vi.spyOn(repository, 'read')
+    const update = vi.spyOn(repository, 'update')
+    const changes = Array.from({ length: 20 }, (_, n) => JSON.stringify({ n }))
+    await Promise.all([
+      ...changes.map((text) => documents.patch(ref, text, any)),
+      ...changes.map((text) => documents.replace(ref, text, any)),
+    ])
+    expect(read).toHaveBeenCalledTimes(40)
+    expect(update).toHaveBeenCalledTimes(40)
   })
 
   it('concurrent changes each build on the previous one or are rejected', async () => {

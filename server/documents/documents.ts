@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts'
 import { createTurns } from '../storage/concurrency/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
+import { DocumentLocks } from './document-locks.ts'
 import { type Conditions, matches, matchesNone } from './entity-tag.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
 import { mergeInTurns } from './json/merge-in-turns.ts'
@@ -137,6 +138,7 @@ export function createDocuments(
 ): Documents {
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
+  const locks = new DocumentLocks()
 
   /** Parses a request body as a document. */
   async function parse(text: string, id?: string): Promise<NewDocument> {
@@ -173,32 +175,33 @@ export function createDocuments(
       : schema.then((current) => current.validate?.([document], false))
 
   /**
-   * Updates a document, and retries if it has changed since it was read. Checks in this order:
+   * Updates a document, and retries if another node has changed it since it was read. Checks in this order:
    * existence (404), validity (422), the requested state (412).
    *
    * @param next returns the new document. It receives undefined if the document does not exist and
    * the request has `If-Match`.
    */
-  async function change(
+  const change = (
     ref: DocumentRef,
     conditions: Conditions,
     next: (found: StoredDocument | undefined) => NewDocument | Promise<NewDocument>,
     ahead?: ChangeAhead,
-  ): Promise<StoredDocument> {
-    for (let begun = ahead; ; begun = undefined) {
-      const found = await (begun?.stored ?? repository.read(ref))
-      if (found === undefined && conditions.match === undefined) throw notFound(ref)
-      const document = await next(found)
-      const checking = validate(ref, document, begun?.schema)
-      if (checking !== undefined) await checking
-      if (found === undefined) throw preconditionFailed()
-      if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag))
-        throw preconditionFailed()
-      const { body } = document
-      const tag = await repository.update(ref, found, body)
-      if (tag !== undefined) return { id: ref.id, tag, body }
-    }
-  }
+  ): Promise<StoredDocument> =>
+    locks.run(ref, async (hasWaited) => {
+      for (let begun = hasWaited ? undefined : ahead; ; begun = undefined) {
+        const found = await (begun?.stored ?? repository.read(ref))
+        if (found === undefined && conditions.match === undefined) throw notFound(ref)
+        const document = await next(found)
+        const checking = validate(ref, document, begun?.schema)
+        if (checking !== undefined) await checking
+        if (found === undefined) throw preconditionFailed()
+        if (!matches(conditions, found.tag) || !matchesNone(conditions, found.tag))
+          throw preconditionFailed()
+        const { body } = document
+        const tag = await repository.update(ref, found, body)
+        if (tag !== undefined) return { id: ref.id, tag, body }
+      }
+    })
 
   /** Stores a new document; returns undefined if one with its id exists. */
   async function insert(

@@ -1,0 +1,52 @@
+import { Failure } from '../failure.ts'
+import { Semaphore } from '../storage/concurrency/semaphore.ts'
+import type { DocumentRef } from '../storage/document-ref.ts'
+import { quoteId } from './document.ts'
+
+/** Maximum time that a change waits for other changes of its document, ms. */
+const MAX_WAIT = 5_000
+
+/**
+ * Makes the changes of a document that a node handles run one after another. A change that reads the
+ * document and then writes it would otherwise have to repeat both for each concurrent change that
+ * is faster.
+ */
+export class DocumentLocks {
+  readonly #maxWait: number
+  /** A lock for each document that is being changed. */
+  readonly #locks = new Map<string, Semaphore>()
+
+  constructor(maxWait = MAX_WAIT) {
+    this.#maxWait = maxWait
+  }
+
+  /**
+   * Runs a change after those that began before it. `hasWaited`: the document may have changed
+   * since the call.
+   *
+   * @throws Failure `busy` if the others take too long.
+   */
+  async run<T>(
+    { database, collection, id }: DocumentRef,
+    change: (hasWaited: boolean) => Promise<T>,
+  ): Promise<T> {
+    const key = `${database}/${collection}/${id}`
+    const lock = this.#locks.get(key) ?? new Semaphore(1)
+    this.#locks.set(key, lock)
+    const entering = lock.enter(() => AbortSignal.timeout(this.#maxWait))
+    await entering?.catch(() => {
+      throw busy(id)
+    })
+    try {
+      return await change(entering !== undefined)
+    } finally {
+      lock.leave()
+      if (lock.held === 0) this.#locks.delete(key)
+    }
+  }
+}
+
+const busy = (id: string) =>
+  new Failure('busy', `Too many changes of the document ${quoteId(id)} are waiting. Try again.`, {
+    headers: { 'Retry-After': '1' },
+  })
