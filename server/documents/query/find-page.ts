@@ -1,5 +1,6 @@
 import { PAGE } from '../../contract/document.ts'
-import { createSharedTurn, type NextTurn } from '../../storage/concurrency/turns.ts'
+import { TurnShare } from '../../storage/concurrency/turn-share.ts'
+import type { NextTurn } from '../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
@@ -53,7 +54,7 @@ export type FindPage = (
 export function createFindPage(deps: FindPageDeps): FindPage {
   const { repository, readyIndexes, nextTurn, scans } = deps
   const { indexes: reader } = repository
-  const sharedTurn = createSharedTurn(nextTurn)
+  const share = new TurnShare()
 
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
@@ -143,7 +144,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     async function readListed(ids: readonly string[]): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
-      await sharedTurn()
+      await share.enter()
       return scans.runIndexed(bounds.signal(), (step) =>
         readByIds(deps, where, ids, query, { reserve, step }),
       )
@@ -154,7 +155,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       const { reserve } = bounds
       await bounds.permission
       // Before documents are in memory: while it waits, its client may disconnect.
-      await sharedTurn()
+      await share.enter()
       const signal = bounds.signal()
       try {
         const found =

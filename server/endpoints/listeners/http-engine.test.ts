@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { SHARE } from '../../storage/concurrency/turn-share.ts'
 import { Traffic } from '../traffic/traffic.ts'
 import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
 import {
@@ -57,6 +58,7 @@ const untilClosed = (socket: Socket) =>
 const statuses = (responses: string) => responses.match(/(?<=^HTTP\/1\.1 )\d+/gm)
 
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+const last = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'
 const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
 const malformed = 'malformed\r\n\r\n'
@@ -146,6 +148,62 @@ describe('createHttpEngine', () => {
     await expect.poll(() => events.length).toBe(4)
     const byKind = events.map((event) => event.split(' ')[0])
     expect(byKind).toEqual(['request', 'request', 'response', 'response'])
+  })
+
+  it.each([
+    ['data', '/articles', '/_api/health'],
+    ['data', '/articles', '/healthz/live'],
+    ['data', '/articles', '/_api/session'],
+    ['data', '/articles', '/_console/'],
+    ['administration', '/_api/openapi.json', '/_api/health'],
+    ['administration', '/_api/openapi.json', '/articles'],
+  ])('requests for %s that arrive together do not delay others: %s, %s', async (_, path, other) => {
+    const engine = createHttpEngine()
+    let time = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    open.push(() => clock.mockRestore())
+    const handled: string[] = []
+    engine.onRequest((request, response) => {
+      time += SHARE
+      handled.push(request.url ?? '')
+      response.end()
+    })
+    const port = await serve(engine, createOwner())
+    const connected = [path, path, path, other].map(async (each) => {
+      const socket = connect(port, '127.0.0.1')
+      open.push(() => socket.destroy())
+      await once(socket, 'connect')
+      return () => socket.write(`GET ${each} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    })
+    const requests = await Promise.all(connected)
+    await expect.poll(() => open.length).toBe(11)
+    for (const request of requests) request()
+    await expect.poll(() => handled).toEqual([path, other, path, path])
+  })
+
+  it('handles no request whose client disconnects while it waits', async () => {
+    const engine = createHttpEngine()
+    let time = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    open.push(() => clock.mockRestore())
+    const handled: string[] = []
+    let disconnect = () => {}
+    engine.onRequest((request, response) => {
+      time += SHARE
+      handled.push(request.url ?? '')
+      if (handled.length === 1) disconnect()
+      response.end()
+    })
+    const server = createServer((socket) => {
+      engine.serve(socket, createOwner())
+      disconnect = () => socket.destroy()
+    })
+    const port = await listen(server, engine)
+    const socket = connect(port, '127.0.0.1', () => socket.write(get.repeat(3)))
+    await untilClosed(socket)
+    const next = connect(port, '127.0.0.1', () => next.write(last))
+    await untilClosed(next)
+    expect(handled).toEqual(['/', '/last'])
   })
 
   it.each([

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import { BODY_PROGRESS } from '../../contract/request-body.ts'
 import { systemCode } from '../../failure.ts'
+import { TurnShare } from '../../storage/concurrency/turn-share.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './connections/body-progress.ts'
 import { printClientError } from './connections/client-error.ts'
@@ -76,6 +77,12 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
 const isSafe = (method: string | undefined) =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
+/** Matches the paths of health checks, which are never delayed. */
+const HEALTH = /^\/(?:_api\/health|healthz)(?:[/?]|$)/
+
+/** Matches the paths of administration: the console, its API and signing in. */
+const ADMINISTRATION = /^\/_(?:api|console|oauth2|idp)\//
+
 const CONNECTION = Symbol('connection')
 const OWNER = Symbol('owner')
 const BEGUN = Symbol('begun')
@@ -137,6 +144,17 @@ export function createHttpEngine<D extends ConnectionOwner>(
     return owner
   }
 
+  const administration = new TurnShare()
+  const data = new TurnShare()
+  /**
+   * Returns the share of the event loop in which a request is handled; undefined if it is not
+   * limited (docs/decisions/0035-shares-of-the-event-loop.md).
+   */
+  function shareOf({ url = '' }: IncomingMessage): TurnShare | undefined {
+    if (HEALTH.test(url)) return undefined
+    return ADMINISTRATION.test(url) ? administration : data
+  }
+
   return {
     onRequest(handle) {
       http.on('request', (request, response: Timed) => {
@@ -147,8 +165,14 @@ export function createHttpEngine<D extends ConnectionOwner>(
         // The event fires once; `once` would only add a wrapper.
         response.on('close', finished)
         connection?.begin(response, ownerOf(request).closing)
-        if (connection === undefined) handle(request, response)
-        else connection.enter(isSafe(request.method), () => handle(request, response))
+        const run = () => {
+          // A client may disconnect while its request waits.
+          if (!request.socket.destroyed) handle(request, response)
+        }
+        const share = shareOf(request)
+        const begin = share === undefined ? run : () => share.run(run)
+        if (connection === undefined) begin()
+        else connection.enter(isSafe(request.method), begin)
       })
     },
     ownerOf,

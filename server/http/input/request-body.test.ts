@@ -5,8 +5,9 @@ import { PassThrough } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type Context, Hono } from 'hono'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BODY_STALLED } from '../../contract/request-body.ts'
+import { SHARE } from '../../storage/concurrency/turn-share.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
 import { ARRAY_BYTES, bodyBudget, formBudget } from './body-budget.ts'
@@ -20,10 +21,10 @@ app.onError((error, c) => renderFailure(toFailure(error), c))
 const NO_SOCKET = {} as AppEnv['Bindings']
 
 /** Sends a request whose body the test writes. */
-function send(path = '/', headers: Record<string, string> = {}) {
+function send(path = '/', headers: Record<string, string> = {}, to: Hono<AppEnv> = app) {
   const incoming = new PassThrough()
   const response = Promise.resolve(
-    app.request(path, { method: 'POST', headers }, { incoming } as unknown as AppEnv['Bindings']),
+    to.request(path, { method: 'POST', headers }, { incoming } as unknown as AppEnv['Bindings']),
   )
   return { incoming, response }
 }
@@ -36,6 +37,30 @@ describe('readBody', () => {
     expect(await (await response).text()).toBe('1234567890')
     const whole = await app.request('/', { method: 'POST', body: '1234567890' }, NO_SOCKET)
     expect(await whole.text()).toBe('1234567890')
+  })
+
+  it('bodies that end together after their heads are handled in several turns', async () => {
+    let [time, turn] = [performance.now(), 0]
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    let counting = setImmediate(function count() {
+      turn++
+      counting = setImmediate(count)
+    })
+    const turns = new Set<number>()
+    const counter = new Hono<AppEnv>().post('/', async (c) => {
+      const body = await readBody(c, 10)
+      time += SHARE
+      turns.add(turn)
+      return c.body(Buffer.from(body).toString())
+    })
+    const sent = [1, 2, 3].map(() => send('/', {}, counter))
+    await new Promise(setImmediate)
+    for (const { incoming } of sent) incoming.end('12345')
+    const responses = await Promise.all(sent.map(({ response }) => response))
+    clearImmediate(counting)
+    clock.mockRestore()
+    for (const response of responses) expect(await response.text()).toBe('12345')
+    expect(turns.size).toBe(3)
   })
 
   it('keeps none of many small chunks', async () => {

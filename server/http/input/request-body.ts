@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import { CollectedBytes } from '../../collected-bytes.ts'
 import { BODY_PROGRESS, BODY_STALLED } from '../../contract/request-body.ts'
 import { Failure } from '../../failure.ts'
+import { TurnShare } from '../../storage/concurrency/turn-share.ts'
 import type { AppEnv } from '../env.ts'
 import { bodyBudget, formBudget } from './body-budget.ts'
 import { gunzip } from './gunzip.ts'
@@ -42,9 +43,16 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const arrival = arrivalOf(c)
   const body = await collectBody(c, maxBytes, budget)
-  if (isLate(arrival)) await c.get('authorizeAgain')?.(c)
+  if (isLate(arrival)) {
+    // What is done with a body can take milliseconds, and many bodies may end in one turn.
+    await lateBodies.enter()
+    await c.get('authorizeAgain')?.(c)
+  }
   return body
 }
+
+/** The share of the event loop for requests whose bodies arrived after their heads. */
+const lateBodies = new TurnShare()
 
 /** When a body began to be read: the turn of the event loop; undefined if the body was complete. */
 type Arrival = object | undefined

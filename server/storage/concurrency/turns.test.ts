@@ -1,6 +1,6 @@
 import { setImmediate as nextImmediate } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createSharedTurn, createTurns } from './turns.ts'
+import { createTurns } from './turns.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -40,19 +40,4 @@ test.each([
   ended.abort()
   expect(passed() - begun).toBeGreaterThanOrEqual(turns)
   expect(passed() - begun).toBeLessThanOrEqual(turns + 2)
-})
-
-test('callers share a turn for 5 ms, and the others wait for their own', async () => {
-  let time = 0
-  vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const nextTurn = vi.fn(async () => {})
-  const sharedTurn = createSharedTurn(nextTurn)
-  expect(sharedTurn()).toBeUndefined()
-  time += 4
-  expect(sharedTurn()).toBeUndefined()
-  time += 1
-  expect(sharedTurn()).toBeInstanceOf(Promise)
-  expect(nextTurn).toHaveBeenCalledTimes(1)
-  await nextImmediate()
-  expect(sharedTurn()).toBeUndefined()
 })

@@ -27,28 +27,3 @@ export function createTurns(): NextTurn {
     return granted
   }
 }
-
-/**
- * Returns undefined while there is time left in the current turn of the event loop for work like
- * that of the caller, and otherwise waits as {@link NextTurn}.
- */
-export type SharedTurn = () => Promise<void> | undefined
-
-/** Time that callers have in one turn together, ms. */
-const SHARED = 5
-
-/**
- * Creates a {@link SharedTurn}, for work that is short, but that many requests may begin in one
- * turn.
- */
-export function createSharedTurn(nextTurn: NextTurn): SharedTurn {
-  let begun: number | undefined
-  return () => {
-    if (begun !== undefined) return performance.now() - begun < SHARED ? undefined : nextTurn()
-    begun = performance.now()
-    setImmediate(() => {
-      begun = undefined
-    })
-    return undefined
-  }
-}

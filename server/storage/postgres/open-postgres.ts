@@ -4,6 +4,7 @@ import { ConnectionLimits } from '../availability/connection-limits.ts'
 import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
 import type { UntilAvailable } from '../availability/until-available.ts'
 import { InFlight } from '../concurrency/in-flight.ts'
+import { TurnShare } from '../concurrency/turn-share.ts'
 import type { Engine, NotificationTopic, StoreRole } from '../engine.ts'
 import { Lookups } from './batch/lookups.ts'
 import { RoundTripPace } from './batch/pace.ts'
@@ -77,8 +78,9 @@ export async function openPostgres(
     onFailure: (failure) => writeFailed(failure),
   })
   const pace = new RoundTripPace()
-  const lookups = new Lookups(guarded.executeAll, pace)
-  const rowChanges = new RowChanges(guarded.execute, pace)
+  const share = new TurnShare()
+  const lookups = new Lookups(guarded.executeAll, pace, share)
+  const rowChanges = new RowChanges(guarded.execute, pace, share)
   return {
     name: 'postgres',
     dialect: createPostgresDialect(guarded),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { SHARE } from '../../concurrency/turn-share.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
 const LIMITS: BatchLimits = {
@@ -59,6 +60,33 @@ describe('Batcher', () => {
     first.resolve()
     expect(await Promise.all([...early, ...late])).toEqual([14, 14, 14, 14])
     expect(batches).toEqual([[7], [7]])
+  })
+
+  it.each([
+    ['different items', undefined],
+    ['equal items', 'key'],
+  ])('what callers do with their results is divided over several turns: %s', async (_, key) => {
+    let [time, turn] = [0, 0]
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    let counting = setImmediate(function count() {
+      turn++
+      counting = setImmediate(count)
+    })
+    const turns = new Set<number>()
+    const { batcher, batches } = doubling()
+    const use = async (result: Promise<number>) => {
+      await result
+      time += SHARE
+      turns.add(turn)
+    }
+    try {
+      await Promise.all([1, 1, 1].map((item) => use(batcher.add(item, 1, 1, key))))
+    } finally {
+      clearImmediate(counting)
+      clock.mockRestore()
+    }
+    expect(batches).toEqual([key === undefined ? [1, 1, 1] : [1]])
+    expect(turns.size).toBe(3)
   })
 
   it('runs the items together that arrive during a batch and in the turn in which it ends', async () => {

@@ -1,4 +1,5 @@
 import { Failure } from '../../../failure.ts'
+import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { Pace } from './pace.ts'
 
 export interface BatchLimits {
@@ -30,9 +31,11 @@ interface Entry<Item, Result> {
   readonly rows: number
   readonly bytes: number
   readonly since: number
-  readonly resolve: (result: Result) => void
-  readonly reject: (error: unknown) => void
+  /** Those who await the result. */
+  readonly callers: Caller<Result>[]
 }
+
+type Caller<Result> = Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'>
 
 /**
  * Collects the items of a turn of the event loop and runs them together. While the maximum number
@@ -44,9 +47,10 @@ export class Batcher<Item, Result> {
   readonly #limits: BatchLimits
   readonly #pace: Pace
   readonly #schedule: (begin: () => void) => void
+  readonly #share: TurnShare
   #waiting: Entry<Item, Result>[] = []
-  /** The results of waiting items, by their keys. */
-  readonly #results = new Map<string, Promise<Result>>()
+  /** The callers of waiting items, by the keys of the items. */
+  readonly #callers = new Map<string, Caller<Result>[]>()
   #waitingRows = 0
   #waitingBytes = 0
   #inFlight = 0
@@ -59,6 +63,7 @@ export class Batcher<Item, Result> {
   /**
    * @param mayBeRowError returns whether an error of a batch may be caused by one of its items.
    * Such a batch is divided until the error concerns a single item.
+   * @param share of the event loop, for what the callers do with their results.
    * @param schedule runs a function at the end of the turn of the event loop.
    */
   constructor(
@@ -66,11 +71,13 @@ export class Batcher<Item, Result> {
     pace: Pace,
     run: RunBatch<Item, Result>,
     mayBeRowError: (error: unknown) => boolean,
+    share = new TurnShare(),
     schedule: (begin: () => void) => void = setImmediate,
   ) {
     this.#limits = limits
     this.#pace = pace
     this.#schedule = schedule
+    this.#share = share
     this.#run = run
     this.#mayBeRowError = mayBeRowError
   }
@@ -91,8 +98,8 @@ export class Batcher<Item, Result> {
    * {@link close}.
    */
   add(item: Item, bytes: number, rows = 1, key?: string): Promise<Result> {
-    const equal = key === undefined ? undefined : this.#results.get(key)
-    if (equal !== undefined) return equal
+    const equal = key === undefined ? undefined : this.#callers.get(key)
+    if (equal !== undefined) return addCaller(equal)
     if (this.#closed !== undefined) {
       return Promise.reject(new Failure('unavailable', 'The database is closed.'))
     }
@@ -100,15 +107,14 @@ export class Batcher<Item, Result> {
     if (this.#waiting.length >= waiting || this.#waitingBytes + bytes > waitingBytes) {
       return Promise.reject(overloaded())
     }
-    const result = new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ item, key, rows, bytes, since: performance.now(), resolve, reject })
-    })
-    if (key !== undefined) this.#results.set(key, result)
+    const callers: Caller<Result>[] = []
+    this.#waiting.push({ item, key, rows, bytes, since: performance.now(), callers })
+    if (key !== undefined) this.#callers.set(key, callers)
     this.#waitingRows += rows
     this.#waitingBytes += bytes
     if (this.#expiry === undefined) this.#expireIn(this.#limits.wait)
     if (this.#timer === undefined || this.#isFull()) this.#scheduleBegin()
-    return result
+    return addCaller(callers)
   }
 
   /** Rejects new items, and resolves when all others are settled. */
@@ -181,7 +187,9 @@ export class Batcher<Item, Result> {
 
   #rejectLate(): void {
     const oldest = performance.now() - this.#limits.wait
-    for (const { reject } of this.#take(({ since }) => since < oldest)) reject(overloaded())
+    for (const { callers } of this.#take(({ since }) => since < oldest)) {
+      this.#fail(callers, overloaded())
+    }
   }
 
   /** Removes the first waiting items, as long as they satisfy a condition, and returns them. */
@@ -189,7 +197,7 @@ export class Batcher<Item, Result> {
     const end = this.#waiting.findIndex((entry, at) => !isTaken(entry, at))
     const taken = this.#waiting.splice(0, end === -1 ? Infinity : end)
     for (const { key, rows, bytes } of taken) {
-      if (key !== undefined) this.#results.delete(key)
+      if (key !== undefined) this.#callers.delete(key)
       this.#waitingRows -= rows
       this.#waitingBytes -= bytes
     }
@@ -208,10 +216,12 @@ export class Batcher<Item, Result> {
         errors,
       )
       this.#pace.record(performance.now() - begun)
-      for (let at = 0; at < batch.length; at++) batch[at]?.resolve(results[at] as Result)
+      for (const [at, { callers }] of batch.entries()) {
+        for (const { resolve } of callers) this.#share.run(() => resolve(results[at] as Result))
+      }
     } catch (error) {
       if (batch.length === 1 || !this.#mayBeRowError(error)) {
-        for (const { reject } of batch) reject(error)
+        for (const { callers } of batch) this.#fail(callers, error)
         return
       }
       const half = batch.length >> 1
@@ -220,6 +230,15 @@ export class Batcher<Item, Result> {
       await this.#settle(batch.slice(half), all)
     }
   }
+
+  #fail(callers: readonly Caller<Result>[], error: unknown): void {
+    for (const { reject } of callers) this.#share.run(() => reject(error))
+  }
+}
+
+/** Returns the promise of a new caller. */
+function addCaller<Result>(callers: Caller<Result>[]): Promise<Result> {
+  return new Promise((resolve, reject) => callers.push({ resolve, reject }))
 }
 
 const overloaded = () => new Failure('unavailable', 'The database is overloaded. Try again.')

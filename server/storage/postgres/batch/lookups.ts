@@ -1,6 +1,7 @@
 import type { QueryResult } from 'kysely'
 import type { QueryArrayResult } from 'pg'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
+import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { Engine } from '../../engine.ts'
 import type { ExecuteAll, PreparedStatement } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
@@ -42,12 +43,19 @@ type Row = Record<string, unknown>
 export class Lookups {
   readonly #executeAll: ExecuteAll
   readonly #pace: Pace
+  readonly #share: TurnShare
   readonly #shared: Batcher<Lookup, LookupResult>
   readonly #batchers: Batcher<Lookup, LookupResult>[] = []
 
-  constructor(executeAll: ExecuteAll, pace: Pace = new RoundTripPace()) {
+  /** @param share of the event loop, for what the callers do with their results. */
+  constructor(
+    executeAll: ExecuteAll,
+    pace: Pace = new RoundTripPace(),
+    share: TurnShare = new TurnShare(),
+  ) {
     this.#executeAll = executeAll
     this.#pace = pace
+    this.#share = share
     this.#shared = this.#createBatcher(LIMITS)
   }
 
@@ -79,7 +87,7 @@ export class Lookups {
 
   #createBatcher(limits: BatchLimits): Batcher<Lookup, LookupResult> {
     const run = (items: readonly Lookup[]) => lookUp(this.#executeAll, items)
-    const batcher = new Batcher(limits, this.#pace, run, mayBeRowError)
+    const batcher = new Batcher(limits, this.#pace, run, mayBeRowError, this.#share)
     this.#batchers.push(batcher)
     return batcher
   }

@@ -1,4 +1,5 @@
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
+import { TurnShare } from '../../concurrency/turn-share.ts'
 import { type ChangeRow, RowLocked, type RowStatement } from '../../engine.ts'
 import type { Execute } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
@@ -35,11 +36,18 @@ const UNIQUE_VIOLATION = '23505'
 export class RowChanges {
   readonly #execute: Execute
   readonly #pace: Pace
+  readonly #share: TurnShare
   readonly #batchers: Batcher<readonly string[], boolean>[] = []
 
-  constructor(execute: Execute, pace: Pace = new RoundTripPace()) {
+  /** @param share of the event loop, for what the callers do with their results. */
+  constructor(
+    execute: Execute,
+    pace: Pace = new RoundTripPace(),
+    share: TurnShare = new TurnShare(),
+  ) {
     this.#execute = execute
     this.#pace = pace
+    this.#share = share
   }
 
   /** Number of changes whose statement was not sent yet. */
@@ -79,6 +87,7 @@ export class RowChanges {
         }
       },
       mayBeRowError,
+      this.#share,
     )
     this.#batchers.push(batcher)
     return (...values) => {

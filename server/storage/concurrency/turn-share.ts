@@ -1,0 +1,52 @@
+import { nextTick } from 'node:process'
+
+/** Time that the work of a {@link TurnShare} has in a turn of the event loop, ms. */
+export const SHARE = 5
+
+/**
+ * A share of each turn of the event loop, for short pieces of work of which many may begin in one
+ * turn. They run one after another. Once they have taken {@link SHARE}, the others wait for later
+ * turns, in the order of their arrival, and the event loop handles other events in between.
+ */
+export class TurnShare {
+  readonly #waiting: (() => void)[] = []
+  #isRunning = false
+  /** When the first work of the current turn began; undefined before it. */
+  #begun: number | undefined
+
+  /** Runs a piece of work with the microtasks that it begins, at once if possible. */
+  run(work: () => void): void {
+    if (this.#isRunning || this.#waiting.length > 0 || !this.#hasTime()) this.#waiting.push(work)
+    else this.#begin(work)
+  }
+
+  /** Resolves when it is the caller's turn to run. */
+  enter(): Promise<void> {
+    return new Promise((resolve) => this.run(resolve))
+  }
+
+  #begin(work: () => void): void {
+    this.#isRunning = true
+    // Runs after the microtasks, even if the work throws.
+    queueMicrotask(() => nextTick(() => this.#end()))
+    work()
+  }
+
+  #end(): void {
+    this.#isRunning = false
+    if (this.#waiting.length === 0 || !this.#hasTime()) return
+    this.#begin(this.#waiting.shift() as () => void)
+  }
+
+  #hasTime(): boolean {
+    if (this.#begun !== undefined) return performance.now() - this.#begun < SHARE
+    this.#begun = performance.now()
+    setImmediate(() => this.#endTurn())
+    return true
+  }
+
+  #endTurn(): void {
+    this.#begun = undefined
+    this.#end()
+  }
+}
