@@ -377,7 +377,7 @@ test('A save that is rejected after its form was closed is reported, and the for
   held.resolve()
   const bar = page.getByRole('region', { name: 'Failed change' })
   await expect(bar.getByRole('alert')).toHaveText(
-    'Document d00 was not saved. Someone else changed it.',
+    'Document d00 of blog/articles was not saved. Someone else changed it.',
   )
   await bar.getByRole('button', { name: 'Try again' }).click()
   await expect(bar).toBeHidden()
@@ -387,6 +387,47 @@ test('A save that is rejected after its form was closed is reported, and the for
   await form.getByRole('button', { name: 'Keep mine' }).click()
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Document d00')).toContainText('"title": "Mine"')
+})
+
+test('Failed saves of documents with the same id in two collections are reported separately', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 503 PUT .*\/d1$/)
+  await makeBlog(gatehouse)
+  const collections = ['articles', 'drafts']
+  for (const collection of collections) {
+    await gatehouse.post(`/_db/blog/${collection}`, { id: 'd1' })
+  }
+  await gatehouse.signIn(page, '/_console/documents/blog')
+  const held = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route(/\/_db\/blog\/[a-z]+\/d1$/, async (route) => {
+    if (route.request().method() !== 'PUT') return route.continue()
+    sent += 1
+    await held.promise
+    await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
+  })
+  const form = dialogOf(page, 'Edit document d1')
+  for (const collection of collections) {
+    await page.getByLabel('Collection', { exact: true }).selectOption(collection)
+    await page.getByRole('link', { name: 'd1', exact: true }).click()
+    await page.getByRole('button', { name: 'Edit document' }).click()
+    await editorOf(page).fill(`{ "id": "d1", "title": "${collection}" }`)
+    const before = sent
+    await page.keyboard.press('Control+Enter')
+    await expect.poll(() => sent).toBe(before + 1)
+    await form.getByRole('button', { name: 'Cancel' }).click()
+    await expect(form).toBeHidden()
+    await page.keyboard.press('Escape')
+  }
+  held.resolve()
+  const bars = page.getByRole('region', { name: 'Failed change' })
+  await expect(bars.getByRole('alert')).toHaveText([
+    'Document d1 of blog/articles was not saved. Out of service.',
+    'Document d1 of blog/drafts was not saved. Out of service.',
+  ])
 })
 
 test('The input of an index that is created after its form was closed is not restored', async ({

@@ -20,7 +20,7 @@ import { useSaveSchema } from './mutations/save-schema.ts'
 import { schemaQuery } from './queries.ts'
 import { ReadResult } from './read-result.tsx'
 import classes from './schema-page.module.css'
-import type { CollectionRef } from './use-documents-location.ts'
+import { type CollectionRef, formatCollection } from './use-documents-location.ts'
 import { schemaText, useJsonForm } from './use-json-form.ts'
 
 /** Initial text for a collection without a schema. */
@@ -79,7 +79,7 @@ function SchemaForm({
 }) {
   const queryClient = useQueryClient()
   const form = useJsonForm({
-    draft: `schema of ${collectionRef.database}/${collectionRef.collection}`,
+    draft: `schema of ${formatCollection(collectionRef)}`,
     initialValues: {
       text: schema === null ? INITIAL_TEXT : formatJson(schema.json),
       etag: schema?.etag ?? '',

@@ -12,6 +12,10 @@ export interface CollectionRef {
   readonly collection: string
 }
 
+/** Returns the name that distinguishes a collection from those of other databases: `blog/articles`. */
+export const formatCollection = ({ database, collection }: CollectionRef) =>
+  `${database}/${collection}`
+
 // Ids are arbitrary text such as "../a", which proxies and browsers would rewrite in a path, so
 // they are in the URL search.
 

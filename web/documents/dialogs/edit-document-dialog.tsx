@@ -8,7 +8,11 @@ import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
 import { useSaveDocument } from '../mutations/save-document.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import {
+  type CollectionRef,
+  formatCollection,
+  useDocumentsLocation,
+} from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { DocumentConflict } from './document-conflict.tsx'
 
@@ -27,7 +31,7 @@ export function EditDocumentDialog({
   const { showStored, close } = useDocumentsLocation()
   // The draft includes the ETag it started from, to detect changes made before it was restored.
   const form = useJsonForm({
-    draft: `document ${id} of ${collectionRef.database}/${collectionRef.collection}`,
+    draft: `document ${id} of ${formatCollection(collectionRef)}`,
     initialValues: { text: formatJson(document.json), etag: document.etag },
     schema: z.object({ text: documentText }),
   })

@@ -15,6 +15,7 @@ import { parseField } from '../model/field-path.ts'
 import { nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { documentsQuery } from '../queries.ts'
+import { formatCollection } from '../use-documents-location.ts'
 import classes from './create-index-dialog.module.css'
 import { useIndexesLocation } from './use-indexes-location.ts'
 
@@ -55,7 +56,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   useQuery(documentsQuery(collectionRef, {}))
   const suggestions = useFilterSuggestions(collectionRef)
   const form = useDraftForm<IndexDraft>({
-    draft: `index of ${collectionRef.database}/${collectionRef.collection}`,
+    draft: `index of ${formatCollection(collectionRef)}`,
     initialValues: { name: '', fields: [{ field: '', order: '' }], unique: false },
     schema,
   })

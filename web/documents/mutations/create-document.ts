@@ -2,7 +2,7 @@ import { useReportedMutation } from '../../shared/reports/use-reported-mutation.
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient, JSON_TYPE, readStoredDocument } from '../document-client.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 
 interface NewDocument {
   readonly collectionRef: CollectionRef
@@ -26,8 +26,8 @@ export function useCreateDocument({ onCreated }: { onCreated: () => void }) {
   const changes = useDocumentChanges()
   return useReportedMutation({
     mutationFn: createDocument,
-    change: ({ collectionRef: { collection } }) => ({
-      what: `The new document of ${collection}`,
+    change: ({ collectionRef }) => ({
+      what: `The new document of ${formatCollection(collectionRef)}`,
       done: 'created',
     }),
     onSuccess: (document, { collectionRef }) => {

@@ -4,7 +4,7 @@ import { useReportedMutation } from '../../shared/reports/use-reported-mutation.
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 
 interface NewIndex {
   readonly name: string
@@ -34,7 +34,10 @@ export function useCreateIndex(
   const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: (index: NewIndex) => createIndex(collectionRef, index),
-    change: ({ name }) => ({ what: `The index ${name}`, done: 'created' }),
+    change: ({ name }) => ({
+      what: `The index ${name} of ${formatCollection(collectionRef)}`,
+      done: 'created',
+    }),
     onSuccess: (_, { name }) => {
       announce(`The index ${name} is being built.`)
       onCreated?.()

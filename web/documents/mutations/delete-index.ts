@@ -4,7 +4,7 @@ import { useReportedMutation } from '../../shared/reports/use-reported-mutation.
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 
 function deleteIndex(collectionRef: CollectionRef, name: string): Promise<void> {
   const { param, indexes } = collectionClient(collectionRef)
@@ -23,7 +23,10 @@ export function useDeleteIndex(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: (name: string) => deleteIndex(collectionRef, name),
-    change: (name) => ({ what: `The index ${name}`, done: 'deleted' }),
+    change: (name) => ({
+      what: `The index ${name} of ${formatCollection(collectionRef)}`,
+      done: 'deleted',
+    }),
     onSuccess: (_, name) => {
       announce(`The index ${name} was deleted.`)
       return queryClient.invalidateQueries(indexesQuery(collectionRef))

@@ -5,7 +5,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
 import { schemaQuery } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
 
 /** @throws ConflictError if the schema was changed. */
@@ -27,7 +27,10 @@ export function useRemoveSchema(
   const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: (etag: string) => removeSchema(collectionRef, etag),
-    change: () => ({ what: `The schema of ${collectionRef.collection}`, done: 'removed' }),
+    change: () => ({
+      what: `The schema of ${formatCollection(collectionRef)}`,
+      done: 'removed',
+    }),
     onSuccess: () => {
       announce(`The schema of ${collectionRef.collection} was removed.`)
       queryClient.setQueryData(schemaQuery(collectionRef).queryKey, null)

@@ -9,7 +9,7 @@ import {
 import { readDocument } from '../document-requests.ts'
 import { sameDocument } from '../editor/document-text.ts'
 import { useDocumentChanges } from '../use-document-changes.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
 
 interface DocumentSave {
@@ -59,7 +59,10 @@ export function useSaveDocument(
   const changes = useDocumentChanges()
   return useReportedMutation({
     mutationFn: (save: DocumentSave) => saveDocument(collectionRef, save),
-    change: ({ id }) => ({ what: `Document ${id}`, done: 'saved' }),
+    change: ({ id }) => ({
+      what: `Document ${id} of ${formatCollection(collectionRef)}`,
+      done: 'saved',
+    }),
     onSuccess: (document) => {
       announce(`Document ${document.id} was saved.`)
       changes.stored(collectionRef, document)

@@ -4,7 +4,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient, JSON_TYPE, readStoredJson } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
 import { schemaQuery } from '../queries.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
 
 interface SchemaSave {
@@ -32,7 +32,10 @@ export function useSaveSchema(collectionRef: CollectionRef, { onSaved }: { onSav
   const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: (save: SchemaSave) => saveSchema(collectionRef, save),
-    change: () => ({ what: `The schema of ${collectionRef.collection}`, done: 'saved' }),
+    change: () => ({
+      what: `The schema of ${formatCollection(collectionRef)}`,
+      done: 'saved',
+    }),
     onSuccess: (saved) => {
       announce(`The schema of ${collectionRef.collection} was saved.`)
       queryClient.setQueryData(schemaQuery(collectionRef).queryKey, saved)

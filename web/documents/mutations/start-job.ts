@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { watchJob } from '../dialogs/watch-job.ts'
-import type { CollectionRef } from '../use-documents-location.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 
 interface JobOptions<T> {
   /** What the job does: "deletes documents". */
@@ -18,19 +18,19 @@ interface JobOptions<T> {
  * closed before the response.
  */
 export function useStartJob<T>(
-  { database, collection }: CollectionRef,
+  collectionRef: CollectionRef,
   { does, start, onStarted }: JobOptions<T>,
 ) {
   const queryClient = useQueryClient()
   return useReportedMutation({
     change: (): RequestedChange => ({
-      what: `The job that ${does} of ${collection}`,
+      what: `The job that ${does} of ${formatCollection(collectionRef)}`,
       done: 'started',
     }),
     mutationFn: start,
     onSuccess: (job) => {
       onStarted?.()
-      watchJob(queryClient, database, job)
+      watchJob(queryClient, collectionRef.database, job)
     },
   })
 }

@@ -10,7 +10,7 @@ import { JsonField } from '../editor/json-field.tsx'
 import { compareDocuments } from '../model/compare-documents.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { useStartJob } from '../mutations/start-job.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { formatCollection, useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { patchEach, patchMatching } from './change-selected.ts'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
@@ -34,7 +34,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const read = isAll ? new Set([...ids].slice(0, EXAMPLES)) : ids
   const query = useQuery(selectedQuery(collectionRef, read))
   const form = useJsonForm({
-    draft: `changes of ${collectionRef.database}/${collectionRef.collection}`,
+    draft: `changes of ${formatCollection(collectionRef)}`,
     initialValues: { text: NEW_DOCUMENT },
     schema: z.object({ text: documentText }),
   })

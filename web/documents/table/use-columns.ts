@@ -3,7 +3,11 @@ import { useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import { type FieldColumn, formatColumns, initialColumns, parseColumns } from '../model/columns.ts'
 import { documentsQuery } from '../queries.ts'
-import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import {
+  type CollectionRef,
+  formatCollection,
+  useDocumentsLocation,
+} from '../use-documents-location.ts'
 
 /**
  * Returns the columns of a collection and functions that change them. They are those of the URL,
@@ -49,8 +53,8 @@ export function useColumns(collectionRef: CollectionRef, documents: readonly Doc
   }
 }
 
-const keyOf = ({ database, collection }: CollectionRef) =>
-  `gatehouse-columns ${database}/${collection}`
+const keyOf = (collectionRef: CollectionRef) =>
+  `gatehouse-columns ${formatCollection(collectionRef)}`
 
 function read(collectionRef: CollectionRef): string | undefined {
   try {
