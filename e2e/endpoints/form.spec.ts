@@ -434,6 +434,45 @@ test('An endpoint that is rejected after its form was closed is reported on ever
   await expect(bar).toBeHidden()
 })
 
+test('A mapping conflict that is found after the form was closed is reported on every page', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 POST .*\/_api\/endpoint/)
+  const address = await endpoint(gatehouse, 'blog', 'shop')
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  const form = mappingForm(page, address)
+  await page.getByRole('button', { name: 'Remove blog' }).click()
+  // Escape would close the tooltip of the button that is now at this place.
+  await page.mouse.move(0, 0)
+  const released = Promise.withResolvers<void>()
+  await page.route(/\/_api\/(endpoint|listener)(\?|$)/, async (route) => {
+    if (route.request().method() === 'GET') await released.promise
+    await route.continue()
+  })
+  await gatehouse.post(API, { endpoint: address, databases: ['news'] })
+  const rejected = page.waitForResponse((response) => response.status() === 412)
+  await page.keyboard.press('Control+Enter')
+  await rejected
+  await page.keyboard.press('Escape')
+  await expect(form).toBeHidden()
+  await page.getByRole('link', { name: 'Activity', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
+  released.resolve()
+  const bar = page.getByRole('region', { name: 'Failed change' })
+  await expect(bar.getByRole('alert')).toHaveText(
+    `The mapping of ${address} was not saved. Someone else changed it.`,
+  )
+  await bar.getByRole('button', { name: 'Try again' }).click()
+  await expect(bar).toBeHidden()
+  await form.getByRole('button', { name: 'Keep mine' }).click()
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toBeHidden()
+  expect(await stored(gatehouse, address)).toEqual(['shop'])
+})
+
 sessionTest(
   'An edit continues after the session ends and the person signs in again',
   async ({ page, gatehouse, browserErrors }) => {

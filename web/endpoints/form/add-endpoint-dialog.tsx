@@ -5,6 +5,7 @@ import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { postEndpoint } from '../endpoint-requests.ts'
 import { toFieldErrors } from '../model/field-errors.ts'
 import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
@@ -69,12 +70,14 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
     form.change(withAddressSplit(draft))
     form.submit((valid) => {
       const address = canonicalAddress(valid)
+      const databases = draftMapping(valid)
       void save(
         {
           change: { what: `Endpoint ${address}`, done: 'added' },
           address,
-          databases: draftMapping(valid),
-          onlyNew: true,
+          databases,
+          send: () =>
+            postEndpoint({ endpoint: address, databases: [...databases] }, { onlyNew: true }),
         },
         {
           onSuccess: () => {

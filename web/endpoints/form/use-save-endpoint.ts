@@ -5,18 +5,19 @@ import { sessionQuery } from '../../app/queries.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useFailureReporter } from '../../shared/reports/use-failure-reporter.ts'
 import { usePresence } from '../../shared/session/person.ts'
-import { type Precondition, postEndpoint, readEndpoint } from '../endpoint-requests.ts'
+import { readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { type SaveStage, saveInSteps } from './save-steps.ts'
 import { validateSession } from './validate-session.ts'
 
-/** An endpoint to save, with the precondition of the change. */
-export interface EndpointSave extends Precondition {
+export interface EndpointSave {
   /** Describes the save in the report of a failure. */
   readonly change: RequestedChange
   readonly address: string
   readonly databases: readonly string[]
+  /** Sends the change. */
+  readonly send: () => Promise<void>
 }
 
 /** Delays between attempts, ms; the last one repeats. */
@@ -44,12 +45,8 @@ export function useSaveEndpoint(close: () => void) {
     }
   }, [])
 
-  const closeIfOpen = () => {
-    // Another form may be open by now.
-    if (isOpen.current) close()
-  }
   const save = async (
-    { change, address, databases, ...condition }: EndpointSave,
+    { change, address, databases, send }: EndpointSave,
     callbacks: {
       prepare?: (() => Promise<void>) | undefined
       onSuccess: () => void
@@ -60,7 +57,6 @@ export function useSaveEndpoint(close: () => void) {
     const controller = new AbortController()
     cancel.current = () => controller.abort()
     const onFailure = report(change)
-    const record = { endpoint: address, databases: [...databases] }
     try {
       await saveInSteps({
         check: async () => {
@@ -71,11 +67,11 @@ export function useSaveEndpoint(close: () => void) {
         },
         send: () => {
           cancel.current = undefined
-          return postEndpoint(record, condition)
+          return send()
         },
         wasApplied: async () => {
           const found = await readEndpoint(address)
-          return found !== undefined && sameMapping(found.databases, record.databases)
+          return found !== undefined && sameMapping(found.databases, databases)
         },
         pause: (tries) => pause(RETRY_DELAYS_MS[tries] ?? RETRY_DELAYS_MS[3], controller.signal),
         signal: controller.signal,
@@ -85,7 +81,8 @@ export function useSaveEndpoint(close: () => void) {
       })
       await refetchEndpoints(queryClient, [address])
       callbacks.onSuccess()
-      closeIfOpen()
+      // Another form may be open by now.
+      if (isOpen.current) close()
     } catch (error) {
       if (isSignedOut(error as Error)) queryClient.setQueryData(sessionQuery.queryKey, null)
       if (controller.signal.aborted) return
@@ -98,7 +95,6 @@ export function useSaveEndpoint(close: () => void) {
   return {
     stage,
     save,
-    closeIfOpen,
     /** Cancels a save that has not been sent. A save that was sent continues. */
     stopWaiting: () => {
       if (stage !== 'waiting') return
