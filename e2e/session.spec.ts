@@ -32,6 +32,26 @@ test('The console requires a sign-in, which returns to the requested page', asyn
   await expect(rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`)).toBeVisible()
 })
 
+test('The sign-in page follows changes of the theme', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto('/_console/')
+  await expect(page).toHaveTitle('Sign in · Gatehouse')
+  const html = page.locator('html')
+  await expect(html).toHaveCSS('color-scheme', 'light')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expect(html).toHaveCSS('color-scheme', 'dark')
+
+  // The console in another tab stores the theme that is chosen there.
+  const other = await page.context().newPage()
+  await other.goto('/_console/favicon.svg')
+  const choose = (theme: string) =>
+    other.evaluate((value) => localStorage.setItem('gatehouse-theme', value), theme)
+  await choose('light')
+  await expect(html).toHaveCSS('color-scheme', 'light')
+  await choose('auto')
+  await expect(html).toHaveCSS('color-scheme', 'dark')
+})
+
 test('A wrong key is rejected with an explanation, and the right one is accepted', async ({
   page,
   gatehouse,
