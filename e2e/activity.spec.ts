@@ -27,12 +27,15 @@ test('The activity page shows who made a change and the state before it', async 
     .filter({ hasText: endpoint })
   await expect(row).toContainText('local:operator')
   await expect(row).toContainText('by token')
+  const heads = page.getByRole('table', { name: 'Activity' }).getByRole('columnheader')
+  await expect(heads).toHaveText(['What', 'Target', 'Who', 'Client address', 'When'])
 
   await row.getByRole('button', { name: /before and after$/ }).click()
   const sides = page.getByRole('table', { name: 'Before and after' })
   await expect(sides.getByRole('row').filter({ hasText: 'databases' })).toContainText(
     /\["blog"\]\s*\["blog", "shop"\]/,
   )
+  await expect(page.getByText('Client address 127.0.0.1', { exact: true })).toBeVisible()
   await expect(page).toHaveURL(/open=\d+/)
   await page.goBack()
   await expect(sides).toBeHidden()

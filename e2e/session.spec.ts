@@ -286,6 +286,7 @@ test('Open sessions are listed, and the others can be ended', async ({
   const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
   await expect(sessions).toHaveCount(3)
   await expect(sessions.filter({ hasText: 'This session' })).toHaveCount(1)
+  await expect(sessions.first()).toContainText('Client address')
   await page.getByRole('button', { name: /^End the session of/ }).click()
   await expect(sessions).toHaveCount(2)
   await expect(there.getByText('You were signed out because this session was ended.')).toBeVisible()

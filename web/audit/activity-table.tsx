@@ -52,7 +52,7 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
       ),
     },
     {
-      head: 'From',
+      head: 'Client address',
       width: 144,
       wideOnly: true,
       cell: ({ address }) => <span className="mono">{address ?? '–'}</span>,

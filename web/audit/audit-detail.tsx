@@ -57,15 +57,12 @@ export function AuditDetail({ row }: { row: AuditRow }) {
       <p className={classes.facts}>
         <span>Row {row.seq}</span>
         <span>{exactTime(Date.parse(row.at))}</span>
-        <span>
-          by {byWords[row.by]}
-          {row.address !== null && (
-            <>
-              {' from '}
-              <span className="mono">{row.address}</span>
-            </>
-          )}
-        </span>
+        <span>by {byWords[row.by]}</span>
+        {row.address !== null && (
+          <span>
+            Client address <span className="mono">{row.address}</span>
+          </span>
+        )}
         <span className={`mono ${classes.hash}`} data-tip="The hash of this row in the chain">
           {row.hash}
         </span>

@@ -49,7 +49,7 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
       ),
     },
     {
-      head: 'From',
+      head: 'Client address',
       width: 152,
       cell: ({ address }) => <span className="mono">{address ?? 'this machine'}</span>,
     },
