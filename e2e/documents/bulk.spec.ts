@@ -87,12 +87,6 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await page.getByRole('checkbox', { name: 'Select all documents of this page' }).check()
   await bar.getByRole('button', { name: 'Select all documents' }).click()
   await expect(bar).toContainText('All documents are selected')
-  // On a phone, the buttons stay side by side.
-  await page.setViewportSize({ width: 390, height: 844 })
-  const yOf = async (name: string) =>
-    Math.round((await bar.getByRole('button', { name }).boundingBox())?.y ?? Number.NaN)
-  expect(await yOf('Delete')).toBe(await yOf('Edit'))
-  await page.setViewportSize({ width: 1440, height: 900 })
   await bar.getByRole('button', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
   const matching = dialogOf(page, 'Edit documents of articles')
@@ -119,6 +113,40 @@ test('On a phone, all documents of the page are selected at once', async ({ page
   const xOf = async (name: string) =>
     (await page.getByRole('checkbox', { name }).boundingBox())?.x ?? Number.NaN
   expect(await xOf('Select d0')).toBeCloseTo(await xOf('Select all documents of this page'), 0)
+})
+
+test('On a phone, the actions for selected documents are in one line and a menu', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 60 }, (_, at) => ({ id: `d${at}` })),
+  )
+  await page.setViewportSize({ width: 375, height: 812 })
+  await gatehouse.signIn(page, ARTICLES)
+  const bar = page.getByRole('region', { name: 'Selected documents' })
+  await page.getByRole('checkbox', { name: 'Select d1', exact: true }).check()
+  await expect(bar).toContainText('1 selected')
+  const more = bar.getByRole('button', { name: 'More actions' })
+  const middleOf = async (button: Locator) => {
+    const { y, height } = (await button.boundingBox()) ?? { y: Number.NaN, height: 0 }
+    return y + height / 2
+  }
+  for (const name of ['Clear selection', 'Edit', 'Delete']) {
+    expect(await middleOf(bar.getByRole('button', { name }))).toBeCloseTo(await middleOf(more), 0)
+  }
+  await more.press('Enter')
+  const all = page.getByRole('menuitem', { name: 'Select all documents' })
+  await expect(all).toBeFocused()
+  await expect(all).toBeInViewport({ ratio: 1 })
+  await expectAccessibleInBothThemes(page)
+  await page.keyboard.press('Enter')
+  await expect(bar).toContainText('All documents are selected')
+  // The menu has no other action and is gone.
+  await expect(bar).toBeFocused()
+  await bar.getByRole('button', { name: 'Clear selection' }).click()
+  await expect(bar).toBeHidden()
 })
 
 test('On a phone, the primary action is beside the title, and the others are below', async ({

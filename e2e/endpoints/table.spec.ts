@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
@@ -392,4 +392,27 @@ test('Addresses are readable at every width of the table', async ({ page, gateho
     const cut = () => start.evaluate((text) => text.scrollWidth - text.clientWidth)
     await expect.poll(cut, `${width} px`).toBe(0)
   }
+})
+
+test('On a phone, the actions for selected endpoints are in one line and a menu', async ({
+  page,
+  gatehouse,
+}) => {
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
+  await page.setViewportSize({ width: 375, height: 812 })
+  await gatehouse.signIn(page, consolePath)
+  await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
+  await expect(chosen).toContainText('1 selected')
+  const remove = chosen.getByRole('button', { name: 'Remove endpoints' })
+  const height = async (each: Locator) => (await each.boundingBox())?.height
+  expect(await height(chosen)).toBe(await height(remove))
+  await chosen.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Add a database' }).click()
+  const form = page.getByRole('dialog', { name: 'Add a database to 1 endpoint' })
+  await form.getByRole('combobox', { name: 'Database' }).fill('news')
+  await form.getByRole('button', { name: 'Add database' }).click()
+  await expect(form).toBeHidden()
+  await expect(page.getByRole('listitem').filter({ hasText: address })).toContainText('+1')
 })

@@ -18,7 +18,7 @@ import { fieldsOf } from './model/field-path.ts'
 import { formatSort, parseSort, toggleSort } from './model/sort.ts'
 import { documentsQuery, loadedPages } from './queries.ts'
 import { QueryFailure } from './query-failure.tsx'
-import { SelectionBar } from './selection/selection-bar.tsx'
+import { DocumentSelectionBar } from './selection/document-selection-bar.tsx'
 import { useSelectedIds } from './selection/use-selected-ids.ts'
 import { ColumnsMenu } from './table/columns-menu.tsx'
 import { DocumentTable } from './table/document-table.tsx'
@@ -142,7 +142,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         </QueryResult>
       )}
       {isFilter(list.filter) && (
-        <SelectionBar
+        <DocumentSelectionBar
           collectionRef={collectionRef}
           selection={selection}
           hasMore={

@@ -21,10 +21,10 @@ import { activeRow, revealRow } from './model/reveal-row.ts'
 import { EndpointCounts } from './table/endpoint-counts.tsx'
 import { EndpointFilterField } from './table/endpoint-filter-field.tsx'
 import { EndpointList } from './table/endpoint-list.tsx'
+import { EndpointSelectionBar } from './table/endpoint-selection-bar.tsx'
 import { EndpointTable } from './table/endpoint-table.tsx'
 import { NoEndpoint } from './table/no-endpoint.tsx'
 import { PendingUpdates } from './table/pending-updates.tsx'
-import { SelectionBar } from './table/selection-bar.tsx'
 import foot from './table/table-foot.module.css'
 import { useDisplayedRows } from './table/use-displayed-rows.ts'
 import { useSelection } from './table/use-selection.ts'
@@ -153,7 +153,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       )}
       <div className={foot.foot}>
         {selected.size > 0 && (
-          <SelectionBar
+          <EndpointSelectionBar
             count={selected.size}
             hidden={selection.hidden}
             onBulk={(action) => {

@@ -2,7 +2,7 @@ import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { isAdminAccess } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { serves } from '../model/mapping.ts'
-import type { BulkAction } from '../table/selection-bar.tsx'
+import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
 
 export interface BulkTask {
   readonly row: EndpointRow

@@ -1,4 +1,3 @@
-import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -8,6 +7,7 @@ import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { useFilterText } from '../../shared/ui/form/use-filter-text.ts'
 import { PageHead } from '../../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
+import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
 import { EndpointLinks } from '../endpoint-links.tsx'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { matchesFilter, parseFilter } from '../model/list/endpoint-filter.ts'
@@ -54,7 +54,7 @@ export function MapPage() {
 function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   const [text, filter] = useFilterText('/endpoints/map')
   const { data: databases } = useQuery(databasesQuery)
-  const narrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const phone = usePhoneScreen()
   const [open, setOpen] = useState<string>()
   const graph = useMemo(() => {
     const parsed = parseFilter(text)
@@ -63,8 +63,8 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   }, [rows, databases, text])
   const tooMany = graph.lines.length > MAX_LINES
   const picture = useMemo(
-    () => (tooMany || narrow ? undefined : orderGraph(graph)),
-    [graph, tooMany, narrow],
+    () => (tooMany || phone ? undefined : orderGraph(graph)),
+    [graph, tooMany, phone],
   )
   const show = (id: string) => {
     setOpen(id)
@@ -79,7 +79,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
       {graph.groups.length === 0 && (
         <NoEndpoint text={text} hidden={rows.length} onClear={() => filter('')} />
       )}
-      {tooMany && !narrow && (
+      {tooMany && !phone && (
         <p className={classes.many}>
           The map has {formatCount(graph.lines.length)} lines, too many to draw. Filter to{' '}
           {MAX_LINES} or fewer. The tables below are complete.

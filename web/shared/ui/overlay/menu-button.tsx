@@ -9,11 +9,13 @@ export interface MenuButtonProps {
   readonly icon?: ReactNode
   /** Width of the menu in pixels. Default: 208. */
   readonly width?: number
+  /** Where the menu opens, unless the space is too small. Default: `bottom-start`. */
+  readonly position?: 'bottom-start' | 'top-end'
 }
 
 /** Button that opens a menu. Its children are the items. */
 export function MenuButton(props: PropsWithChildren<MenuButtonProps>) {
-  const { label, icon, width = 208, children } = props
+  const { label, icon, width = 208, position = 'bottom-start', children } = props
   const [isOpen, setIsOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   useEscape(
@@ -30,7 +32,7 @@ export function MenuButton(props: PropsWithChildren<MenuButtonProps>) {
       opened={isOpen}
       onChange={setIsOpen}
       closeOnEscape={false}
-      position="bottom-start"
+      position={position}
       offset={4}
       width={width}
       // Inside the landmark of the button.

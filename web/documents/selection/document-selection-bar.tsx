@@ -1,12 +1,12 @@
-import { Button } from '@mantine/core'
 import { lazy } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
-import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
+import { IconPencil, IconTrash } from '../../shared/ui/icon/icons.tsx'
+import { SelectionBar } from '../../shared/ui/table/selection-bar.tsx'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import classes from './document-selection-bar.module.css'
 import { useShowChange } from './last-change.tsx'
-import classes from './selection-bar.module.css'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 const DeleteSelected = lazy(async () => ({
@@ -16,7 +16,7 @@ const EditSelected = lazy(async () => ({
   default: (await import('./edit-selected-dialog.tsx')).EditSelectedDialog,
 }))
 
-export interface SelectionBarProps {
+export interface DocumentSelectionBarProps {
   readonly collectionRef: CollectionRef
   readonly selection: DocumentSelection
   /** Whether there are documents on other pages. */
@@ -27,46 +27,39 @@ export interface SelectionBarProps {
 }
 
 /** Shows the number of selected documents, with buttons to edit and delete them. */
-export function SelectionBar(props: SelectionBarProps) {
+export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { collectionRef, selection, hasMore, onChoose, onChooseAll, onClear } = props
   const { search, bulk, close } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
   const show = useShowChange()
-  const { ids, isAll, isFull } = selection
+  const { ids, isAll } = selection
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
   return (
     <>
       {mayChange && isSome && (
-        <section
-          aria-label="Selected documents"
+        <SelectionBar
+          label="Selected documents"
           className={classes.bar}
-          data-selection-bar=""
-          tabIndex={-1}
-        >
-          <span role="status" className={classes.count}>
-            {isAll
-              ? `All ${search.filter === undefined ? 'documents' : 'that match'} are selected`
-              : `${formatCount(ids.size)} selected`}
-            {isFull && ', the maximum'}
-          </span>
-          {!isAll && hasMore && (
-            <Button ref={keepFocus} variant="subtle" onClick={onChooseAll}>
-              {search.filter === undefined ? 'Select all documents' : 'Select all that match'}
-            </Button>
-          )}
-          <div className={classes.actions}>
-            <Button variant="default" onClick={() => bulk('edit')}>
-              Edit
-            </Button>
-            <Button variant="default" onClick={() => bulk('delete')}>
-              Delete
-            </Button>
-            <Button ref={keepFocus} variant="subtle" onClick={onClear}>
-              Clear selection
-            </Button>
-          </div>
-        </section>
+          status={formatStatus(selection, search.filter !== undefined)}
+          actions={[
+            ...(!isAll && hasMore
+              ? [
+                  {
+                    label:
+                      search.filter === undefined
+                        ? 'Select all documents'
+                        : 'Select all that match',
+                    variant: 'subtle' as const,
+                    onClick: onChooseAll,
+                  },
+                ]
+              : []),
+            { label: 'Edit', icon: <IconPencil />, onClick: () => bulk('edit') },
+            { label: 'Delete', icon: <IconTrash />, onClick: () => bulk('delete') },
+          ]}
+          onClear={onClear}
+        />
       )}
       {mayChange && isSome && search.bulk !== undefined && (
         <LazyBoundary>
@@ -84,4 +77,9 @@ export function SelectionBar(props: SelectionBarProps) {
       )}
     </>
   )
+}
+
+function formatStatus({ ids, isAll, isFull }: DocumentSelection, isFiltered: boolean): string {
+  if (isAll) return `All ${isFiltered ? 'that match' : 'documents'} are selected`
+  return `${formatCount(ids.size)} selected${isFull ? ', the maximum' : ''}`
 }
