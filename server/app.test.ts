@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it, test } from 'vitest'
 import { createApp } from './app.ts'
 import { createRecorder } from './audit/record.ts'
 import { createTokenByCommand } from './cli/commands/token-create.ts'
+import { COLLECTION_NAME_RULE } from './contract/document.ts'
 import { Failure } from './failure.ts'
 import type { ListenerContext } from './http/env.ts'
 import { actionOf } from './http/guards/audit-change.ts'
@@ -36,6 +37,29 @@ describe('failures', () => {
     expect(response.status).toBe(404)
     expect(response.headers.get('Content-Type')).toBe('application/json')
     expect(await response.json()).toEqual({ id: 'not_found', message: 'There is no such path.' })
+  })
+
+  it('name the rule of collection names, for a path with another name', async () => {
+    const failureOf = async (path: string) => {
+      const response = await request(path)
+      return [response.status, (await response.json()) as { message: string }] as const
+    }
+    for (const path of ['/Items', '/Items/1', '/_index/Items/by-a', '/_schema/Items', '/It%65ms']) {
+      const message = `"Items" is not a valid collection name. ${COLLECTION_NAME_RULE}`
+      expect(await failureOf(path)).toEqual([404, { id: 'not_found', message }])
+    }
+    for (const path of [
+      '/items/',
+      '/Items/',
+      '/Items/1/2',
+      '/_indexes/Items',
+      '/_schema/items/1',
+    ]) {
+      expect(await failureOf(path)).toEqual([
+        404,
+        { id: 'not_found', message: 'There is no such path.' },
+      ])
+    }
   })
 
   it('are an escaped page with the same status for a browser navigation', async () => {

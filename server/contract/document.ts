@@ -3,6 +3,10 @@ import * as z from 'zod/mini'
 /** The pattern of collection names; see {@link isCollectionName} for reserved names. */
 const COLLECTION_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
+/** The rule of {@link COLLECTION_NAME}, as a message. */
+export const COLLECTION_NAME_RULE =
+  'A collection name begins with a lowercase letter and has up to 64 lowercase letters, digits, “_” and “-”.'
+
 /** Paths that monitoring tools and GraphQL clients request; they are never collections. */
 export const RESERVED_NAMES: readonly string[] = ['graphql', 'healthz', 'metrics']
 

@@ -27,6 +27,7 @@ import { searchParameters } from '../http/input/search-parameters.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
+import { notCollectionName } from '../http/output/no-route.ts'
 import { partsBody } from '../http/output/parts-body.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
 import type { BeginImport } from '../jobs/import-job.ts'
@@ -99,11 +100,7 @@ export function documentRoutes({
   idOf,
   ...exports
 }: DocumentRoutesDeps) {
-  const collectionOf = (c: Context<AppEnv>) => {
-    const collection = pathParam(c, 'collection')
-    if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
-    return { database: idOf(c.get('database')), collection }
-  }
+  const collectionOf = createCollectionOf(idOf)
   const refOf = (c: Context<AppEnv>): DocumentRef => {
     requireNoParameters(c)
     return { ...collectionOf(c), id: pathParam(c, 'id') }
@@ -301,6 +298,20 @@ async function readDocuments(c: Context<AppEnv>): Promise<CreateBody> {
   }
   return readCreateBody(bodyChunks(c, BULK_BYTES))
 }
+
+/**
+ * Returns a function that returns the collection which the path of a request names.
+ *
+ * @param idOf returns the id of an existing database.
+ * @throws Failure `not-found`
+ */
+export const createCollectionOf =
+  (idOf: (database: string) => string) =>
+  (c: Context<AppEnv>): CollectionRef => {
+    const collection = pathParam(c, 'collection')
+    if (!isCollectionName(collection)) throw notCollectionName(collection)
+    return { database: idOf(c.get('database')), collection }
+  }
 
 /** Returns the content type of a response, in the version that the request accepts. */
 export const contentType = (c: RequestView): string =>

@@ -232,17 +232,31 @@ forEachContractNode((fixture) => {
     )
 
     it('reserves names that monitoring tools request', async () => {
-      for (const path of ['/metrics', '/graphql', '/healthz']) {
-        expect([path, (await by('POST', path, {})).status]).toEqual([
-          path,
-          path === '/healthz' ? 405 : 404,
-        ])
+      for (const name of ['metrics', 'graphql']) {
+        for (const path of [`/${name}`, `/${name}/1`, `/_index/${name}`, `/_schema/${name}`]) {
+          const { status, json } = await by('GET', path)
+          const message = `"${name}" is reserved and cannot be the name of a collection.`
+          expect([path, status, json]).toEqual([path, 404, { id: 'not_found', message }])
+        }
       }
+      expect((await by('POST', '/healthz', {})).status).toBe(405)
       expect((await sendRequest(fixture.node.port, 'GET', '/_db/blog/healthz')).json).toMatchObject(
         {
           ready: true,
         },
       )
+    })
+
+    it('names the rule of collection names for a name that is too long', async () => {
+      const name = 'a'.repeat(65)
+      for (const path of [`/${name}`, `/${name}/1`, `/_index/${name}`, `/_schema/${name}`]) {
+        const { status, json } = await by('GET', path)
+        expect([path, status, json.message]).toEqual([
+          path,
+          404,
+          expect.stringMatching(/is not a valid collection name\. .* up to 64 /),
+        ])
+      }
     })
 
     it('keeps documents out of shared caches', async () => {

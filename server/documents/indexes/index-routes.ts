@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono'
-import { COLLECTION_PARAMETER, isCollectionName } from '../../contract/document.ts'
+import { COLLECTION_PARAMETER } from '../../contract/document.ts'
 import { indexInput } from '../../contract/document-index.ts'
-import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
@@ -10,9 +9,8 @@ import { jsonBody } from '../../http/input/json-body.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
 import { requireNoConditions } from '../entity-tag.ts'
-import { conditionsOf } from '../routes.ts'
+import { conditionsOf, createCollectionOf } from '../routes.ts'
 import { collectionIndexes, documentIndexOperations } from './describe-routes.ts'
 import type { Indexes } from './indexes.ts'
 
@@ -31,11 +29,7 @@ const BODY = 16 * 1024
 
 /** Returns the routes of `/_index/<collection>`, the indexes of a collection, in every database. */
 export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesDeps) {
-  const whereOf = (c: Context<AppEnv>): CollectionRef => {
-    const collection = pathParam(c, 'collection')
-    if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
-    return { database: idOf(c.get('database')), collection }
-  }
+  const collectionOf = createCollectionOf(idOf)
   const nameOf = (c: Context<AppEnv>) => pathParam(c, 'name')
   const targetOf = (c: Context<AppEnv>) =>
     [c.get('database'), c.req.param('collection'), c.req.param('name')].join('/')
@@ -46,7 +40,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
   })
   return new Hono<AppEnv>()
     .get(PATH, described(collectionIndexes.get, requireRole('viewer')), async (c) =>
-      c.json(await indexes.list(whereOf(c)), 200),
+      c.json(await indexes.list(collectionOf(c)), 200),
     )
     .put(
       `${PATH}/:name`,
@@ -56,7 +50,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
       async (c) => {
         requireNoConditions(conditionsOf(c), 'indexes')
         const input = c.req.valid('json')
-        const { created, index } = await indexes.put(whereOf(c), nameOf(c), input, recordOf(c))
+        const { created, index } = await indexes.put(collectionOf(c), nameOf(c), input, recordOf(c))
         return c.json(index, created ? 201 : 200)
       },
     )
@@ -66,7 +60,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
       described(documentIndexOperations.delete, requireRole('operator')),
       async (c) => {
         requireNoConditions(conditionsOf(c), 'indexes')
-        const deleted = await indexes.delete(whereOf(c), nameOf(c), recordOf(c))
+        const deleted = await indexes.delete(collectionOf(c), nameOf(c), recordOf(c))
         return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json(deleted, 200)
       },
     )

@@ -1,19 +1,16 @@
 import { type Context, Hono } from 'hono'
-import { COLLECTION_PARAMETER, isCollectionName } from '../../contract/document.ts'
+import { COLLECTION_PARAMETER } from '../../contract/document.ts'
 import { SCHEMA_BYTES } from '../../contract/schema.ts'
-import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
-import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
 import { schema } from '../describe-routes.ts'
 import { matchesNone } from '../entity-tag.ts'
-import { conditionsOf, contentType } from '../routes.ts'
+import { conditionsOf, contentType, createCollectionOf } from '../routes.ts'
 import type { StoredSchema } from './schema-repository.ts'
 import type { Schemas } from './schemas.ts'
 
@@ -32,11 +29,7 @@ const PATH = `/${COLLECTION_PARAMETER}` as const
  * database.
  */
 export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoutesDeps) {
-  const whereOf = (c: Context<AppEnv>): CollectionRef => {
-    const collection = pathParam(c, 'collection')
-    if (!isCollectionName(collection)) throw new Failure('not-found', 'There is no such path.')
-    return { database: idOf(c.get('database')), collection }
-  }
+  const collectionOf = createCollectionOf(idOf)
   const targetOf = (c: Context<AppEnv>) => `${c.get('database')}/${c.req.param('collection')}`
   const recordOf = (c: Context<AppEnv>): OnTargetRecord => ({
     record,
@@ -47,7 +40,7 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
     .get(PATH, described(schema.get, requireRole('viewer')), async (c) => {
       const type = contentType(c)
       const conditions = conditionsOf(c)
-      const found = await schemas.read(whereOf(c), conditions)
+      const found = await schemas.read(collectionOf(c), conditions)
       if (!matchesNone(conditions, found.tag)) return c.body(null, 304, { ETag: `"${found.tag}"` })
       return schemaResponse(c, found, type)
     })
@@ -58,7 +51,7 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
       async (c) => {
         const type = contentType(c)
         const text = await textBody(c, SCHEMA_BYTES)
-        const stored = await schemas.put(whereOf(c), text, conditionsOf(c), recordOf(c))
+        const stored = await schemas.put(collectionOf(c), text, conditionsOf(c), recordOf(c))
         return schemaResponse(c, stored, type, stored.created ? 201 : 200)
       },
     )
@@ -68,7 +61,7 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
       described(schema.delete, requireRole('operator')),
       async (c) => {
         const type = contentType(c)
-        const deleted = await schemas.delete(whereOf(c), conditionsOf(c), recordOf(c))
+        const deleted = await schemas.delete(collectionOf(c), conditionsOf(c), recordOf(c))
         if (!prefersMinimal(c)) return schemaResponse(c, deleted, type)
         return c.body(null, 204, MINIMAL)
       },

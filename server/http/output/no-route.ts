@@ -1,5 +1,7 @@
 import type { Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
+import { tryDecode } from 'hono/utils/url'
+import { COLLECTION_NAME_RULE, isCollectionName, RESERVED_NAMES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 
@@ -16,11 +18,32 @@ export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failur
       // Middleware is registered for all methods, a handler for one.
       .some(([[, route]]) => route.method !== METHOD_NAME_ALL),
   )
-  if (allowed.length === 0) return new Failure('not-found', 'There is no such path.')
+  if (allowed.length === 0) return noPath(path)
   if (allowed[0] === 'GET') allowed.splice(1, 0, 'HEAD')
   return new Failure(
     'method-not-allowed',
     `${method} is not supported here. Use ${allowed.join(', ')}.`,
     { headers: { Allow: allowed.join(', ') } },
+  )
+}
+
+/** Matches the paths of collections, and of their documents, indexes and schemas. */
+const COLLECTION_PATH = /^\/(?:_(?:index|schema)\/)?([^/_][^/]*)(?:\/[^/]+)?$/
+
+function noPath(path: string): Failure {
+  const [, name] = COLLECTION_PATH.exec(path) ?? []
+  if (name !== undefined && !isCollectionName(name))
+    return notCollectionName(tryDecode(name, decodeURIComponent))
+  return new Failure('not-found', 'There is no such path.')
+}
+
+/** Returns the failure of a path with a name that no collection can have. */
+export function notCollectionName(name: string): Failure {
+  const shown = JSON.stringify(name.slice(0, 64))
+  return new Failure(
+    'not-found',
+    RESERVED_NAMES.includes(name)
+      ? `${shown} is reserved and cannot be the name of a collection.`
+      : `${shown} is not a valid collection name. ${COLLECTION_NAME_RULE}`,
   )
 }
