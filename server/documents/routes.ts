@@ -195,7 +195,9 @@ export function documentRoutes({
         const created = await documents.createAt(refOf(c), text, ahead?.schema)
         return documentResponse(created, 201, type, { Location: requestedPath(c) })
       }
-      const replaced = await documents.replace(refOf(c), text, conditions, ahead)
+      const replaced = await documents
+        .replace(refOf(c), text, conditions, ahead)
+        .catch(withCreateAdvice)
       return documentResponse(replaced, 200, type)
     })
     .patch(`${PATH}/:id`, described(document.patch, toChange), async (c) => {
@@ -282,6 +284,15 @@ function requireNoParameters(c: Context<AppEnv>): void {
   throw badParameter(
     name,
     `A request for one document has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
+  )
+}
+
+/** Adds to the failure of a `PUT` of an absent document how to create it. */
+function withCreateAdvice(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'not-found') throw error
+  throw new Failure(
+    'not-found',
+    `${error.message} PUT with the header If-None-Match: * creates it.`,
   )
 }
 

@@ -32,7 +32,13 @@ forEachContractNode(({ by, created }) => {
       expect(response.status).toBe(200)
       expect(response.json).toEqual({ id, title: 'Two' })
       expect((await by('GET', `/articles/${id}`)).json).toEqual({ id, title: 'Two' })
-      expect((await by('PUT', '/articles/absent', { title: 'x' })).status).toBe(404)
+      const absent = await by('PUT', '/articles/absent', { title: 'x' })
+      expect(absent.status).toBe(404)
+      expect(absent.json).toEqual({
+        id: 'not_found',
+        message:
+          'There is no document "absent" in articles. PUT with the header If-None-Match: * creates it.',
+      })
     })
 
     it('PATCH /articles/<id> merges: 200 with the object; 404 if absent', async () => {
