@@ -110,6 +110,20 @@ forEachEngineNode((start) => {
     expect(await all('/c')).toEqual([])
   })
 
+  test.each([
+    ['application/ndjson', 'application/x-ndjson'],
+    ['application/jsonl; charset=utf-8', 'application/x-ndjson'],
+    ['application/x-jsonlines', 'application/x-ndjson'],
+    ['text/x-ndjson', 'application/x-ndjson'],
+    ['application/csv', 'text/csv'],
+    ['text/comma-separated-values', 'text/csv'],
+  ])('POST with %s gets 415, which names %s', async (type, supported) => {
+    const { status, json } = await send('/c', type, '{"id":"a"}\n')
+    expect([status, json]).toMatchObject([415, { id: 'unsupported_media_type' }])
+    expect(json.field).toBe('Content-Type')
+    expect(json.message).toContain(`send Content-Type: ${supported}.`)
+  })
+
   test.each<[string, string, string, Record<string, string>, number]>([
     ['POST', '/gzip', '{"id":"a"}\n'.repeat(9), { 'Content-Type': 'application/x-ndjson' }, 200],
     ['POST', '/gzip', '{"id":"b"}', {}, 201],

@@ -63,10 +63,24 @@ export function importHandler(deps: ImportHandlerDeps) {
 /** Matches the media types of imports, without parameters or in UTF-8. */
 const TYPE = /^(application\/x-ndjson|text\/csv)\s*(?:;(.*))?$/i
 
-/** @throws Failure `unsupported-media-type` for another charset. */
-function formatOf(type: string | undefined): ImportFormat | undefined {
-  const [, name, parameters] = TYPE.exec(type ?? '') ?? []
-  if (name === undefined) return undefined
+/** Matches other names of these formats. They would be rejected as types other than JSON. */
+const OTHER_NAME =
+  /^(?:application|text)\/(?:x-)?(?:(ndjson|jsonl|json-?lines)|csv|comma-separated-values)\s*(?:;|$)/i
+
+/** @throws Failure `unsupported-media-type` for another charset, or another name of a format. */
+function formatOf(type = ''): ImportFormat | undefined {
+  const [, name, parameters] = TYPE.exec(type) ?? []
+  if (name === undefined) {
+    const [other, ndjson] = OTHER_NAME.exec(type) ?? []
+    if (other === undefined) return undefined
+    throw new Failure(
+      'unsupported-media-type',
+      ndjson === undefined
+        ? 'To import CSV, send Content-Type: text/csv.'
+        : 'To import NDJSON, send Content-Type: application/x-ndjson.',
+      { field: 'Content-Type' },
+    )
+  }
   const [, charset = 'utf-8'] = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters ?? '') ?? []
   if (!/^utf-?8$/i.test(charset)) {
     throw new Failure('unsupported-media-type', 'The body must be UTF-8.', {
