@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { getRequestListener, HttpBindings } from '@hono/node-server'
+import { Failure, toErrorBody } from '../failure.ts'
 import type { AppEnv, ListenerContext } from './env.ts'
 
 /** The request handler of an application (`Hono.fetch`). */
@@ -10,6 +11,9 @@ type Fetch = (request: Request, bindings: AppEnv['Bindings']) => Response | Prom
  * configured.
  */
 const NO_HOST = 'none.invalid'
+
+/** The failure of a request whose target has no URL, such as that of `OPTIONS *`. */
+const MALFORMED = new Failure('bad-parameter', 'The URL or the Host header is not valid.')
 
 /**
  * Returns a request listener for Node that passes each request to an application, together with the
@@ -29,7 +33,13 @@ export function nodeHandler(
         const { incoming, outgoing } = bindings as HttpBindings
         return fetch(request, { incoming, outgoing, listener: contextOf(incoming) })
       },
-      { hostname: NO_HOST },
+      {
+        hostname: NO_HOST,
+        errorHandler: (error) =>
+          error instanceof adapter.RequestError
+            ? Response.json(toErrorBody(MALFORMED), { status: 400 })
+            : new Response(null, { status: 500 }),
+      },
     )
   }
   return (request, response) => {

@@ -220,6 +220,13 @@ describe('a malformed request', () => {
       { id: 'bad_request', message: expect.stringContaining('must be percent-encoded') },
     ],
     ['another version', 'GET /articles HTTP/9.9', 400, { id: 'bad_request' }],
+    [
+      'an asterisk',
+      'OPTIONS * HTTP/1.1',
+      400,
+      { id: 'bad_request', message: 'The URL or the Host header is not valid.' },
+    ],
+    ['a target without a slash', 'GET articles HTTP/1.1', 400, { id: 'bad_request' }],
   ])('%s gets an error body: %s', async (_, line, status, body) => {
     const { text } = await exchange(`${line}\r\n${host}\r\n`)
     expect(statuses(text)).toEqual([status])
