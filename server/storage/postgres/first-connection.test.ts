@@ -101,6 +101,45 @@ test('rejects a server whose certificate is not trusted', async () => {
   })
 })
 
+/** Starts a server that responds to the beginning of a TLS handshake. Returns its database URL. */
+async function respondToHandshake(response: Buffer): Promise<string> {
+  const address = await serve((socket) => {
+    socket.once('data', () => {
+      socket.write('S')
+      socket.once('data', () => socket.end(response))
+    })
+  })
+  return `postgres://u@${address}/d?sslmode=verify-full`
+}
+
+/** Returns a fatal alert (RFC 8446 §6). */
+const alert = (description: number) => Buffer.from([21, 3, 3, 0, 2, 2, description])
+
+test.each([
+  ['handshake failure', alert(40)],
+  ['bad certificate', alert(42)],
+  ['certificate expired', alert(45)],
+  ['unknown ca', alert(48)],
+  ['protocol version', alert(70)],
+  ['certificate required', alert(116)],
+  ['wrong version number', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+])('fails because of the TLS error %s', async (reason, response) => {
+  expect(await start(await respondToHandshake(response))).toMatchObject({
+    failed: {
+      code: 'unavailable',
+      message: expect.stringMatching(
+        new RegExp(`cannot be used: the TLS connection failed: ([a-z0-9/]+ alert )?${reason}\\.$`),
+      ),
+    },
+  })
+})
+
+test('waits for a server with an internal error during the TLS handshake', async () => {
+  expect(await start(await respondToHandshake(alert(80)))).toEqual({
+    waits: expect.stringMatching(/cannot be used: \w+ alert internal error\.$/),
+  })
+})
+
 test.each([
   ['a wrong password', '28P01', 'password authentication failed for user "u"'],
   ['a missing database', '3D000', 'database "d" does not exist'],

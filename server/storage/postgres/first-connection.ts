@@ -63,6 +63,13 @@ export async function openFirstConnection(
 const certificateErrors =
   /^(?:CERT_|CRL_|ERROR_IN_C|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_|PATH_LENGTH_|HOSTNAME_|ERR_TLS_CERT_|ERR_OSSL_)/
 
+/**
+ * Reasons of OpenSSL why a handshake fails until a setting of either side changes: a version, the
+ * ciphers or a certificate. Others, such as an internal error of the server, may be temporary.
+ */
+const handshakeErrors =
+  /^(?:wrong version number|unsupported protocol|no protocols available|no ciphers available|dh key too small|tlsv1 unrecognized name|[a-z0-9/]+ alert (?:protocol version|handshake failure|insufficient security|bad certificate|unsupported certificate|certificate [a-z]+|unknown ca|access denied))$/
+
 /** The messages of errors of `pg` that have no code. */
 const NO_TLS = 'The server does not support SSL connections'
 const AUTHENTICATION = /^SASL: /
@@ -72,7 +79,9 @@ function permanentReason(error: unknown): string | undefined {
   const reason = reasonOf(error)
   const code = systemCode(error) ?? ''
   if (isRejectedByServer(error)) return isLackOfResources(code) ? undefined : reason
-  if (certificateErrors.test(code)) return `the TLS connection failed: ${reason}`
+  if (certificateErrors.test(code) || handshakeErrors.test(reason)) {
+    return `the TLS connection failed: ${reason}`
+  }
   if (reason === NO_TLS) return 'it does not support TLS, which the database URL requires'
   return AUTHENTICATION.test(reason) ? reason : undefined
 }

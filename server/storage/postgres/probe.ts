@@ -147,7 +147,17 @@ function toProbeResult(error: unknown): ProbeResult {
 
 /**
  * Returns the message of an error, or its code: if several addresses failed, there is no message.
+ * From the message of an error of OpenSSL, which also names places in its source, it returns only the
+ * reason.
  */
 export function reasonOf(error: unknown): string {
-  return (error as Error).message || systemCode(error) || 'no reason given'
+  const { message } = error as Error
+  const [, reason] = OPENSSL_ERROR.exec(message) ?? []
+  return reason || message || systemCode(error) || 'no reason given'
 }
+
+/**
+ * Matches a TLS error. Node.js sets its code and reason as properties only if no data waits to be
+ * sent.
+ */
+const OPENSSL_ERROR = /:SSL routines:[^:]*:([^:]+):/
