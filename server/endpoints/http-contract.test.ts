@@ -134,7 +134,7 @@ describe('Add an endpoint', () => {
     expect((await without()).json).toMatchObject({
       code: 400,
       errorNum: 10,
-      errorMessage: expect.stringContaining('databases: expected array, received undefined'),
+      errorMessage: expect.stringContaining('The body is invalid. databases: missing.'),
     })
     expect((await add(endpoint, ['blog'])).status).toBe(200)
     expect((await without()).status).toBe(400)
@@ -143,13 +143,7 @@ describe('Add an endpoint', () => {
   })
 
   it.each<[string, unknown, number, string, string | undefined]>([
-    [
-      'a missing endpoint',
-      { databases: [] },
-      10,
-      'expected string, received undefined',
-      '/endpoint',
-    ],
+    ['a missing endpoint', { databases: [] }, 10, 'endpoint: missing.', '/endpoint'],
     ['an endpoint that is a number', { endpoint: 8530 }, 10, 'endpoint: expected', '/endpoint'],
     [
       'databases that are not an array',
@@ -186,7 +180,7 @@ describe('Add an endpoint', () => {
       '"1a"',
       '/databases/0',
     ],
-    ['an array', [], 10, 'the body: expected object', ''],
+    ['an array', [], 10, 'The body is invalid. Expected object, received array.', ''],
     ['a body that is not JSON', '{"endpoint":', 600, 'not JSON', undefined],
   ])(
     'returns 400 for %s, names the field and changes nothing',

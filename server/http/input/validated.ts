@@ -24,7 +24,7 @@ export function validated<S extends z.ZodMiniType>(
   const errors = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
     const reason = issueReason(issue)
     const field = z.core.toDotPath(issue.path)
-    return field === '' ? `the ${whole}: ${reason}` : `${field}: ${reason}`
+    return field === '' ? capitalized(reason) : `${field}: ${reason}`
   })
   const [first] = result.error.issues
   const unknownKey = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : []
@@ -33,3 +33,5 @@ export function validated<S extends z.ZodMiniType>(
     field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
   })
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
