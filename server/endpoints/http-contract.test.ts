@@ -182,6 +182,7 @@ describe('Add an endpoint', () => {
     ],
     ['an array', [], 10, 'The body is invalid. Expected object, received array.', ''],
     ['a body that is not JSON', '{"endpoint":', 600, 'not JSON', undefined],
+    ['an empty body', '', 600, 'The body is empty.', undefined],
   ])(
     'returns 400 for %s, names the field and changes nothing',
     async (_what, body, errorNum, says, field) => {

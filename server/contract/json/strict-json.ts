@@ -51,7 +51,7 @@ export function* parseInSteps(text: string): Generator<undefined, Parsed, void> 
   try {
     value = parseJson(text)
   } catch (cause) {
-    throw new Failure('bad-json', 'The body is not JSON.', { cause })
+    throw notJson(text, cause)
   }
   yield
   // Text that prints identically has lost nothing. Most clients send such text.
@@ -59,6 +59,15 @@ export function* parseInSteps(text: string): Generator<undefined, Parsed, void> 
   if (printed === text) return { value, printed: text }
   yield* scan(text)
   return { value, printed }
+}
+
+/** Returns the failure of a body that is not JSON. */
+export const notJson = (text: string, cause: unknown): Failure =>
+  new Failure('bad-json', `The body ${whyNotJson(text)}.`, { cause })
+
+function whyNotJson(text: string): string {
+  if (text.startsWith('\ufeff')) return 'must be JSON without a byte order mark'
+  return text.trim() === '' ? 'is empty. It must be JSON' : 'is not JSON'
 }
 
 /** Prints a value without whitespace. */

@@ -182,6 +182,28 @@ forEachContractNode((fixture) => {
       expect((await by('GET', '/refused')).json).toEqual([])
     })
 
+    it.each([
+      ['', 'The body is empty. It must be JSON.'],
+      ['\ufeff{}', 'The body must be JSON without a byte order mark.'],
+      ['\ufeff[]', 'The body must be JSON without a byte order mark.'],
+      ["{'a':1}", 'The body is not JSON.'],
+    ])('says why the body %j is rejected', async (body, message) => {
+      for (const [method, path] of [
+        ['POST', '/refused'],
+        ['PUT', '/refused/1'],
+        ['PATCH', '/refused'],
+        ['PUT', '/_schema/refused'],
+      ] as const) {
+        const { status, json } = await by(method, path, body)
+        expect([method, path, status, json]).toEqual([
+          method,
+          path,
+          400,
+          { id: 'bad_request', message },
+        ])
+      }
+    })
+
     it('rejects an id other than that of the path, other content types and invalid UTF-8', async () => {
       const { id } = (await created({})).json
       expect((await by('PUT', `/articles/${id}`, { id: 'other' })).status).toBe(422)

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { requireDepth } from '../../contract/json/json-depth.ts'
+import { notJson } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { readBody } from './request-body.ts'
@@ -75,6 +76,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Failure('bad-json', 'The body is not JSON.', { cause })
+    throw notJson(text, cause)
   }
 }
