@@ -35,6 +35,9 @@ const PARAMETER_ADVICE: Readonly<Record<string, string>> = {
   count: 'Send the header Prefer: count=exact.',
 }
 
+/** Matches names of filters of other servers: `year[gte]`, and `year>` of `year>=2000`. */
+const FOREIGN_FILTER = /[<>]|[\]!]$/
+
 /**
  * Returns what to use instead of a parameter that does not exist but that a query probably means;
  * undefined for other names. Such names are rejected, because a filter by a field of that name would
@@ -48,5 +51,6 @@ export function adviseParameter(field: string): string | undefined {
     (each) => field.toLowerCase() === each || isMisspelling(field, each),
   )
   if (similar !== undefined) return `Did you mean ${similar}?`
+  if (FOREIGN_FILTER.test(field)) return 'Use a filter such as year:gte=2000.'
   return field.startsWith('_') ? `Parameters are ${QUERY_PARAMETERS.join(', ')}.` : undefined
 }

@@ -28,6 +28,14 @@ describe('parseDocumentQuery', () => {
 
   it.each([
     ['limt=5', 'limt', /Did you mean limit\? .* write limt:eq=…/],
+    [
+      'n%5Bgt%5D=5',
+      'n[gt]',
+      /^There is no parameter "n\[gt\]"\. Use a filter such as year:gte=2000\./,
+    ],
+    ['n>5', 'n>5', /Use a filter such as/],
+    ['n>=5', 'n>', /Use a filter such as/],
+    ['n!=5', 'n!', /Use a filter such as .* write n!:eq=…/],
     ['limitt=5', 'limitt', /Did you mean limit\?/],
     ['srot=a', 'srot', /Did you mean sort\?/],
     ['Limit=5', 'Limit', /Did you mean limit\? .* write Limit:eq=…/],
