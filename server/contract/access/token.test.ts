@@ -23,3 +23,16 @@ it('rejects names that are invisible or change the text around them', () => {
     expect([name, isName(name)]).toEqual([name, false])
   }
 })
+
+it.each<[string, boolean]>([
+  ['2028-01-31T00:00:00Z', true],
+  ['2028-01-31T00:00:00.5+02:00', true],
+  ['2028-01-31', true],
+  // `Date.parse` reads these in the time zone of the server.
+  ['01/02/2028', false],
+  ['2028-01-31T00:00:00', false],
+  ['30d', false],
+])('reads %s as the time at which a token expires: %s', (expires, isValid) => {
+  const input = { name: 'ci', role: 'viewer', expires }
+  expect(tokenInput.safeParse(input).success).toBe(isValid)
+})

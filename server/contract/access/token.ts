@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isoTime } from '../iso-time.ts'
 import { role } from './role.ts'
 
 /** Rejects line breaks and bidirectional controls, which could make a list misleading. */
@@ -26,7 +27,11 @@ export const tokenInput = z.object({
       .check(z.describe('databases that it gives access to; null or omitted for all')),
   ),
   expires: z.optional(
-    z.nullable(z.string().check(z.describe('ISO 8601; null or omitted if it never expires'))),
+    z.nullable(
+      isoTime.check(
+        z.describe('ISO 8601; a date means midnight UTC; null or omitted if it never expires'),
+      ),
+    ),
   ),
 })
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isoTime } from '../iso-time.ts'
 import { AUDIT_ACTIONS, type AuditAction, auditAction } from './audit-action.ts'
 
 /** A row of the audit log. */
@@ -24,12 +25,7 @@ export type AuditRow = z.infer<typeof auditRow>
 /** The part of each action before the dot, such as `endpoint`. */
 const nouns = [...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0] as string))]
 
-const time = z
-  .union(
-    [z.iso.datetime({ offset: true }), z.iso.date()],
-    'an ISO 8601 time with a time zone, or a date',
-  )
-  .check(z.describe('ISO 8601; a date begins at midnight UTC'))
+const time = isoTime.check(z.describe('ISO 8601; a date begins at midnight UTC'))
 
 const count = (greatest: number) => {
   const rule = `a whole number from 1 to ${greatest}`
