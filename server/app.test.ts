@@ -39,7 +39,7 @@ describe('failures', () => {
     expect(await response.json()).toEqual({ id: 'not_found', message: 'There is no such path.' })
   })
 
-  it('name the rule of collection names, for a path with another name', async () => {
+  it('say what is wrong with a path: the name of a collection, or a slash at its end', async () => {
     const failureOf = async (path: string) => {
       const response = await request(path)
       return [response.status, (await response.json()) as { message: string }] as const
@@ -48,8 +48,12 @@ describe('failures', () => {
       const message = `"Items" is not a valid collection name. ${COLLECTION_NAME_RULE}`
       expect(await failureOf(path)).toEqual([404, { id: 'not_found', message }])
     }
+    for (const path of ['/items/', '/items/1/', '/_index/items/', '/_export/', '/healthz/']) {
+      const message = 'There is no such path. Remove the slash at its end.'
+      expect(await failureOf(path)).toEqual([404, { id: 'not_found', message }])
+    }
     for (const path of [
-      '/items/',
+      '/items//',
       '/Items/',
       '/Items/1/2',
       '/_indexes/Items',

@@ -12,13 +12,13 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
  * §15.5.6) if the path exists under another method, otherwise `not-found`.
  */
 export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failure {
-  const allowed: string[] = METHODS.filter((other) =>
-    app.router
-      .match(other, path)[0]
-      // Middleware is registered for all methods, a handler for one.
-      .some(([[, route]]) => route.method !== METHOD_NAME_ALL),
-  )
-  if (allowed.length === 0) return noPath(path)
+  const allowed: string[] = methodsOf(app, path)
+  if (allowed.length === 0) {
+    if (path.endsWith('/') && methodsOf(app, path.slice(0, -1)).length > 0) {
+      return new Failure('not-found', 'There is no such path. Remove the slash at its end.')
+    }
+    return noPath(path)
+  }
   if (allowed[0] === 'GET') allowed.splice(1, 0, 'HEAD')
   return new Failure(
     'method-not-allowed',
@@ -26,6 +26,15 @@ export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failur
     { headers: { Allow: allowed.join(', ') } },
   )
 }
+
+/** Returns the methods of a path. */
+const methodsOf = (app: Hono<AppEnv>, path: string) =>
+  METHODS.filter((method) =>
+    app.router
+      .match(method, path)[0]
+      // Middleware is registered for all methods, a handler for one.
+      .some(([[, route]]) => route.method !== METHOD_NAME_ALL),
+  )
 
 /** Matches the paths of collections, and of their documents, indexes and schemas. */
 const COLLECTION_PATH = /^\/(?:_(?:index|schema)\/)?([^/_][^/]*)(?:\/[^/]+)?$/
