@@ -74,7 +74,7 @@ function compiled(schema: boolean | object): ValidateFunction {
       return new Ajv2020({ ...OPTIONS, validateSchema: false }).compile(schema)
     }
   } catch (error) {
-    throw unusableSchema(`The schema is invalid. ${reasonOf(error)}`)
+    throw unusableSchema(`The schema is invalid. ${otherDraft(schema) ?? reasonOf(error)}`)
   }
   if (isValid)
     throw unusableSchema('The schema is invalid. $async is not a keyword of JSON Schema.')
@@ -92,6 +92,15 @@ function isValid(validate: ValidateFunction, value: Json): boolean {
     // Endless recursion of a self-reference.
     throw unusableSchema('Validating this document takes too long.')
   }
+}
+
+const DRAFT = 'https://json-schema.org/draft/2020-12/'
+
+/** Returns what is wrong with the `$schema` of a schema; undefined if it names this draft. */
+function otherDraft(schema: boolean | object): string | undefined {
+  const draft = typeof schema === 'object' && '$schema' in schema ? schema.$schema : DRAFT
+  if (typeof draft !== 'string' || draft.startsWith(DRAFT)) return undefined
+  return `$schema is ${quoteValue(draft)}. Only draft 2020-12 is supported: omit $schema, or use "${DRAFT}schema".`
 }
 
 /** Returns why a schema could not be compiled, for its author. */
