@@ -81,7 +81,7 @@ export function parseFieldList(text: string, parameter: string): ListedField[] {
       token = readName(text, token.next, '.,:', parameter)
       path.push(token.name)
     } while (token.end === '.')
-    if (token.end === ':') throw badEscape(parameter)
+    if (token.end === ':') throw badDirection(parameter)
     fields.push({ path, isDescending })
   }
   return fields
@@ -125,6 +125,14 @@ export function valueAt(document: Json, path: FieldPath): Json | undefined {
   }
   return value
 }
+
+const badDirection = (parameter: string) =>
+  new Failure(
+    'bad-parameter',
+    `In ${JSON.stringify(parameter.slice(0, 64))}, a backslash must precede a colon that is part of a ` +
+      'name. A hyphen before a name reverses its order, as in sort=-year.',
+    { field: parameter },
+  )
 
 const badEscape = (parameter: string) =>
   new Failure(
