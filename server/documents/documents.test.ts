@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { PAGE } from '../contract/document.ts'
+import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createDocuments } from './documents.ts'
 import { createBodyOf, readCreateBody } from './json/create-body.ts'
@@ -114,7 +115,7 @@ function sparse() {
       documents.find(WHERE, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: async () => {},
-        signal: () => signal,
+        signal: () => testCaller(signal),
       }),
     page: (bounds?: ScanBounds) => documents.page(WHERE, [['last', 'true']], undefined, 9, bounds),
   }

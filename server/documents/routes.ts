@@ -10,6 +10,7 @@ import {
 import { Failure } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv, RequestView } from '../http/env.ts'
+import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead, type ReadAhead } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { requireJsonType } from '../http/input/json-body.ts'
@@ -115,7 +116,7 @@ export function documentRoutes({
     const bounds = {
       batches: 1,
       reserve: (bytes: number) => reserve(c, bytes),
-      signal: c.req.raw.signal,
+      caller: queueCallerOf(c),
     }
     const page = await documents.page(where, filter, after, limit, bounds)
     const tag = tagOf(page)
@@ -141,7 +142,7 @@ export function documentRoutes({
     documents.find(where, query, {
       count: prefersCount(c),
       reserve: (bytes) => permission?.then(() => reserve(c, bytes)) ?? reserve(c, bytes),
-      signal: () => c.req.raw.signal,
+      signal: () => queueCallerOf(c),
       permission,
     })
   const documentAhead = createReadAhead((c) => documents.read(refOf(c), conditionsOf(c)))

@@ -4,6 +4,7 @@ import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { Failure, isStoreFailure, requireConnected } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
+import { type Caller, NO_CALLER } from '../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
 import { type ApplyPause, prepareApply } from './apply.ts'
@@ -43,14 +44,14 @@ export interface Jobs extends LargeArrays {
   /**
    * Runs a job to its end; returns the number of documents.
    *
-   * @param signal aborted when the client disconnects; the job then changes nothing.
+   * @param caller if the client disconnects, the job changes nothing.
    * @throws Failure `busy`, `query-too-expensive` if no index serves the filter
    */
   run(
     where: CollectionRef,
     kind: 'patch' | 'delete',
     request: JobRequest,
-    signal?: AbortSignal,
+    caller?: Caller,
   ): Promise<number>
   /** Returns a job of this database. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
@@ -252,7 +253,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       runner.wake()
       return job
     },
-    async run(where, kind, request, signal = new AbortController().signal) {
+    async run(where, kind, request, caller = NO_CALLER) {
+      const { signal } = caller
       let job = await create(where, kind, 'attached', request)
       const stopRenewing = repository.keepLease(job)
       try {
@@ -261,7 +263,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         await whenApplied(where, signal)
         const ids = await selectionOf(job, search.connected(signal))
         const isScan = filter.length > 0 && ids === undefined
-        await search.run(signal, isScan ? filter : undefined, async (scan) => {
+        await search.run(caller, isScan ? filter : undefined, async (scan) => {
           for (;;) {
             const next = await scanSome(job, scan, signal)
             if (next === undefined) return

@@ -7,6 +7,7 @@ import type { Page } from '../documents/query/scan/read-page.ts'
 import { Failure, toErrorBody } from '../failure.ts'
 import { described } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
+import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
 import { searchParameters } from '../http/input/search-parameters.ts'
@@ -54,7 +55,7 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
       const after = parseAfter(parameters.get('after') ?? undefined)
       const page = await results(documents, job, after, limit, {
         reserve: (bytes) => reserve(c, bytes),
-        signal: c.req.raw.signal,
+        caller: queueCallerOf(c),
       })
       if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id], parameters)
       headers['Content-Type'] = 'application/json'
@@ -89,7 +90,7 @@ async function results(
   job: Job,
   after: string | undefined,
   limit: number,
-  request: Pick<ReadBounds, 'reserve' | 'signal'>,
+  request: Pick<ReadBounds, 'reserve' | 'caller'>,
 ): Promise<Pick<Page, 'json' | 'next'>> {
   const { cursor } = job
   if (cursor === null) return { json: '[]', next: undefined }

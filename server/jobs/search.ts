@@ -1,5 +1,6 @@
 import type { Filter } from '../documents/query/filter.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
+import type { Caller } from '../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 
 /** Finds the documents that a job changes or lists (`documents/collections/collection-search.ts`). */
@@ -23,7 +24,7 @@ export interface CollectionSearch {
    * @param unserved the filter for which the collection is scanned; undefined if it is not.
    */
   run(
-    signal: AbortSignal,
+    caller: Caller,
     unserved: Filter | undefined,
     steps: (step: ScanStep) => Promise<void>,
   ): Promise<void>
@@ -34,5 +35,5 @@ export const unlimitedSearch: CollectionSearch = {
   select: async () => undefined,
   paced: async (step) => step(),
   connected: () => unlimitedSearch.paced,
-  run: (_signal, _unserved, steps) => steps(unlimitedSearch.paced),
+  run: (_caller, _unserved, steps) => steps(unlimitedSearch.paced),
 }

@@ -1,5 +1,6 @@
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
+import type { Caller } from '../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { withAdvice } from '../indexes/advise.ts'
@@ -83,13 +84,13 @@ export function createCollectionSearch(
      * @throws Failure `busy`, `query-too-expensive`
      */
     async run(
-      signal: AbortSignal,
+      caller: Caller,
       unserved: Filter | undefined,
       steps: (step: ScanStep) => Promise<void>,
     ): Promise<void> {
-      if (unserved === undefined) return steps(connected(signal))
+      if (unserved === undefined) return steps(connected(caller.signal))
       try {
-        await scans.run(signal, steps)
+        await scans.run(caller, steps)
       } catch (error) {
         throw withAdvice(explainStop(error), { filter: unserved, sort: [] })
       }

@@ -3,10 +3,12 @@ import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
+import { queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { textBody } from '../../http/input/text-body.ts'
+import type { Caller } from '../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
 import { type Conditions, requireNoConditions } from '../entity-tag.ts'
@@ -38,7 +40,7 @@ export interface WholeCollections {
     where: CollectionRef,
     kind: 'patch' | 'delete',
     request: Request,
-    signal: AbortSignal,
+    caller: Caller,
   ): Promise<number>
 }
 
@@ -70,7 +72,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'patch', request))
-      const changed = await collections.run(where, 'patch', request, c.req.raw.signal)
+      const changed = await collections.run(where, 'patch', request, queueCallerOf(c))
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
     .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
@@ -80,7 +82,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request))
-      const deleted = await collections.run(where, 'delete', request, c.req.raw.signal)
+      const deleted = await collections.run(where, 'delete', request, queueCallerOf(c))
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })
 }

@@ -1,5 +1,5 @@
 import { Failure } from '../../failure.ts'
-import { Semaphore } from '../../storage/concurrency/semaphore.ts'
+import { type Caller, WorkQueue } from '../../storage/concurrency/work-queue.ts'
 
 /**
  * Limits of exports: how many run at once on a node, how many wait, and for how long they wait and
@@ -31,38 +31,34 @@ export interface ExportTurn extends Disposable {
 /** Limits the exports of a node ({@link EXPORTS}). */
 export class ExportLimit {
   readonly #limits: Readonly<Record<keyof typeof EXPORTS, number>>
-  readonly #slots: Semaphore
+  readonly #queue: WorkQueue
   readonly #running = new Set<Reader>()
 
   constructor(limits: Readonly<Record<keyof typeof EXPORTS, number>> = EXPORTS) {
     this.#limits = limits
-    this.#slots = new Semaphore(limits.running)
+    this.#queue = new WorkQueue(limits, {
+      work: 'exports',
+      busy: 'Too many exports are running. Try again.',
+      retryAfter: 5,
+    })
   }
 
   /** Number of exports that run. */
   get running(): number {
-    return this.#slots.held
+    return this.#queue.running
   }
 
   /**
    * Waits for the turn of an export.
    *
-   * @param client aborted when the client disconnects.
    * @throws Failure `busy` with `Retry-After`
    */
-  async enter(client: AbortSignal): Promise<ExportTurn> {
-    const { running, waiting, wait, duration } = this.#limits
-    try {
-      const entering = this.#slots.enter(() => {
-        if (this.#slots.waiting >= waiting) throw tooMany(running)
-        return AbortSignal.any([client, AbortSignal.timeout(wait)])
-      })
-      if (entering !== undefined) await this.#endingSlow(entering)
-    } catch {
-      throw tooMany(running)
-    }
+  async enter(caller: Caller): Promise<ExportTurn> {
+    const { duration } = this.#limits
+    const entering = this.#queue.enter(caller)
+    if (entering !== undefined) await this.#endingSlow(caller, entering)
     const deadline = performance.now() + duration
-    const reader = new Reader(this.#limits)
+    const reader = new Reader(caller.id, this.#limits)
     this.#running.add(reader)
     const { signal } = reader
     return {
@@ -71,21 +67,23 @@ export class ExportLimit {
       written: (bytes) => reader.written(bytes),
       continued: () => reader.continued(),
       check() {
-        if (client.aborted) throw new Failure('busy', 'The client has disconnected.')
+        if (caller.signal.aborted) throw new Failure('busy', 'The client has disconnected.')
         if (performance.now() > deadline) throw tooLong(duration)
         signal.throwIfAborted()
       },
       [Symbol.dispose]: () => {
         this.#running.delete(reader)
-        this.#slots.leave()
+        this.#queue.leave(caller)
       },
     }
   }
 
-  /** Ends exports whose clients read too slowly, until another one has entered. */
-  async #endingSlow(entering: Promise<void>): Promise<void> {
+  /** Ends exports for which another one waits and whose clients read too slowly, until it enters. */
+  async #endingSlow(waiting: Caller, entering: Promise<void>): Promise<void> {
     const endOne = () => {
+      const waitsForOwn = this.#queue.isAtShare(waiting)
       for (const reader of this.#running) {
+        if (waitsForOwn && reader.caller !== waiting.id) continue
         if (reader.endIfSlow()) return
       }
     }
@@ -101,6 +99,8 @@ export class ExportLimit {
 
 /** Measures for how long an export waits for its client. */
 class Reader {
+  /** The id of the caller. */
+  readonly caller: string
   readonly #ending = new AbortController()
   readonly #limits: Readonly<Record<'progress' | 'stallTimeout', number>>
   /** Bytes passed on, and ms waited, since the client has last read `progress` bytes. */
@@ -108,7 +108,8 @@ class Reader {
   #waited = 0
   #waitsSince: number | undefined
 
-  constructor(limits: Readonly<Record<'progress' | 'stallTimeout', number>>) {
+  constructor(caller: string, limits: Readonly<Record<'progress' | 'stallTimeout', number>>) {
+    this.caller = caller
     this.#limits = limits
   }
 
@@ -141,11 +142,6 @@ class Reader {
     return this.#waitsSince === undefined ? 0 : performance.now() - this.#waitsSince
   }
 }
-
-const tooMany = (running: number) =>
-  new Failure('busy', `This node runs at most ${running} exports at once. Try again.`, {
-    headers: { 'Retry-After': '5' },
-  })
 
 const tooSlow = () =>
   new Failure('busy', 'The client reads the export too slowly while others wait.')

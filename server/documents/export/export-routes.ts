@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
+import { queueCallerOf } from '../../http/guards/queue-caller.ts'
 import { acceptedType } from '../../http/input/accepted-type.ts'
 import { requestHeader } from '../../http/input/request-header.ts'
 import { streamText } from '../../http/output/stream-text.ts'
@@ -50,13 +51,12 @@ export async function exportCollection(
   { exporter, onExportError }: ExportCollectionDeps,
 ): Promise<Response> {
   const query = parseExportQuery(parameters, format)
-  const { signal } = c.req.raw
   const {
     chunks,
     deadline,
     signal: ending,
     index,
-  } = await exporter.begin(where, query, format, signal)
+  } = await exporter.begin(where, query, format, queueCallerOf(c))
   // Errors of the query are sent before the first chunk.
   const { value: first = '' } = await chunks.next()
   const body = streamText(c, first ?? '', chunks, {

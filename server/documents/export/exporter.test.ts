@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
@@ -15,7 +16,7 @@ import { readMatching } from './read-matching.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
 
 const where = { database: 'db', collection: 'articles' }
-const forever = new AbortController().signal
+const forever = testCaller()
 
 async function storeArticles(store: Store, count: number, extra: object = {}): Promise<void> {
   await storeDatabases(store, 'db')
@@ -49,8 +50,8 @@ const beginWith = (
   exporter: Exporter,
   query = '',
   format: ExportFormat = 'ndjson',
-  client = forever,
-) => exporter.begin(where, parseExportQuery(new URLSearchParams(query), format), format, client)
+  caller = forever,
+) => exporter.begin(where, parseExportQuery(new URLSearchParams(query), format), format, caller)
 
 async function textOf(...parameters: Parameters<typeof beginWith>): Promise<string> {
   let text = ''
@@ -106,7 +107,7 @@ forEachEngine((engine) => {
       await textOf(exporter, 'n=3', format)
       const all = counted.queries
       const client = new AbortController()
-      const { chunks } = await beginWith(exporter, 'n=3', format, client.signal)
+      const { chunks } = await beginWith(exporter, 'n=3', format, testCaller(client.signal))
       await chunks.next()
       counted.queries = 0
       client.abort()
@@ -268,7 +269,7 @@ forEachEngine((engine) => {
 test('a node runs few exports at once, and rejects those that wait too long', async () => {
   const limit = new ExportLimit({ ...EXPORTS, wait: 1 })
   const turns = await Promise.all(
-    Array.from({ length: EXPORTS.running }, () => limit.enter(forever)),
+    Array.from({ length: EXPORTS.running }, (_, at) => limit.enter(testCaller(undefined, `${at}`))),
   )
   await expect(limit.enter(forever)).rejects.toMatchObject({
     code: 'busy',
@@ -320,6 +321,26 @@ test('an export whose client reads too slowly ends once another one waits', asyn
   expect(turn.check).toThrow(turn.signal.reason)
   turn[Symbol.dispose]()
   for (const each of waiting) (await each)[Symbol.dispose]()
+  expect(limit.running).toBe(0)
+})
+
+test('an export that waits for another one of its caller does not end those of others', async () => {
+  let time = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+  const limit = new ExportLimit(EXPORTS)
+  const [own, other] = [
+    await limit.enter(testCaller(undefined, 'own')),
+    await limit.enter(testCaller(undefined, 'other')),
+  ]
+  other.written(0)
+  time += EXPORTS.stallTimeout
+  const waiting = limit.enter(testCaller(undefined, 'own'))
+  expect(other.signal.aborted).toBe(false)
+  const third = limit.enter(testCaller(undefined, 'third'))
+  clock.mockRestore()
+  expect(other.signal.aborted).toBe(true)
+  for (const each of [other, own]) each[Symbol.dispose]()
+  for (const each of [waiting, third]) (await each)[Symbol.dispose]()
   expect(limit.running).toBe(0)
 })
 

@@ -2,6 +2,7 @@ import type { Json } from '../../contract/json/json.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import { printJson } from '../../contract/json/strict-json.ts'
 import { createTurns, type NextTurn } from '../../storage/concurrency/turns.ts'
+import type { Caller } from '../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
@@ -31,7 +32,6 @@ export interface Exporter {
   /**
    * Begins to export all documents of a collection that match, from one snapshot.
    *
-   * @param client aborted when the client disconnects.
    * @throws Failure `busy`, `unavailable`. The chunks throw these, `query-too-expensive` and
    * `bad-parameter`.
    */
@@ -39,12 +39,12 @@ export interface Exporter {
     where: CollectionRef,
     query: ExportQuery,
     format: ExportFormat,
-    client: AbortSignal,
+    caller: Caller,
   ): Promise<Export>
   /** Begins to export all collections of a database. @throws Failure as {@link begin} */
   beginDatabase(
     database: { readonly id: string; readonly name: string },
-    client: AbortSignal,
+    caller: Caller,
   ): Promise<Export>
   /** Number of exports that run. */
   readonly running: number
@@ -57,8 +57,8 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
     get running() {
       return limit.running
     },
-    begin: (where, query, format, client) =>
-      begin(where, client, async (deps) => {
+    begin: (where, query, format, caller) =>
+      begin(where, caller, async (deps) => {
         const { filter, sort } = query
         const usesIndex = isPlanned(query) && idsOf(filter) === undefined
         const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
@@ -67,8 +67,8 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
         const texts = FORMATS[format](read, query, nextTurn)
         return { texts, index: plan?.index.name }
       }),
-    beginDatabase: (database, client) =>
-      begin({ database: database.id }, client, async (deps) => ({
+    beginDatabase: (database, caller) =>
+      begin({ database: database.id }, caller, async (deps) => ({
         texts: databaseText({ ...deps, db: store.db }, database),
         index: undefined,
       })),
@@ -77,7 +77,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   /** Waits for the turn of an export, and opens a snapshot for it. */
   async function begin(
     scope: SnapshotScope,
-    client: AbortSignal,
+    caller: Caller,
     open: (deps: ReadMatchingDeps) => Promise<{
       readonly texts: AsyncGenerator<string, void>
       readonly index: string | undefined
@@ -85,7 +85,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   ): Promise<Export> {
     const opened = new AsyncDisposableStack()
     try {
-      const turn = opened.use(await limit.enter(client))
+      const turn = opened.use(await limit.enter(caller))
       const { check, deadline, signal } = turn
       const reader = opened.use(await openSnapshotReader(store, scope, check))
       const { texts, index } = await open({ reader, nextTurn, check })

@@ -41,8 +41,9 @@ forEngine('sqlite', (engine) => {
     const server = await startProcess([
       ...['--data', location.data, '--endpoint', `unix://${socketPath}`],
     ])
-    const token = await makeToken({ ...location, databaseUrl: undefined })
+    // One caller exports one collection at a time.
     const begin = async (accept: string): Promise<IncomingMessage> => {
+      const token = await makeToken({ ...location, databaseUrl: undefined })
       const request = httpRequest({
         ...{ socketPath, path: '/large', agent: false },
         headers: { Authorization: `Bearer ${token}`, Accept: accept },

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../documents.ts'
@@ -55,7 +56,7 @@ forEachEngine((engine) => {
     const page = await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count: false,
       reserve: async () => {},
-      signal: () => new AbortController().signal,
+      signal: () => testCaller(),
     })
     return { ids: idsOn(page), index: page.index, scanned: page.scanned }
   }

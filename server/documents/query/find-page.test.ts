@@ -3,6 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { PAGE } from '../../contract/document.ts'
 import type { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents, type FindOptions, type FoundPage } from '../documents.ts'
@@ -38,7 +39,7 @@ forEachEngine((engine) => {
     documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count,
       reserve: () => undefined,
-      signal: () => new AbortController().signal,
+      signal: () => testCaller(),
       ...(permission && { permission }),
     })
   /** Lets one scan run at a time, and rejects others at once. Returns the limit. */
@@ -267,7 +268,7 @@ forEachEngine((engine) => {
     const filtered = await find('a=1&sort=-id&limit=2')
     expect([idsOn(filtered).join(), filtered.scanned]).toEqual(['m3999,m3997', 1_000])
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(new AbortController().signal, () => promise)
+    const other = scans.run(testCaller(), () => promise)
     await indexes.put(where, 'by-id', ['-id'])
     await indexes.build()
     const seen: string[] = []
@@ -313,7 +314,7 @@ forEachEngine((engine) => {
   test('selected fields need a slot only if the documents are large', async () => {
     const scans = allowOneScan()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(new AbortController().signal, () => promise)
+    const other = scans.run(testCaller(), () => promise)
     for (const query of ['fields=a&limit=2', 'fields=a&limit=2&sort=-id', 'fields=a']) {
       expect((await find(query)).returned).toBeGreaterThan(1)
     }
@@ -368,7 +369,7 @@ forEachEngine((engine) => {
 
     const scans = allowOneScan()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(new AbortController().signal, () => promise)
+    const other = scans.run(testCaller(), () => promise)
     for (const query of ['limit=1', 'b=1&limit=1', 'b:ne=2&limit=1']) {
       const counting = Promise.resolve().then(() => find(query, { count: true }))
       await expect(counting).rejects.toMatchObject({ code: 'busy' })

@@ -1,6 +1,7 @@
 import { PAGE } from '../../contract/document.ts'
 import { TurnShare } from '../../storage/concurrency/turn-share.ts'
 import type { NextTurn } from '../../storage/concurrency/turns.ts'
+import type { Caller } from '../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
@@ -28,10 +29,8 @@ interface FindPageDeps {
 export interface FindBounds {
   /** Reserves bytes for the page before it is read. Returns a promise only if it has to wait. */
   readonly reserve: (bytes: number) => Promise<void> | undefined
-  /**
-   * Returns the signal that is aborted when the client disconnects. Called by long queries only.
-   */
-  readonly signal: () => AbortSignal
+  /** Returns the caller. Called by long queries only, once the caller has the permission. */
+  readonly signal: () => Caller
   /**
    * Resolved once the caller has the permission. Awaited before more than one page of an index is
    * read; {@link reserve} has to await it too. By default the caller has the permission.

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../documents.ts'
@@ -154,7 +155,7 @@ async function exportDuring(
     where,
     parseExportQuery(parametersOf(query), 'ndjson'),
     'ndjson',
-    new AbortController().signal,
+    testCaller(),
   )
   let text = ''
   for await (const chunk of chunks) text += chunk
@@ -189,7 +190,7 @@ async function readAll(reads: Reads, query: Query): Promise<Document[]> {
     const page = await documents.find(where, parseDocumentQuery(parameters), {
       count,
       reserve: async () => {},
-      signal: () => new AbortController().signal,
+      signal: () => testCaller(),
     })
     const stillPartly = await stored.partlyBuilt(where)
     if (stillPartly.some((each) => partly.includes(each))) pages.duringBuild++

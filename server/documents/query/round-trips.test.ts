@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../storage/open.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { expectRoundTrips } from '../../storage/test-support/round-trips.testing.ts'
@@ -93,7 +94,7 @@ test('the pages of one turn of the event loop share statements', async () => {
       await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: () => undefined,
-        signal: () => new AbortController().signal,
+        signal: () => testCaller(),
       }),
     ).join()
   const byIndex = (limits: readonly number[]) => () =>

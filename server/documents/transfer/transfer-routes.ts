@@ -6,6 +6,7 @@ import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
+import { queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
@@ -44,7 +45,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
   return new Hono<AppEnv>()
     .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
       const database = databaseOf(c)
-      const { chunks, deadline, signal } = await exporter.beginDatabase(database, c.req.raw.signal)
+      const { chunks, deadline, signal } = await exporter.beginDatabase(database, queueCallerOf(c))
       const { value: first } = await chunks.next()
       const body = streamText(c, first ?? '', chunks, { deadline, signal, onError: onExportError })
       return c.body(body, 200, {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../documents/indexes/stored-entries.testing.ts'
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Jobs } from '../jobs.ts'
 import { createJobsFixture, documents, everything, text, where } from './jobs-fixture.testing.ts'
@@ -87,7 +88,7 @@ forEachEngine((engine) => {
       const request = kind === 'delete' ? everything : { ...everything, patch }
       const before = await stored()
       const [steps, result] = await leaveAtEachStep(
-        (jobs, signal) => jobs.run(where, kind, request, signal),
+        (jobs, signal) => jobs.run(where, kind, request, testCaller(signal)),
         async (further) => {
           // Reserved values are released in three steps.
           expect(further).toBeLessThan(isReserved ? 5 : 2)
@@ -118,7 +119,7 @@ forEachEngine((engine) => {
         },
       })
       const jobs = node(undefined, schemaOf)
-      const changing = jobs.run(where, 'patch', { ...everything, patch }, client.signal)
+      const changing = jobs.run(where, 'patch', { ...everything, patch }, testCaller(client.signal))
       await expect(changing).rejects.toEqual(hasLeft)
       expect(batches).toBe(1)
       await jobs.stop()
@@ -133,7 +134,9 @@ forEachEngine((engine) => {
         pauses++
         client.abort()
       })
-      await expect(jobs.run(where, 'delete', byAda, client.signal)).rejects.toEqual(hasLeft)
+      await expect(jobs.run(where, 'delete', byAda, testCaller(client.signal))).rejects.toEqual(
+        hasLeft,
+      )
       expect(pauses).toBe(1)
       expect(await stored()).toHaveLength(COUNT)
       await expect.poll(countRows).toEqual([0, 0])
@@ -161,7 +164,7 @@ forEachEngine((engine) => {
         ),
       )
       const jobs = node()
-      const changing = jobs.run(where, 'delete', everything, client.signal)
+      const changing = jobs.run(where, 'delete', everything, testCaller(client.signal))
       await expect(changing).rejects.toEqual(hasLeft)
       expect(await stored()).toHaveLength(COUNT)
       await jobs.stop()

@@ -17,6 +17,7 @@ import type { DocumentRepository } from '../../documents/repository/stored-docum
 import { Failure } from '../../failure.ts'
 import { createTurns } from '../../storage/concurrency/turns.ts'
 import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { JobRequest } from '../job.ts'
 import { createJobs, type Jobs, type JobsDeps } from '../jobs.ts'
@@ -365,7 +366,7 @@ forEngine('sqlite', (engine) => {
     it('changes that wait for it take no slot of scans, and end with their client', async () => {
       const filtered: JobRequest = { filter: [['n', '1']], patch: '{"on":true}' }
       const client = new AbortController()
-      const leaving = jobs.run(where, 'patch', filtered, client.signal)
+      const leaving = jobs.run(where, 'patch', filtered, testCaller(client.signal))
       const waiting = [1, 2].map(() => jobs.run(where, 'patch', filtered))
       expect(await jobs.run(other, 'patch', filtered)).toBe(0)
       client.abort()
@@ -381,11 +382,11 @@ forEngine('sqlite', (engine) => {
       const list = (limit: number, from: number) =>
         find(where, { ...query, limit, from: { values: [], id: idOf(from) } }, [], {
           reserve: () => undefined,
-          signal,
+          signal: testCaller,
         })
       const occupied = Promise.withResolvers<void>()
-      const running = Array.from({ length: SCANS.running }, () =>
-        scans.run(signal(), () => occupied.promise),
+      const running = Array.from({ length: SCANS.running }, (_, at) =>
+        scans.run(testCaller(undefined, `${at}`), () => occupied.promise),
       )
       await expect(list(1, 0)).rejects.toMatchObject({ code: 'busy' })
       expect(await list(1, COUNT - 900)).toMatchObject({ returned: 0, next: undefined })

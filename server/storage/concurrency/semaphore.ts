@@ -1,55 +1,115 @@
-/** Limits concurrency. Callers beyond the limit wait in order of arrival. */
+/**
+ * Limits concurrency. Requests beyond the limit wait. The next one to enter is that of the caller
+ * that holds the fewest slots; callers that hold equally many enter in turn, and the requests of
+ * each in order of arrival. Without callers, requests enter in order of arrival.
+ */
 export class Semaphore {
   readonly #limit: number
-  readonly #waiting = new Set<() => void>()
-  #held = 0
+  readonly #share: number
+  readonly #held = new Map<string, number>()
+  /** The requests that wait, by caller. The callers are in the order of their turns. */
+  readonly #queues = new Map<string, Set<() => void>>()
+  #heldByAll = 0
+  #waiting = 0
 
-  constructor(limit: number) {
+  /** @param share maximum number of slots that one caller holds, by default all. */
+  constructor(limit: number, share = limit) {
     this.#limit = limit
+    this.#share = share
   }
 
-  /** Number of callers that have entered and not yet left. */
+  /** Number of requests that have entered and not yet left. */
   get held(): number {
-    return this.#held
+    return this.#heldByAll
   }
 
   get waiting(): number {
-    return this.#waiting.size
+    return this.#waiting
+  }
+
+  /** Number of requests of a caller that wait. */
+  waitingOf(caller: string): number {
+    return this.#queues.get(caller)?.size ?? 0
+  }
+
+  /** Returns whether a caller holds its share, and therefore waits for its own requests. */
+  isAtShare(caller: string): boolean {
+    return this.#heldBy(caller) >= this.#share
   }
 
   /**
-   * Enters, after the callers that already wait. Each caller that enters must call {@link leave}.
+   * Enters when a slot is free for the caller. Each request that enters must call {@link leave}.
    *
    * @returns undefined if there is no wait.
-   * @throws the reason of the signal if it is aborted before the caller enters.
+   * @throws the reason of the signal if it is aborted before the request enters.
    */
-  enter(signal: () => AbortSignal): Promise<void> | undefined {
-    if (this.#held < this.#limit) {
-      this.#held++
+  enter(signal: () => AbortSignal, caller = ''): Promise<void> | undefined {
+    // Requests that wait while a slot is free are those of callers that hold their share.
+    if (this.#heldByAll < this.#limit && !this.isAtShare(caller)) {
+      this.#hold(caller)
       return undefined
     }
-    return this.#wait(signal())
+    return this.#wait(caller, signal())
   }
 
-  leave(): void {
-    const [next] = this.#waiting
-    // The slot passes directly to the next caller, so that a new caller cannot overtake it.
-    if (next === undefined) this.#held--
-    else next()
+  leave(caller = ''): void {
+    this.#heldByAll--
+    const held = this.#heldBy(caller) - 1
+    if (held === 0) this.#held.delete(caller)
+    else this.#held.set(caller, held)
+    // The slot passes on directly, so that a new request cannot overtake those that wait.
+    const next = this.#next()
+    if (next === undefined) return
+    const queue = this.#queues.get(next)
+    const [enter] = queue ?? []
+    // The next turn is that of the others.
+    if (queue !== undefined && this.#queues.delete(next)) this.#queues.set(next, queue)
+    enter?.()
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #heldBy(caller: string): number {
+    return this.#held.get(caller) ?? 0
+  }
+
+  #hold(caller: string): void {
+    this.#heldByAll++
+    this.#held.set(caller, this.#heldBy(caller) + 1)
+  }
+
+  /** Returns the waiting caller whose request enters next; undefined if all hold their share. */
+  #next(): string | undefined {
+    let next: string | undefined
+    let fewest = this.#share
+    for (const caller of this.#queues.keys()) {
+      const held = this.#heldBy(caller)
+      if (held >= fewest) continue
+      next = caller
+      fewest = held
+    }
+    return next
+  }
+
+  #wait(caller: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const enter = () => {
-        this.#waiting.delete(enter)
+      const queue = this.#queues.get(caller) ?? new Set()
+      this.#queues.set(caller, queue)
+      const remove = () => {
         signal.removeEventListener('abort', abort)
+        queue.delete(enter)
+        if (queue.size === 0) this.#queues.delete(caller)
+        this.#waiting--
+      }
+      const enter = () => {
+        remove()
+        this.#hold(caller)
         resolve()
       }
       const abort = () => {
-        this.#waiting.delete(enter)
+        remove()
         reject(signal.reason)
       }
-      this.#waiting.add(enter)
+      queue.add(enter)
+      this.#waiting++
       signal.addEventListener('abort', abort, { once: true })
       if (signal.aborted) abort()
     })

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import type { Store } from '../../../storage/store.ts'
+import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../../documents.ts'
@@ -55,7 +56,7 @@ forEngine('postgres', (engine) => {
     const page = await documents.find(where, query, {
       count: false,
       reserve: () => undefined,
-      signal: () => new AbortController().signal,
+      signal: () => testCaller(),
     })
     expect(page.tags.split('\n')).toHaveLength(4)
     const { json } = page

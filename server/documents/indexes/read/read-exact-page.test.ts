@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { invariant } from '../../../contract/invariant.ts'
 import type { Store } from '../../../storage/store.ts'
+import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { createDocuments, type Documents } from '../../documents.ts'
@@ -52,7 +53,7 @@ forEachEngine((engine) => {
         reserved.push(bytes)
         return undefined
       },
-      signal: () => new AbortController().signal,
+      signal: () => testCaller(),
     })
   const viewOf = (page: Page) => ({ ids: idsOn(page).join(), scanned: page.scanned })
 

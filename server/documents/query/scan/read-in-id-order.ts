@@ -1,5 +1,6 @@
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { requireConnected } from '../../../failure.ts'
+import { type Caller, NO_CALLER } from '../../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { withAdvice } from '../../indexes/advise.ts'
 import { planQuery } from '../../indexes/plan.ts'
@@ -15,8 +16,8 @@ import { INDEXED_READ, type IndexStep, type ScanLimit } from './scan-limit.ts'
 export interface ReadBounds extends Omit<ScanBounds, 'step'> {
   /** No document up to this id is returned. */
   readonly begin?: string | undefined
-  /** Aborted when the client disconnects. By default it does not. */
-  readonly signal?: AbortSignal
+  /** By default a caller without an id, which does not disconnect. */
+  readonly caller?: Caller
 }
 
 /**
@@ -47,10 +48,10 @@ export function createReadInIdOrder(
     where: CollectionRef,
     ids: readonly string[],
     query: PageQuery,
-    { upTo, reserve, signal = NEVER }: ReadBounds,
+    { upTo, reserve, caller = NO_CALLER }: ReadBounds,
   ): Promise<Page> {
     const some = ids.filter((id) => upTo === undefined || compareCodePoints(id, upTo) <= 0)
-    return scans.runIndexed(signal, (step) =>
+    return scans.runIndexed(caller, (step) =>
       readByIds(deps, where, some, query, { reserve, step }),
     )
   }
@@ -59,12 +60,12 @@ export function createReadInIdOrder(
     where: CollectionRef,
     filter: Filter,
     query: PageQuery,
-    { upTo, reserve = () => undefined, signal = NEVER }: ReadBounds,
+    { upTo, reserve = () => undefined, caller = NO_CALLER }: ReadBounds,
   ): Promise<Page | undefined> {
     const plan = planQuery(await reader.ready(where), { filter, sort: [], count: false })
     if (plan === undefined) return undefined
     const step: IndexStep = async (entries, bytes, run) => {
-      requireConnected(signal)
+      requireConnected(caller.signal)
       if (entries > INDEXED_READ.entries || bytes > INDEXED_READ.bytes) throw new TooManyEntries()
       return run()
     }
@@ -84,16 +85,14 @@ export function createReadInIdOrder(
     if (ids !== undefined) return readListed(where, ids, query, bounds)
     const found = await readFewEntries(where, filter, query, bounds)
     if (found !== undefined) return found
-    const { signal = NEVER } = bounds
+    const { caller = NO_CALLER } = bounds
     try {
-      return await scans.run(signal, (step) => readPage(deps, where, query, { ...bounds, step }))
+      return await scans.run(caller, (step) => readPage(deps, where, query, { ...bounds, step }))
     } catch (error) {
       throw withAdvice(error, { filter, sort: [] })
     }
   }
 }
-
-const NEVER = new AbortController().signal
 
 class TooManyEntries extends Error {}
 

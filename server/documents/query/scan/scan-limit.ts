@@ -1,6 +1,6 @@
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure, requireConnected } from '../../../failure.ts'
-import { Semaphore } from '../../../storage/concurrency/semaphore.ts'
+import { type Caller, WorkQueue } from '../../../storage/concurrency/work-queue.ts'
 import { ScanPace } from './scan-pace.ts'
 
 /**
@@ -8,8 +8,8 @@ import { ScanPace } from './scan-pace.ts'
  * many wait, and for how long they wait, work, and run including their pauses, ms.
  */
 export const SCANS = {
-  ...{ running: 2, waiting: 100 },
-  ...{ wait: 5_000, work: 10_000, duration: 60_000 },
+  ...{ running: 3, waiting: 100, wait: 5_000 },
+  ...{ work: 10_000, duration: 60_000 },
 } as const
 
 /**
@@ -40,7 +40,7 @@ export type IndexStep = <T>(
 
 /** Limits the scans of a node ({@link SCANS}). */
 export class ScanLimit {
-  readonly #slots: Semaphore
+  readonly #queue: WorkQueue
   readonly #limits: Readonly<Record<keyof typeof SCANS, number>>
   readonly #now: () => number
   readonly #pace: ScanPace
@@ -52,13 +52,17 @@ export class ScanLimit {
     pace: ScanPace = new ScanPace(),
   ) {
     this.#limits = limits
-    this.#slots = new Semaphore(limits.running)
+    this.#queue = new WorkQueue(limits, {
+      work: 'queries',
+      busy: 'Too many queries are running. Try again.',
+      retryAfter: 1,
+    })
     this.#now = now
     this.#pace = pace
   }
 
   get waiting(): number {
-    return this.#slots.waiting
+    return this.#queue.waiting
   }
 
   /** Runs a step of work that has limits of its own, such as a job. */
@@ -67,16 +71,15 @@ export class ScanLimit {
   /**
    * Runs a scan when a slot is free.
    *
-   * @param signal aborted when the client disconnects.
    * @throws Failure `busy` if no slot becomes free or the client disconnects;
    * `query-too-expensive` if the scan takes too long.
    */
-  async run<T>(signal: AbortSignal, scan: (step: ScanStep) => Promise<T>): Promise<T> {
-    await this.#enter(signal)
+  async run<T>(caller: Caller, scan: (step: ScanStep) => Promise<T>): Promise<T> {
+    await this.#queue.enter(caller)
     try {
-      return await scan(this.#begin(signal))
+      return await scan(this.#begin(caller))
     } finally {
-      this.#slots.leave()
+      this.#queue.leave(caller)
     }
   }
 
@@ -85,24 +88,24 @@ export class ScanLimit {
    *
    * @throws Failure as {@link run}
    */
-  async runIndexed<T>(signal: AbortSignal, read: (step: IndexStep) => Promise<T>): Promise<T> {
+  async runIndexed<T>(caller: Caller, read: (step: IndexStep) => Promise<T>): Promise<T> {
     let limited: ScanStep | undefined
     try {
       return await read(async (entries, bytes, step) => {
-        requireConnected(signal)
+        requireConnected(caller.signal)
         const isLong = entries >= INDEXED_READ.entries || bytes >= INDEXED_READ.bytes
         if (limited === undefined && isLong) {
-          await this.#enter(signal)
-          limited = this.#begin(signal)
+          await this.#queue.enter(caller)
+          limited = this.#begin(caller)
         }
         return limited === undefined ? step() : limited(step)
       })
     } finally {
-      if (limited !== undefined) this.#slots.leave()
+      if (limited !== undefined) this.#queue.leave(caller)
     }
   }
 
-  #begin(signal: AbortSignal): ScanStep {
+  #begin({ signal }: Caller): ScanStep {
     const { work, duration } = this.#limits
     const end = this.#now() + duration
     let worked = 0
@@ -121,24 +124,7 @@ export class ScanLimit {
       })
     }
   }
-
-  async #enter(signal: AbortSignal): Promise<void> {
-    const { waiting, wait } = this.#limits
-    try {
-      await this.#slots.enter(() => {
-        if (this.#slots.waiting >= waiting) throw busy()
-        return AbortSignal.any([signal, AbortSignal.timeout(wait)])
-      })
-    } catch (error) {
-      throw error instanceof Failure ? error : busy()
-    }
-  }
 }
-
-const busy = () =>
-  new Failure('busy', 'Too many queries are running. Try again.', {
-    headers: { 'Retry-After': '1' },
-  })
 
 const tooExpensive = (time: number) =>
   new Failure(

@@ -1,0 +1,7 @@
+import type { Caller } from '../concurrency/work-queue.ts'
+
+/** Returns a caller, by default one that does not disconnect. */
+export const testCaller = (signal = new AbortController().signal, id = 'caller'): Caller => ({
+  id,
+  signal,
+})
