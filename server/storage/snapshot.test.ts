@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { sizeOf } from './data-folder.ts'
 import { openSqliteSnapshot } from './sqlite/snapshot.ts'
 import type { Snapshot, Store } from './store.ts'
 import { storeDatabases } from './test-support/databases.testing.ts'
@@ -52,15 +53,50 @@ forEachEngine((engine) => {
 })
 
 forEngine('sqlite', (engine) => {
-  test('a snapshot ends once the log has grown too much', async () => {
+  /** Opens a store, and returns a function that opens a snapshot of it with a short log. */
+  async function openLimited() {
     const store = await engine.open()
     const { data } = engine.location() as { data: string }
-    const snapshot = openSqliteSnapshot(join(data, 'gatehouse.sqlite'), 64 * 1024)
+    const path = join(data, 'gatehouse.sqlite')
+    const opened = sizeOf(`${path}-wal`) ?? 0
+    const limits = { opened, open: opened + 64 * 1024 }
+    const open = (ending = () => {}) => openSqliteSnapshot(path, ending, limits)
+    const grow = async (bytes: number) => {
+      for (let at = 0; (sizeOf(`${path}-wal`) ?? 0) <= bytes; at++)
+        await storeDatabases(store, `${at}-${'x'.repeat(16 * 1024)}`)
+    }
+    return { store, limits, open, grow }
+  }
+
+  test('a snapshot ends once the log has grown too much', async () => {
+    const { store, limits, open, grow } = await openLimited()
+    const snapshot = open()
     const query = sql`select 1`.compile(store.db)
     expect(snapshot.execute(query)).toMatchObject({ rows: [{ 1: 1 }] })
-    // Longer than the part of the log that earlier changes have used and left.
-    for (let at = 0; at < 20; at++) await storeDatabases(store, `${at}-${'x'.repeat(256 * 1024)}`)
+    await grow(limits.open)
     expect(() => snapshot.execute(query)).toThrow(expect.objectContaining({ code: 'busy' }))
+    await snapshot.close()
+  })
+
+  test('a snapshot whose reader waits ends, too', async () => {
+    const { limits, open, grow } = await openLimited()
+    let ended = 0
+    const snapshot = open(() => ended++)
+    await grow(limits.open)
+    await expect.poll(() => ended).toBe(1)
+    await snapshot.close()
+    expect(ended).toBe(1)
+  })
+
+  test('no snapshot begins while the log is long, so that all together allow it a limited size', async () => {
+    const { limits, open, grow } = await openLimited()
+    const snapshot = open()
+    await grow(limits.opened)
+    let copied = 0
+    expect(() => open(() => copied++)).toThrow(
+      expect.objectContaining({ code: 'busy', headers: { 'Retry-After': '5' } }),
+    )
+    expect(copied).toBe(1)
     await snapshot.close()
   })
 })

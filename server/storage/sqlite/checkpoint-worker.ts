@@ -15,8 +15,12 @@ try {
   for (let at = 0; at < MAX_CHECKPOINTS; at++) {
     const { log, checkpointed } = checkpoint.get() as { log: number; checkpointed: number }
     // A snapshot that is still open keeps the rest of the log.
-    if (log - checkpointed <= pages || checkpointed === copied) break
+    if (checkpointed === copied) break
     copied = checkpointed
+    if (log - checkpointed > pages) continue
+    // No commit may follow that begins the log again. Has no effect if the log is in use.
+    db.exec('pragma wal_checkpoint(truncate)')
+    break
   }
 } finally {
   db.close()

@@ -149,14 +149,8 @@ function engineOf({
     openSnapshot() {
       inFlight.enter()
       try {
-        const { execute, close } = openSqliteSnapshot(path)
-        return {
-          execute,
-          close() {
-            checkpoint.start()
-            return close().finally(() => inFlight.leave())
-          },
-        }
+        const { execute, close } = openSqliteSnapshot(path, () => checkpoint.start())
+        return { execute, close: () => close().finally(() => inFlight.leave()) }
       } catch (error) {
         inFlight.leave()
         throw error
