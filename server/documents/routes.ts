@@ -121,7 +121,7 @@ export function documentRoutes({
     const page = await documents.page(where, filter, after, limit, bounds)
     const tag = tagOf(page)
     requireMatch(conditionsOf(c), tag)
-    const { id } = await wholeCollections.begin(where, 'list', { filter, after })
+    const { id } = await wholeCollections.begin(where, 'list', { filter, after }, bounds.caller.id)
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, {
       ETag: `"${tag}"`,

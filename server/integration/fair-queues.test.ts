@@ -22,6 +22,26 @@ forEachEngineNode((start) => {
     return () => node.request('GET', PATH, undefined, { headers })
   }
 
+  test('each job is that of the caller who requests it', async () => {
+    const headers = { Prefer: 'respond-async' }
+    const asNdjson = { headers: { ...headers, 'Content-Type': 'application/x-ndjson' } }
+    const exported = (await node.request('GET', '/_export')).text
+    const statuses = [
+      await node.request('GET', '/jobs', undefined, { headers }),
+      await node.request('PATCH', '/jobs', { on: true }, { headers }),
+      await node.request('DELETE', '/jobs', undefined, { headers }),
+      await node.request('DELETE', '/jobs?on=true'),
+      await node.request('POST', '/jobs', '{"id":"one"}\n', asNdjson),
+      await node.request('POST', '/_import?on-conflict=skip', exported, asNdjson),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([206, 202, 202, 200, 202, 202])
+    const store = await node.openStore()
+    const rows = await store.db.selectFrom('jobs').select(['kind', 'created_by']).execute()
+    await store.close()
+    expect(rows.length).toBeGreaterThanOrEqual(5)
+    for (const row of rows) expect(row.created_by).toMatch(/^token:/)
+  })
+
   /**
    * Keeps scans from ending until `release` is called. Records the callers that request one, and
    * those that begin one.

@@ -18,7 +18,11 @@ export interface CreateArraysDeps {
   readonly repository: JobRepository
   readonly rules: Pick<DocumentRules, 'createTag' | 'schema'>
   /** Throws if too many jobs are in progress, apart from one that has begun. */
-  readonly allow: (where: CollectionRef, kind: 'create', job?: Job) => Promise<void>
+  readonly allow: (
+    where: CollectionRef,
+    kind: 'create',
+    begun?: { readonly job: Job },
+  ) => Promise<void>
   /** Creates the staged documents, all or none. */
   readonly commit: Commit
   readonly discard: (job: Job) => Promise<void>
@@ -68,7 +72,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         if (!inBackground && job.done > MAX_SYNC_BULK_DOCUMENTS) {
           inBackground = true
           sent.length = 0
-          await allow(where, 'create', job)
+          await allow(where, 'create', { job })
         }
         if (!inBackground) {
           sent.push(

@@ -11,16 +11,24 @@ const STAGE_LIMITS = { records: 1_000, size: 1024 * 1024 } as const
 export interface ImportJobDeps {
   readonly repository: JobRepository
   /** Throws if too many jobs are in progress. */
-  readonly allow: (where: CollectionRef, kind: 'import') => Promise<void>
+  readonly allow: (
+    where: CollectionRef,
+    kind: 'import',
+    by: { readonly caller: string | undefined },
+  ) => Promise<void>
   readonly pause: () => Promise<unknown>
   readonly wake: () => void
 }
 
-/** Starts an import of a collection or a whole database, whose documents a job stores. */
+/**
+ * Starts an import of a collection or a whole database, whose documents a job stores. `caller` is
+ * the id of a `Caller`.
+ */
 export type BeginImport = (
   where: CollectionRef,
   request: Pick<JobRequest, 'onConflict' | 'audit'>,
   parts: AsyncIterable<StoredPart>,
+  caller?: string,
 ) => Promise<{ readonly id: string }>
 
 /**
@@ -29,9 +37,10 @@ export type BeginImport = (
  */
 export const createBeginImport =
   ({ repository, allow, pause, wake }: ImportJobDeps): BeginImport =>
-  async (where, request, parts) => {
-    await allow(where, 'import')
-    let job = await repository.create(where, 'import', 'preparing', { filter: [], ...request })
+  async (where, request, parts, caller) => {
+    await allow(where, 'import', { caller })
+    const imported = { filter: [], ...request }
+    let job = await repository.create(where, 'import', 'preparing', imported, caller)
     // Records may arrive slowly, so the lease is renewed independently of them.
     const stopRenewing = repository.keepLease(job)
     try {

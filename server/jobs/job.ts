@@ -91,6 +91,8 @@ export interface Job extends CollectionRef {
   readonly failure: Pick<Failure, 'code' | 'message' | 'details'> | null
   readonly result: JobResult | null
   readonly createdAt: number
+  /** Id of the caller that requested it; empty if it is unknown. */
+  readonly caller: string
   readonly updatedAt: number
 }
 
@@ -160,6 +162,7 @@ export const toJob = (row: JobsTable): Job => ({
   failure: row.failure === null ? null : parseJsonColumn(failure, 'jobs.failure', row.failure),
   result: row.result === null ? null : parseJsonColumn(jobResult, 'jobs.result', row.result),
   createdAt: row.created_at,
+  caller: row.created_by ?? '',
   updatedAt: row.updated_at,
 })
 

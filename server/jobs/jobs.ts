@@ -1,5 +1,9 @@
 import type { Actor } from '../contract/audit/audit.ts'
-import { type JobKind, MAX_UNFINISHED_JOBS } from '../contract/job.ts'
+import {
+  type JobKind,
+  MAX_UNFINISHED_JOBS,
+  MAX_UNFINISHED_JOBS_OF_CALLER,
+} from '../contract/job.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { Failure, isStoreFailure, requireConnected } from '../failure.ts'
@@ -32,12 +36,14 @@ export interface Jobs extends LargeArrays {
    * Starts a job that changes, deletes or lists documents. The job is durable when the promise
    * resolves.
    *
+   * @param caller the id of the caller (`Caller`).
    * @throws Failure `too-many-requests`
    */
   begin(
     where: CollectionRef,
     kind: Exclude<JobKind, 'create' | 'import'>,
     request: JobRequest,
+    caller?: string,
   ): Promise<Job>
   /** Starts an import. @throws Failure `too-many-requests`; any error that `parts` throws */
   readonly beginImport: BeginImport
@@ -131,10 +137,17 @@ export function createJobs(deps: JobsDeps): Jobs {
       : large.commit(job, options)
 
   /** Stores a job with the tag of the current schema, which validates its documents from now on. */
-  async function create(where: CollectionRef, kind: JobKind, state: JobState, request: JobRequest) {
-    if (kind !== 'create' && kind !== 'patch') return repository.create(where, kind, state, request)
+  async function create(
+    where: CollectionRef,
+    kind: JobKind,
+    state: JobState,
+    request: JobRequest,
+    caller?: string,
+  ) {
+    if (kind !== 'create' && kind !== 'patch')
+      return repository.create(where, kind, state, request, caller)
     const { tag } = await rules.schema(where)
-    return repository.create(where, kind, state, { ...request, schema: tag })
+    return repository.create(where, kind, state, { ...request, schema: tag }, caller)
   }
 
   const commit = createCommit({ store, repository, rules, commitChecked, pause })
@@ -230,10 +243,19 @@ export function createJobs(deps: JobsDeps): Jobs {
   })
 
   /** Listings count separately, because callers who may only read must not prevent changes. */
-  async function allow({ database }: CollectionRef, kind: JobKind, job?: Job): Promise<void> {
+  async function allow(
+    { database }: CollectionRef,
+    kind: JobKind,
+    { caller, job }: { readonly caller?: string | undefined; readonly job?: Job } = {},
+  ): Promise<void> {
     const which = kind === 'list' ? 'listings' : 'others'
-    const others = await repository.countUnfinished(database, which, job?.id)
-    if (others < MAX_UNFINISHED_JOBS) return
+    const others = await repository.countUnfinished(database, which, caller, job?.id)
+    if (others.own >= MAX_UNFINISHED_JOBS_OF_CALLER)
+      throw new Failure(
+        'too-many-requests',
+        `${MAX_UNFINISHED_JOBS_OF_CALLER} of your jobs in this database wait or run already. Try again after one has ended.`,
+      )
+    if (others.all < MAX_UNFINISHED_JOBS) return
     throw new Failure('too-many-requests', 'This database has too many running jobs.')
   }
 
@@ -246,16 +268,16 @@ export function createJobs(deps: JobsDeps): Jobs {
   return {
     create: createArrays({ repository, rules, allow, commit, discard, pause, wake: runner.wake }),
     beginImport: createBeginImport({ repository, allow, pause, wake: runner.wake }),
-    async begin(where, kind, request) {
-      await allow(where, kind)
-      const job = await create(where, kind, 'running', request)
+    async begin(where, kind, request, caller) {
+      await allow(where, kind, { caller })
+      const job = await create(where, kind, 'running', request, caller)
       if (kind === 'list') await repository.discardListings(where.database)
       runner.wake()
       return job
     },
     async run(where, kind, request, caller = NO_CALLER) {
       const { signal } = caller
-      let job = await create(where, kind, 'attached', request)
+      let job = await create(where, kind, 'attached', request, caller.id)
       const stopRenewing = repository.keepLease(job)
       try {
         const { filter } = request

@@ -255,17 +255,18 @@ forEachEngine((engine) => {
 
   it('runs a change beside many listings that were created before it', async () => {
     const repository = createJobRepository(await engine.open(), now)
-    for (let n = 0; n < 10; n++) await repository.create(where, 'list', 'running', everything)
-    const { id } = await repository.create(where, 'delete', 'running', everything)
+    for (let n = 0; n < 10; n++)
+      await repository.create(where, 'list', 'running', everything, n < 8 ? 'a' : 'b')
+    const { id } = await repository.create(where, 'delete', 'running', everything, 'a')
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    const listings = new Set<string>()
+    const listings = new Map<string, string>()
     const runner = createRunner({
       isBusy: () => false,
       repository,
       // The listings do not end.
       async step(job) {
         if (job.id !== id) {
-          listings.add(job.id)
+          listings.set(job.id, job.caller)
           return job
         }
         end()
@@ -276,7 +277,36 @@ forEachEngine((engine) => {
     })
     runner.wake()
     await ended
+    await expect.poll(() => [...listings.values()].sort()).toEqual(['a', 'b'])
     await runner.stop()
     expect(listings.size).toBe(2)
+  })
+
+  it('runs jobs of other callers next while those of one caller do not end', async () => {
+    const repository = createJobRepository(await engine.open(), now)
+    for (const caller of [...'aaaaaabbc'])
+      await repository.create(where, 'delete', 'running', everything, caller)
+    const ended: string[] = []
+    const endless = new Set<string>()
+    const runner = createRunner({
+      isBusy: () => false,
+      repository,
+      async step(job) {
+        if (job.caller === 'a') {
+          endless.add(job.id)
+          return job
+        }
+        ended.push(job.caller)
+        await repository.discard([job.id])
+        return { ...job, state: 'done' }
+      },
+      pause: () => new Promise(setImmediate),
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    runner.wake()
+    await expect.poll(() => [ended.length, endless.size]).toEqual([3, 3])
+    await runner.stop()
+    expect(ended.sort()).toEqual(['b', 'b', 'c'])
+    expect(endless.size).toBe(3)
   })
 })

@@ -4,10 +4,16 @@ import type { Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
-/** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
+/**
+ * Maximum number of jobs that a node runs concurrently, one step of each in turn. One caller has at
+ * most all but one, so that its jobs do not delay those of all others.
+ */
 const CONCURRENCY = 4
 
-/** How many of them may be listings, so that callers who may only read do not delay changes. */
+/**
+ * How many of them may be listings, so that callers who may only read do not delay changes. One
+ * caller has at most all but one.
+ */
 const LISTINGS = 2
 
 /**
@@ -74,8 +80,8 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
     const mayDelay = () => delayed.size < DELAYED
     /** Returns a job that no longer waits, or claims one. */
     async function takeNext(): Promise<Job | undefined> {
-      const listings = [...active, ...delayed.keys()].filter(({ kind }) => kind === 'list').length
-      const mayList = listings < LISTINGS
+      const listings = [...active, ...delayed.keys()].filter(({ kind }) => kind === 'list')
+      const mayList = listings.length < LISTINGS
       for (const [id, where] of waiting) {
         if ((isBusy(where) && !mayDelay()) || (where.kind === 'list' && !mayList)) continue
         waiting.delete(id)
@@ -83,7 +89,12 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
         if (job?.state === 'running') return job
         running.delete(id)
       }
-      const claimed = await repository.claim(mayList ? 'any' : 'others')
+      const held = countByCaller(active)
+      const claimed = await repository.claim({
+        held,
+        atShare: callersWith(CONCURRENCY - 1, held),
+        listing: mayList ? callersWith(LISTINGS - 1, countByCaller(listings)) : 'all',
+      })
       if (claimed !== undefined) running.set(claimed.id, new AbortController())
       return claimed
     }
@@ -160,6 +171,16 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
     abort,
   }
 }
+
+function countByCaller(jobs: readonly Job[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { caller } of jobs) counts.set(caller, (counts.get(caller) ?? 0) + 1)
+  return counts
+}
+
+/** Returns the callers with at least this number of jobs. */
+const callersWith = (least: number, counts: ReadonlyMap<string, number>): string[] =>
+  [...counts].flatMap(([caller, count]) => (count >= least ? caller : []))
 
 /** Ignores {@link LeaseLost}: another node holds the job, or it no longer exists. */
 function ignoreLeaseLost(error: unknown): undefined {

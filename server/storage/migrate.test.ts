@@ -51,7 +51,8 @@ forEachEngine({ empty: true }, (engine) => {
     for (const table of ['document_indexes', 'index_entries']) {
       await db.schema.dropTable(table).execute()
     }
-    await db.schema.alterTable('jobs').dropColumn('result').execute()
+    for (const column of ['result', 'created_by'])
+      await db.schema.alterTable('jobs').dropColumn(column).execute()
     for (const table of ['people', 'sessions']) {
       await db.schema.alterTable(table).addColumn('refresh_token', 'text').execute()
       await db.schema.alterTable(table).addColumn('token_expires_at', 'bigint').execute()

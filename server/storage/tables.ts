@@ -322,6 +322,8 @@ export interface JobsTable {
   claimed_until: number
   created_at: number
   updated_at: number
+  /** Id of the caller (`Caller`); null if it is unknown. */
+  created_by: string | null
 }
 
 /** Result of a job for one document. Not visible to readers before the job is committed. */

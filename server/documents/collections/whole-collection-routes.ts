@@ -3,7 +3,7 @@ import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
-import { queueCallerOf } from '../../http/guards/queue-caller.ts'
+import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
@@ -35,6 +35,7 @@ export interface WholeCollections {
     where: CollectionRef,
     kind: 'patch' | 'delete' | 'list',
     request: Request,
+    caller: string,
   ): Promise<{ readonly id: string }>
   run(
     where: CollectionRef,
@@ -71,7 +72,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
-        return acceptedResponse(c, await collections.begin(where, 'patch', request))
+        return acceptedResponse(c, await collections.begin(where, 'patch', request, callerIdOf(c)))
       const changed = await collections.run(where, 'patch', request, queueCallerOf(c))
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
@@ -81,7 +82,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const request = { filter: parseFilterQuery(searchParameters(c)) }
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
-        return acceptedResponse(c, await collections.begin(where, 'delete', request))
+        return acceptedResponse(c, await collections.begin(where, 'delete', request, callerIdOf(c)))
       const deleted = await collections.run(where, 'delete', request, queueCallerOf(c))
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })

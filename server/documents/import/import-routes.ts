@@ -9,6 +9,7 @@ import {
 import { type ImportFormat, readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
+import { callerIdOf } from '../../http/guards/queue-caller.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
@@ -53,7 +54,9 @@ export function importHandler(deps: ImportHandlerDeps) {
     requireNoConditions(conditionsOf(c), 'imports')
     const records = pacedRecords(readRecords(bodyChunks(c), format, { separator }))
     if (prefersAsync(c)) {
-      return acceptedResponse(c, await beginImport(where, { onConflict }, storedParts(records)))
+      const parts = storedParts(records)
+      const caller = callerIdOf(c)
+      return acceptedResponse(c, await beginImport(where, { onConflict }, parts, caller))
     }
     const result = await importer.run(where, records, onConflict, c.req.raw.signal)
     return c.json(result, 200, headers)

@@ -6,7 +6,7 @@ import { Failure } from '../../failure.ts'
 import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import { queueCallerOf } from '../../http/guards/queue-caller.ts'
+import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
@@ -74,7 +74,8 @@ export function transferRoutes(deps: TransferRoutesDeps) {
         if (prefersAsync(c)) {
           const where = { database, collection: WHOLE_DATABASE }
           const parts = storedDatabase(readDatabase(records))
-          return acceptedResponse(c, await beginImport(where, { onConflict, audit }, parts))
+          const caller = callerIdOf(c)
+          return acceptedResponse(c, await beginImport(where, { onConflict, audit }, parts, caller))
         }
         const { signal } = c.req.raw
         const request = { database, records, onConflict, audit, signal }

@@ -6,7 +6,7 @@ import { principalOf } from './require-role.ts'
  * Returns the id of the caller for limits of work: of the token, because several applications may
  * use tokens of one person, or of the person who is signed in. The route must require a role.
  */
-function callerIdOf(c: Context<AppEnv>): string {
+export function callerIdOf(c: Context<AppEnv>): string {
   const { by, credential, personId } = principalOf(c)
   return by === 'token' ? `token:${credential}` : `person:${personId}`
 }

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
 import { MAX_SYNC_BULK_DOCUMENTS } from '../../contract/document.ts'
-import { JOB_RETENTION, MAX_UNFINISHED_JOBS } from '../../contract/job.ts'
+import {
+  JOB_RETENTION,
+  MAX_UNFINISHED_JOBS,
+  MAX_UNFINISHED_JOBS_OF_CALLER,
+} from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { LEASE } from '../repository/lease.ts'
@@ -152,6 +156,21 @@ forEachEngine((engine) => {
     await expect(create(jobs, array, { respondAsync: false })).rejects.toMatchObject({
       code: 'too-many-requests',
     })
+  })
+
+  it('is rejected if too many jobs of its caller are unfinished', async () => {
+    const jobs = node()
+    await jobs.stop()
+    const begin = (caller: string, kind: 'delete' | 'list' = 'delete', database = '_system') =>
+      jobs.begin({ ...where, database }, kind, everything, caller)
+    for (let n = 0; n < MAX_UNFINISHED_JOBS_OF_CALLER; n++) await begin('a')
+    await expect(begin('a')).rejects.toMatchObject({
+      code: 'too-many-requests',
+      message: expect.stringContaining('50 of your jobs'),
+    })
+    await expect(begin('b')).resolves.toBeDefined()
+    await expect(begin('a', 'list')).resolves.toBeDefined()
+    await expect(begin('a', 'delete', 'x')).resolves.toBeDefined()
   })
 
   it('is rejected if too many jobs of the database are unfinished', async () => {

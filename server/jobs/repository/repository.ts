@@ -34,6 +34,7 @@ export function createJobRepository(
       kind: JobKind,
       state: JobState,
       request: JobRequest,
+      caller?: string,
     ): Promise<Job> {
       const at = now()
       const row: Tables['jobs'] = {
@@ -54,6 +55,7 @@ export function createJobRepository(
         claimed_until: state === 'running' ? 0 : leaseClock() + LEASE,
         created_at: at,
         updated_at: at,
+        created_by: caller ?? null,
       }
       await db.insertInto('jobs').values(row).execute()
       return toJob(row)
@@ -65,24 +67,32 @@ export function createJobRepository(
     },
 
     /**
-     * Returns the number of unfinished jobs of a database: of its listings, or of the others.
+     * Returns the numbers of unfinished jobs of a database, listings or others: of all callers, and
+     * of one.
      *
      * @param except the id of a job that is not counted.
      */
     async countUnfinished(
       database: string,
       which: 'listings' | 'others',
+      caller: string | undefined,
       except = '',
-    ): Promise<number> {
-      const { count } = await db
+    ): Promise<{ readonly all: number; readonly own: number }> {
+      const { all, own } = await db
         .selectFrom('jobs')
-        .select((eb) => eb.fn.countAll().as('count'))
+        .select(({ fn }) => [
+          fn.countAll().as('all'),
+          fn
+            .countAll()
+            .filterWhere('created_by', '=', caller ?? null)
+            .as('own'),
+        ])
         .where('state', 'in', ['preparing', 'attached', 'running'])
         .where('database', '=', database)
         .where('kind', which === 'listings' ? '=' : '!=', 'list')
         .where('id', '!=', except)
         .executeTakeFirstOrThrow()
-      return Number(count)
+      return { all: Number(all), own: Number(own) }
     },
 
     /** Returns the creations of small arrays that requests of an earlier process waited for. */

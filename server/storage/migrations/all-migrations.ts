@@ -17,6 +17,7 @@ import { accessTokenOnly } from './0014-access-token-only.ts'
 import { documentIndexes } from './0015-document-indexes.ts'
 import { jobResults } from './0016-job-results.ts'
 import { documentCtids } from './0017-document-ctids.ts'
+import { jobCallers } from './0018-job-callers.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -41,5 +42,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0015-document-indexes': documentIndexes(engine),
     '0016-job-results': jobResults(),
     '0017-document-ctids': documentCtids(engine),
+    '0018-job-callers': jobCallers(),
   }
 }
