@@ -7,7 +7,7 @@ import { type Caller, WorkQueue } from '../../storage/concurrency/work-queue.ts'
  * read `progress` bytes before the export has waited for it for `stallTimeout` ms.
  */
 export const EXPORTS = {
-  ...{ running: 2, waiting: 100, wait: 5_000, duration: 30 * 60_000 },
+  ...{ running: 2, ofCaller: 1, waiting: 100, wait: 5_000, duration: 30 * 60_000 },
   ...{ progress: 1024 * 1024, stallTimeout: 10_000 },
 } as const
 

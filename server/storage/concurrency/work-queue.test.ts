@@ -3,10 +3,10 @@ import { testCaller } from '../test-support/caller.testing.ts'
 import { WorkQueue } from './work-queue.ts'
 
 const names = { work: 'queries', busy: 'Too many queries are running.', retryAfter: 1 }
-const limits = { running: 2, waiting: 4, wait: 60_000 }
+const limits = { running: 2, ofCaller: 1, waiting: 4, wait: 60_000 }
 const caller = (id: string) => testCaller(undefined, id)
 
-test('one caller has half of the places to wait, and leaves one that runs to others', async () => {
+test('one caller has its share of those that run, and half of the places to wait', async () => {
   const queue = new WorkQueue(limits, names)
   expect(queue.enter(caller('a'))).toBeUndefined()
   const waiting = [queue.enter(caller('a')), queue.enter(caller('a'))]

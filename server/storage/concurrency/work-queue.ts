@@ -12,9 +12,13 @@ export interface Caller {
 /** A caller without an id, which does not disconnect. */
 export const NO_CALLER: Caller = { id: '', signal: new AbortController().signal }
 
-/** How many requests run and wait at the same time, and for how long they wait, ms. */
+/**
+ * How many requests run at the same time, of all callers and of one, how many wait, and for how long,
+ * ms.
+ */
 export interface WorkLimits {
   readonly running: number
+  readonly ofCaller: number
   readonly waiting: number
   readonly wait: number
 }
@@ -31,8 +35,7 @@ export interface WorkNames {
 
 /**
  * Limits work of a node that takes long, fairly between its callers
- * (docs/decisions/0036-fair-queues.md). One caller runs all but one of the requests that may run at
- * the same time, and has at most half of the places to wait.
+ * (docs/decisions/0036-fair-queues.md). One caller has at most half of the places to wait.
  */
 export class WorkQueue {
   readonly #slots: Semaphore
@@ -40,7 +43,7 @@ export class WorkQueue {
   readonly #names: WorkNames
 
   constructor(limits: WorkLimits, names: WorkNames) {
-    this.#slots = new Semaphore(limits.running, Math.max(1, limits.running - 1))
+    this.#slots = new Semaphore(limits.running, limits.ofCaller)
     this.#limits = limits
     this.#names = names
   }

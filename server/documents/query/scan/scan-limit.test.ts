@@ -3,7 +3,7 @@ import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { INDEXED_READ, ScanLimit } from './scan-limit.ts'
 import { PACE, ScanPace } from './scan-pace.ts'
 
-const limits = { running: 1, waiting: 1, wait: 60_000, work: 10_000, duration: 60_000 }
+const limits = { running: 1, ofCaller: 1, waiting: 1, wait: 60_000, work: 10_000, duration: 60_000 }
 const forever = testCaller()
 
 it('runs queries in order, and rejects queries when too many wait', async () => {
@@ -120,7 +120,7 @@ it('paces scans, and queries by an index once they have read many entries', asyn
     },
     idle: () => time,
   })
-  const scans = new ScanLimit({ ...limits, running: 2 }, undefined, pace)
+  const scans = new ScanLimit({ ...limits, running: 2, ofCaller: 2 }, undefined, pace)
   await scans.run(forever, async (step) => {
     for (let batch = 0; batch < 3; batch++) await step(() => {})
   })
