@@ -115,7 +115,7 @@ function sparse() {
       documents.find(WHERE, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: async () => {},
-        signal: () => testCaller(signal),
+        caller: () => testCaller(signal),
       }),
     page: (bounds?: ScanBounds) => documents.page(WHERE, [['last', 'true']], undefined, 9, bounds),
   }

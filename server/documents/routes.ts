@@ -142,7 +142,7 @@ export function documentRoutes({
     documents.find(where, query, {
       count: prefersCount(c),
       reserve: (bytes) => permission?.then(() => reserve(c, bytes)) ?? reserve(c, bytes),
-      signal: () => queueCallerOf(c),
+      caller: () => queueCallerOf(c),
       permission,
     })
   const documentAhead = createReadAhead((c) => documents.read(refOf(c), conditionsOf(c)))

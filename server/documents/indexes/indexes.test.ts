@@ -56,7 +56,7 @@ forEachEngine((engine) => {
     const page = await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count: false,
       reserve: async () => {},
-      signal: () => testCaller(),
+      caller: () => testCaller(),
     })
     return { ids: idsOn(page), index: page.index, scanned: page.scanned }
   }

@@ -39,7 +39,7 @@ forEachEngine((engine) => {
     documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count,
       reserve: () => undefined,
-      signal: () => testCaller(),
+      caller: () => testCaller(),
       ...(permission && { permission }),
     })
   /** Lets one scan run at a time, and rejects others at once. Returns the limit. */

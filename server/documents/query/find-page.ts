@@ -30,7 +30,7 @@ export interface FindBounds {
   /** Reserves bytes for the page before it is read. Returns a promise only if it has to wait. */
   readonly reserve: (bytes: number) => Promise<void> | undefined
   /** Returns the caller. Called by long queries only, once the caller has the permission. */
-  readonly signal: () => Caller
+  readonly caller: () => Caller
   /**
    * Resolved once the caller has the permission. Awaited before more than one page of an index is
    * read; {@link reserve} has to await it too. By default the caller has the permission.
@@ -60,13 +60,13 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     where: CollectionRef,
     query: PageQuery,
     filter: Filter,
-    { permission, signal }: FindBounds,
+    { permission, caller }: FindBounds,
   ): Promise<number | undefined> {
     await permission
     const ready = isPlanned(query) ? await readyIndexes.read(where) : []
     const plan = planQuery(ready, { filter, sort: query.sort, count: false })
     if (isPlanned(query) && !(plan && isCountable(reader, plan))) return undefined
-    return scans.runIndexed(signal(), (step) => {
+    return scans.runIndexed(caller(), (step) => {
       const counting = { ...deps, step }
       return plan ? countEntries(counting, where, plan) : countDocuments(counting, where)
     })
@@ -131,7 +131,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     async function readUnbounded(): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
-      return scans.runIndexed(bounds.signal(), (indexStep) => {
+      return scans.runIndexed(bounds.caller(), (indexStep) => {
         let steps = 0
         // A batch takes two steps, so the second batch needs a slot.
         const step: ScanStep = (read) => indexStep(PAGE.max * steps++, 0, read)
@@ -144,7 +144,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       const { reserve } = bounds
       await bounds.permission
       await share.enter()
-      return scans.runIndexed(bounds.signal(), (step) =>
+      return scans.runIndexed(bounds.caller(), (step) =>
         readByIds(deps, where, ids, query, { reserve, step }),
       )
     }
@@ -155,15 +155,15 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       await bounds.permission
       // Before documents are in memory: while it waits, its client may disconnect.
       await share.enter()
-      const signal = bounds.signal()
+      const caller = bounds.caller()
       try {
         const found =
           plan &&
-          (await scans.runIndexed(signal, (step) =>
+          (await scans.runIndexed(caller, (step) =>
             readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
           ))
         if (found !== undefined) return found
-        return await scans.run(signal, (step) => readPage(deps, where, query, { reserve, step }))
+        return await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step }))
       } catch (error) {
         throw withAdvice(error, { filter, sort }, cheaperQuery(query))
       }

@@ -190,7 +190,7 @@ async function readAll(reads: Reads, query: Query): Promise<Document[]> {
     const page = await documents.find(where, parseDocumentQuery(parameters), {
       count,
       reserve: async () => {},
-      signal: () => testCaller(),
+      caller: () => testCaller(),
     })
     const stillPartly = await stored.partlyBuilt(where)
     if (stillPartly.some((each) => partly.includes(each))) pages.duringBuild++

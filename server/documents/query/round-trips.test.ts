@@ -94,7 +94,7 @@ test('the pages of one turn of the event loop share statements', async () => {
       await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: () => undefined,
-        signal: () => testCaller(),
+        caller: () => testCaller(),
       }),
     ).join()
   const byIndex = (limits: readonly number[]) => () =>

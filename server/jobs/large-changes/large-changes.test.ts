@@ -382,7 +382,7 @@ forEngine('sqlite', (engine) => {
       const list = (limit: number, from: number) =>
         find(where, { ...query, limit, from: { values: [], id: idOf(from) } }, [], {
           reserve: () => undefined,
-          signal: testCaller,
+          caller: testCaller,
         })
       const occupied = Promise.withResolvers<void>()
       const running = Array.from({ length: SCANS.running }, (_, at) =>

@@ -56,7 +56,7 @@ forEngine('postgres', (engine) => {
     const page = await documents.find(where, query, {
       count: false,
       reserve: () => undefined,
-      signal: () => testCaller(),
+      caller: () => testCaller(),
     })
     expect(page.tags.split('\n')).toHaveLength(4)
     const { json } = page

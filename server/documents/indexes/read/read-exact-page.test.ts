@@ -53,7 +53,7 @@ forEachEngine((engine) => {
         reserved.push(bytes)
         return undefined
       },
-      signal: () => testCaller(),
+      caller: () => testCaller(),
     })
   const viewOf = (page: Page) => ({ ids: idsOn(page).join(), scanned: page.scanned })
 
