@@ -76,7 +76,16 @@ export default {
       'storage',
       'The storage imports no noun and no HTTP code.',
       { path: '^server/storage/', pathNot: TEST },
-      { path: '^server/', pathNot: '^server/(storage/|contract/|failure\\.ts$|rate-limit\\.ts$)' },
+      {
+        path: '^server/',
+        pathNot: '^server/(storage/|contract/|concurrency/|(failure|rate-limit)\\.ts$)',
+      },
+    ),
+    rule(
+      'concurrency',
+      'The order of concurrent work does not depend on the work.',
+      { path: '^server/concurrency/', pathNot: TEST },
+      { path: '^server/', pathNot: '^server/(concurrency/|failure\\.ts$)' },
     ),
     rule(
       'http',
@@ -84,7 +93,8 @@ export default {
       { path: '^server/http/', pathNot: TEST },
       {
         path: '^server/',
-        pathNot: '^server/(http/|contract/|(failure|rate-limit|collected-bytes)\\.ts$)',
+        pathNot:
+          '^server/(http/|contract/|concurrency/|(failure|rate-limit|collected-bytes)\\.ts$)',
       },
     ),
     rule(
@@ -177,7 +187,8 @@ export default {
       'Only entry points use process. Other code receives its settings as arguments.',
       {
         path: '^(server|web)/',
-        pathNot: [TEST, '^server/(main\\.ts$|documents/schema-worker\\.ts$)'],
+        // `nextTick` is no setting.
+        pathNot: [TEST, '^server/(main|concurrency/turn-share)\\.ts$'],
       },
       { path: '^(node:)?process$' },
     ),

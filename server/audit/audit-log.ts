@@ -1,5 +1,5 @@
+import { createTurns } from '../concurrency/turns.ts'
 import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit/audit.ts'
-import { createTurns } from '../storage/concurrency/turns.ts'
 import type { Store } from '../storage/store.ts'
 import { recordRejection } from './record.ts'
 import { type ReservePage, readAuditPage } from './repository.ts'

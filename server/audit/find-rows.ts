@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { NextTurn } from '../concurrency/turns.ts'
 import type { AuditQuery } from '../contract/audit/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit/audit-action.ts'
-import type { NextTurn } from '../storage/concurrency/turns.ts'
 import type { Store } from '../storage/store.ts'
 
 /** Limits of the search for one page. */

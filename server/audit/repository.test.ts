@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { createTurns } from '../concurrency/turns.ts'
 import type { AuditPage, AuditQuery } from '../contract/audit/audit.ts'
 import { Failure } from '../failure.ts'
-import { createTurns } from '../storage/concurrency/turns.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'

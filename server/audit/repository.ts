@@ -1,3 +1,4 @@
+import type { NextTurn } from '../concurrency/turns.ts'
 import {
   type AuditPage,
   type AuditQuery,
@@ -6,7 +7,6 @@ import {
 } from '../contract/audit/audit.ts'
 import { parseJson } from '../contract/json/parse-json.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
-import type { NextTurn } from '../storage/concurrency/turns.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { AuditTable } from '../storage/tables.ts'

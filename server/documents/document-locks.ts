@@ -1,5 +1,5 @@
+import { Semaphore } from '../concurrency/semaphore.ts'
 import { Failure } from '../failure.ts'
-import { Semaphore } from '../storage/concurrency/semaphore.ts'
 import type { DocumentRef } from '../storage/document-ref.ts'
 import { quoteId } from './document.ts'
 

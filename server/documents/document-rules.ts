@@ -1,6 +1,6 @@
+import { createTurns } from '../concurrency/turns.ts'
 import { parseJson } from '../contract/json/parse-json.ts'
 import { Failure } from '../failure.ts'
-import { createTurns } from '../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
 import { createEntityTag } from './entity-tag.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { createTurns } from '../concurrency/turns.ts'
 import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
-import { createTurns } from '../storage/concurrency/turns.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { DocumentLocks } from './document-locks.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { WorkQueue } from '../concurrency/work-queue.ts'
 import { SCANS } from '../documents/query/scan/scan-limit.ts'
 import { ScanPace } from '../documents/query/scan/scan-pace.ts'
-import { WorkQueue } from '../storage/concurrency/work-queue.ts'
 import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
 
 const PATH = '/articles?kind=even'

@@ -1,3 +1,4 @@
+import { type Caller, NO_CALLER } from '../concurrency/work-queue.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import {
   type JobKind,
@@ -8,7 +9,6 @@ import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { Failure, isStoreFailure, requireConnected } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
-import { type Caller, NO_CALLER } from '../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
 import { type ApplyPause, prepareApply } from './apply.ts'

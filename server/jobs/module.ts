@@ -1,6 +1,6 @@
+import { createTurns } from '../concurrency/turns.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
-import { createTurns } from '../storage/concurrency/turns.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules } from './job.ts'
 import { createJobs, type JobsDeps } from './jobs.ts'

@@ -1,4 +1,4 @@
-import { createBackgroundLoop } from '../storage/concurrency/background-loop.ts'
+import { createBackgroundLoop } from '../concurrency/background-loop.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'

@@ -1,6 +1,6 @@
+import type { Caller } from '../concurrency/work-queue.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
-import type { Caller } from '../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 
 /** Finds the documents that a job changes or lists (`documents/collections/collection-search.ts`). */

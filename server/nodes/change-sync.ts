@@ -1,4 +1,4 @@
-import { createCoalescedSync } from '../storage/concurrency/coalesced-sync.ts'
+import { createCoalescedSync } from '../concurrency/coalesced-sync.ts'
 import type { Store } from '../storage/store.ts'
 
 /** Interval at which the store is checked for changes of other processes, besides requests, ms. */

@@ -1,6 +1,6 @@
+import type { Caller } from '../../concurrency/work-queue.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
-import type { Caller } from '../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { withAdvice } from '../indexes/advise.ts'

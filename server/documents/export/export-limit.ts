@@ -1,5 +1,5 @@
+import { type Caller, WorkQueue } from '../../concurrency/work-queue.ts'
 import { Failure } from '../../failure.ts'
-import { type Caller, WorkQueue } from '../../storage/concurrency/work-queue.ts'
 
 /**
  * Limits of exports: how many run at once on a node, how many wait, and for how long they wait and

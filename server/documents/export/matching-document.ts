@@ -1,5 +1,5 @@
+import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
-import type { NextTurn } from '../../storage/concurrency/turns.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 
 /** A document to export. `parsed` is its body, if it was needed to find the document. */

@@ -1,5 +1,5 @@
+import { createTurns } from '../../concurrency/turns.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
-import { createTurns } from '../../storage/concurrency/turns.ts'
 
 const nextTurn = createTurns()
 

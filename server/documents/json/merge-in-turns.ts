@@ -1,8 +1,8 @@
+import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
 import { mergePatch } from '../../contract/json/merge-patch.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import { type Parsed, printJson } from '../../contract/json/strict-json.ts'
-import type { NextTurn } from '../../storage/concurrency/turns.ts'
 import { LARGE_LENGTH } from './parse-in-turns.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import { type Parsed, parseAndPrint, parseInSteps } from '../../contract/json/strict-json.ts'
-import { createTurns, type NextTurn } from '../../storage/concurrency/turns.ts'
 
 /**
  * Number of characters of a large document. A smaller one is parsed, printed and checked in about a

@@ -1,4 +1,4 @@
-import type { NextTurn } from '../../storage/concurrency/turns.ts'
+import type { NextTurn } from '../../concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import type { EntryPosition } from '../indexes/read/index-reader.ts'

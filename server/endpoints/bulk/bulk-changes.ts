@@ -1,3 +1,4 @@
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import type {
   EndpointChangeInput,
@@ -8,7 +9,6 @@ import type { LiveEvent } from '../../contract/event.ts'
 import { Failure, failureAt } from '../../failure.ts'
 import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
-import { createTurns, type NextTurn } from '../../storage/concurrency/turns.ts'
 import type { Store } from '../../storage/store.ts'
 import { readAddress } from '../address.ts'
 import { createMapping } from '../registry/mapping/mapping.ts'

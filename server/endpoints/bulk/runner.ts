@@ -1,7 +1,7 @@
+import { createBackgroundLoop } from '../../concurrency/background-loop.ts'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure, isFileLimit, isStoreFailure } from '../../failure.ts'
-import { createBackgroundLoop } from '../../storage/concurrency/background-loop.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
 import { ClaimLost } from '../writes/write-batch.ts'
 import type { ClaimedChange, Claims, FailedChange } from './claims.ts'

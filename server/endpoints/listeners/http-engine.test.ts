@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SHARE } from '../../storage/concurrency/turn-share.ts'
+import { SHARE } from '../../concurrency/turn-share.ts'
 import { Traffic } from '../traffic/traffic.ts'
 import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
 import {

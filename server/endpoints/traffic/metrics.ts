@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { createTurns } from '../../storage/concurrency/turns.ts'
+import { createTurns } from '../../concurrency/turns.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
 

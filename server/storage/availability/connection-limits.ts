@@ -1,5 +1,5 @@
+import { Semaphore } from '../../concurrency/semaphore.ts'
 import { Failure } from '../../failure.ts'
-import { Semaphore } from '../concurrency/semaphore.ts'
 import type { HealthMonitor } from './health-monitor.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { QueryArrayResult } from 'pg'
+import type { InFlight } from '../../concurrency/in-flight.ts'
 import type { ConnectionLimits } from '../availability/connection-limits.ts'
 import type { HealthMonitor } from '../availability/health-monitor.ts'
-import type { InFlight } from '../concurrency/in-flight.ts'
 import {
   BEGIN,
   COMMIT,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
-import type { InFlight } from '../concurrency/in-flight.ts'
+import type { InFlight } from '../../concurrency/in-flight.ts'
 import type { RunStatement } from '../engine.ts'
 import { GroupCommit, type Unit } from './group-commit.ts'
 import { SqliteReads } from './reads.ts'

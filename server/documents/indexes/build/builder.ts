@@ -1,4 +1,4 @@
-import { createBackgroundLoop } from '../../../storage/concurrency/background-loop.ts'
+import { createBackgroundLoop } from '../../../concurrency/background-loop.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { IndexRepository, IndexRow } from '../index-repository.ts'
 import {

@@ -1,5 +1,5 @@
+import type { NextTurn } from '../../../concurrency/turns.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
-import type { NextTurn } from '../../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { createSlices } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createTurns } from '../../../storage/concurrency/turns.ts'
+import { createTurns } from '../../../concurrency/turns.ts'
 import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'

@@ -1,6 +1,6 @@
+import { type Caller, NO_CALLER } from '../../../concurrency/work-queue.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { requireConnected } from '../../../failure.ts'
-import { type Caller, NO_CALLER } from '../../../storage/concurrency/work-queue.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { withAdvice } from '../../indexes/advise.ts'
 import { planQuery } from '../../indexes/plan.ts'

@@ -1,6 +1,6 @@
+import type { NextTurn } from '../../../concurrency/turns.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
-import type { NextTurn } from '../../../storage/concurrency/turns.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'

@@ -1,6 +1,6 @@
+import { type Caller, WorkQueue } from '../../../concurrency/work-queue.ts'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure, requireConnected } from '../../../failure.ts'
-import { type Caller, WorkQueue } from '../../../storage/concurrency/work-queue.ts'
 import { ScanPace } from './scan-pace.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SHARE } from '../../concurrency/turn-share.ts'
+import { SHARE } from '../../../concurrency/turn-share.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
 const LIMITS: BatchLimits = {

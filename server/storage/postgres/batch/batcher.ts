@@ -1,5 +1,5 @@
+import { TurnShare } from '../../../concurrency/turn-share.ts'
 import { Failure } from '../../../failure.ts'
-import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { Pace } from './pace.ts'
 
 export interface BatchLimits {

@@ -1,7 +1,7 @@
 import type { QueryResult } from 'kysely'
 import type { QueryArrayResult } from 'pg'
+import { TurnShare } from '../../../concurrency/turn-share.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
-import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { Engine } from '../../engine.ts'
 import type { ExecuteAll, PreparedStatement } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'

@@ -1,5 +1,5 @@
+import { TurnShare } from '../../../concurrency/turn-share.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
-import { TurnShare } from '../../concurrency/turn-share.ts'
 import { type ChangeRow, RowLocked, type RowStatement } from '../../engine.ts'
 import type { Execute } from '../guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 
 /** Counts operations in progress, so that closing can reject new ones and wait for the rest. */
 export class InFlight {

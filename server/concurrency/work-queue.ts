@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts'
+import { Failure } from '../failure.ts'
 import { Semaphore } from './semaphore.ts'
 
 /** The caller of a request for limited work. */

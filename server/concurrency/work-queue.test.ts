@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testCaller } from '../test-support/caller.testing.ts'
+import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { WorkQueue } from './work-queue.ts'
 
 const names = { work: 'queries', busy: 'Too many queries are running.', retryAfter: 1 }
