@@ -1,5 +1,6 @@
 import { CollectedBytes } from '../../collected-bytes.ts'
 import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
+import { decodeBody } from '../../contract/json/decode-body.ts'
 import { Failure } from '../../failure.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
@@ -30,7 +31,7 @@ export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise
   const head = new CollectedBytes()
   for (;;) {
     const { done, value } = await rest.next()
-    if (done) return { text: decode(head.take()) }
+    if (done) return { text: decodeBody(head.take()) }
     head.add(value)
     const first = firstOf(value)
     if (first === OPEN_ARRAY) return { parts: closing(partsOf(joined(head.take(), rest)), rest) }
@@ -46,7 +47,7 @@ export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise
 export function createBodyOf(bytes: Uint8Array): CreateBody {
   if (firstOf(bytes) === OPEN_ARRAY) return { parts: partsOf([bytes]) }
   if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
-  return { text: decode(bytes) }
+  return { text: decodeBody(bytes) }
 }
 
 const firstOf = (bytes: Uint8Array) => bytes.find((byte) => !WHITESPACE.includes(byte))
@@ -89,7 +90,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
     bytes.add(chunk)
     if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
   }
-  return decode(bytes.take())
+  return decodeBody(bytes.take())
 }
 
 async function* partsOf(
@@ -104,7 +105,7 @@ async function* partsOf(
       for (const element of splitter.push(chunk.subarray(at, at + CHUNK_BYTES))) {
         count++
         if (count > BULK_DOCUMENTS) throw tooMany()
-        part.push(decode(element))
+        part.push(decodeBody(element))
         bytes += element.length
         if (part.length < BATCH.documents && bytes < BATCH.bytes) continue
         yield part
@@ -115,16 +116,6 @@ async function* partsOf(
   }
   splitter.end()
   if (part.length > 0) yield part
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch (cause) {
-    throw new Failure('bad-json', 'The body is not UTF-8.', { cause })
-  }
 }
 
 const tooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')
