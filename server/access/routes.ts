@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
-import * as z from 'zod/mini'
 import { personChange, personList } from '../contract/access/person.ts'
 import type { Principal } from '../contract/access/principal.ts'
 import { type CurrentSession, currentSession, sessionList } from '../contract/access/session.ts'
-import { createdToken, tokenInput, tokenList } from '../contract/access/token.ts'
+import { createdToken, tokenInput, tokenList, tokenQuery } from '../contract/access/token.ts'
 import { acknowledgement } from '../contract/acknowledgement.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
@@ -13,6 +12,7 @@ import type { ClientOf } from '../http/guards/client-address.ts'
 import { callerOf, principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import type { SessionCookie } from '../http/guards/session-cookie.ts'
 import { jsonBody } from '../http/input/json-body.ts'
+import { queryInput } from '../http/input/query-input.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import type { Access } from './access.ts'
@@ -124,8 +124,6 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
     )
 }
 
-const everybody = z.enum(['true', 'false'])
-
 /**
  * Routes of `/_api/token`: the caller's tokens. An admin lists all tokens with `?everybody=true`.
  */
@@ -135,12 +133,15 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       '/',
       describe({
         summary: 'List your tokens; with everybody=true, all tokens (admin)',
+        query: tokenQuery,
         responses: { 200: tokenList },
+        failures: { 400: 'everybody is neither true nor false' },
       }),
       requireRole('viewer'),
+      queryInput(tokenQuery),
       async (c) => {
         const principal = principalOf(c)
-        const all = everybody.safeParse(c.req.query('everybody')).data === 'true'
+        const all = c.req.valid('query').everybody === 'true'
         if (all && principal.role !== 'admin') {
           throw new Failure(
             'forbidden',

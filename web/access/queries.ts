@@ -31,7 +31,7 @@ export const tokensQuery = (whose: 'own' | 'everybody') =>
   queryOptions({
     queryKey: ['token', whose],
     queryFn: ({ signal }) => {
-      const query = whose === 'everybody' ? { everybody: 'true' } : {}
+      const query = whose === 'everybody' ? { everybody: 'true' as const } : {}
       return readJson(api._api.token.$get({ query }, { init: { signal } }))
     },
     ...polled,

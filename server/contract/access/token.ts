@@ -11,6 +11,15 @@ export const TOKEN_DATABASES = 1_000
 /** Maximum number of tokens per person, including expired ones. */
 export const TOKENS_PER_PERSON = 1_000
 
+/** Query of `GET /_api/token`. */
+export const tokenQuery = z.object({
+  everybody: z.optional(
+    z
+      .enum(['true', 'false'])
+      .check(z.describe('whether to list the tokens of all people, which requires the role admin')),
+  ),
+})
+
 /** Body of `POST /_api/token`. */
 export const tokenInput = z.object({
   name: z
