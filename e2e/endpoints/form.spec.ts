@@ -199,7 +199,7 @@ test('The form warns about invalid addresses and shows each error at its field',
   await expect(form.getByText('Tokens and documents are sent unencrypted.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(form.getByLabel('Host name or address')).toHaveAccessibleDescription(
-    '203.0.113.7 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+    '203.0.113.7 is not an address of this machine. Choose one of its addresses. (EADDRNOTAVAIL)',
   )
   await form.getByText('ssl', { exact: true }).click()
   await expect(form.getByText('This server has no certificate.')).toBeVisible()

@@ -81,7 +81,7 @@ export function bindingFailure(address: Address, cause: unknown): Failure {
     case 'EADDRNOTAVAIL':
       return fail(
         'bad-parameter',
-        `${host} is not an address of this machine. Choose one from the list.`,
+        `${host} is not an address of this machine. Choose one of its addresses.`,
       )
     case 'ENOTFOUND':
     case 'EAI_AGAIN':

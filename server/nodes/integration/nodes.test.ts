@@ -143,7 +143,7 @@ test('an address that no node can open is rejected, and leaves nothing behind', 
   const refused = await a.request('POST', '/_api/endpoint', { endpoint: address, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
-    '192.0.2.1 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+    '192.0.2.1 is not an address of this machine. Choose one of its addresses. (EADDRNOTAVAIL)',
   ])
   for (const node of [a, b]) {
     expect((await node.request('GET', '/_api/endpoint')).text).not.toContain(address)

@@ -113,7 +113,7 @@ test('an address of no machine is rejected and leaves nothing behind, even if th
   const refused = await at(0, 'POST', '/_api/endpoint', { endpoint: nobodys, databases: [] })
   expect([refused.status, refused.json.errorMessage]).toEqual([
     400,
-    '10.86.0.99 is not an address of this machine. Choose one from the list. (EADDRNOTAVAIL)',
+    '10.86.0.99 is not an address of this machine. Choose one of its addresses. (EADDRNOTAVAIL)',
   ])
   expect(await rows()).toEqual([])
 
