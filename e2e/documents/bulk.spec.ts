@@ -149,6 +149,28 @@ test('On a phone, the actions for selected documents are in one line and a menu'
   await expect(bar).toBeHidden()
 })
 
+test('Focusing a bar at the bottom of the window does not scroll the page', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 40 }, (_, at) => ({ id: `d${at}` })),
+  )
+  await gatehouse.signIn(page, ARTICLES)
+  const scrolled = () => page.evaluate(() => scrollY)
+  await page.getByRole('checkbox', { name: 'Select d1', exact: true }).check()
+  const bar = page.getByRole('region', { name: 'Selected documents' })
+  await bar.getByRole('button', { name: 'Edit' }).focus()
+  expect(await scrolled()).toBe(0)
+
+  await page.setViewportSize({ width: 375, height: 812 })
+  await bar.getByRole('button', { name: 'Clear selection' }).focus()
+  expect(await scrolled()).toBe(0)
+  await page.getByRole('link', { name: 'Activity', exact: true }).focus()
+  expect(await scrolled()).toBe(0)
+})
+
 test('On a phone, the primary action is beside the title, and the others are below', async ({
   page,
   gatehouse,
