@@ -320,3 +320,27 @@ test('At 320 px the panel with its chart fills the screen, and Esc closes it', a
   await page.keyboard.press('Escape')
   await expect(panel).toBeHidden()
 })
+
+test('On a phone, a dialog that closes returns the focus to the panel behind it', async ({
+  page,
+  gatehouse,
+}) => {
+  const { address } = await added(gatehouse, 'blog')
+  await page.setViewportSize({ width: 375, height: 812 })
+  await gatehouse.signIn(page, panelPath(address))
+  const panel = panelOf(page, address)
+  const edit = panel.getByRole('button', { name: 'Edit mapping' })
+  const form = page.getByRole('dialog', { name: `Mapping of ${address}` })
+  await edit.press('Enter')
+  await expect(form).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(form).toBeHidden()
+  await expect(edit).toBeFocused()
+
+  await edit.press('Enter')
+  await page.reload()
+  await expect(form).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(form).toBeHidden()
+  await expect(panel.getByRole('heading', { name: address })).toBeFocused()
+})

@@ -94,9 +94,14 @@ function useFocusReturn(returnTo: DialogProps['returnTo']): void {
       setTimeout(() => {
         if (document.activeElement !== document.body && document.activeElement !== null) return
         const wanted = latest.current?.()
-        const back = opener instanceof HTMLElement && opener !== document.body ? opener : undefined
-        const target = wanted ?? (back?.isConnected ? back : document.querySelector('main'))
-        if (target instanceof HTMLElement) target.focus()
+        const isBack = opener instanceof HTMLElement && opener !== document.body
+        const back = isBack && opener.isConnected ? opener : undefined
+        const target = wanted ?? back ?? document.querySelector('main')
+        // A panel that fills a narrow screen covers the rows.
+        const panel = document.querySelector<HTMLElement>('[data-panel][aria-modal]')
+        if (panel === null || panel.contains(target)) target?.focus()
+        else if (panel.contains(opener)) back?.focus()
+        else panel.querySelector<HTMLElement>('[data-autofocus]')?.focus()
       })
     }
   }, [])
