@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createTurns } from '../concurrency/turns.ts'
+import type { Caller } from '../concurrency/work-queue.ts'
 import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
@@ -95,7 +96,7 @@ export interface Documents {
     where: CollectionRef,
     parts: AsyncIterable<readonly string[]>,
     respondAsync: boolean,
-    signal?: AbortSignal,
+    caller?: Caller,
   ): Promise<CreatedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
   replace(

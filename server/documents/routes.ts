@@ -251,8 +251,8 @@ export function documentRoutes({
       requireNoConditions(conditionsOf(c), NEW_DOCUMENTS)
       const body = await readDocuments(c)
       if ('parts' in body) {
-        const { signal } = c.req.raw
-        const created = await documents.createMany(where, body.parts, prefersAsync(c), signal)
+        const caller = queueCallerOf(c)
+        const created = await documents.createMany(where, body.parts, prefersAsync(c), caller)
         if ('job' in created) return acceptedResponse(c, { id: created.job })
         const tags = created.documents.map(({ tag }) => tag).join('\n')
         return arrayResponse(created, { ETag: `"${tagOf({ tags })}"`, 'Content-Type': type })

@@ -32,13 +32,14 @@ forEachEngineNode((start) => {
       await node.request('DELETE', '/jobs', undefined, { headers }),
       await node.request('DELETE', '/jobs?on=true'),
       await node.request('POST', '/jobs', '{"id":"one"}\n', asNdjson),
+      await node.request('POST', '/jobs', [{ id: 'two' }], { headers }),
       await node.request('POST', '/_import?on-conflict=skip', exported, asNdjson),
     ].map(({ status }) => status)
-    expect(statuses).toEqual([206, 202, 202, 200, 202, 202])
+    expect(statuses).toEqual([206, 202, 202, 200, 202, 202, 202])
     const store = await node.openStore()
     const rows = await store.db.selectFrom('jobs').select(['kind', 'created_by']).execute()
     await store.close()
-    expect(rows.length).toBeGreaterThanOrEqual(5)
+    expect(rows.length).toBeGreaterThanOrEqual(6)
     for (const row of rows) expect(row.created_by).toMatch(/^token:/)
   })
 

@@ -1,3 +1,4 @@
+import { NO_CALLER } from '../concurrency/work-queue.ts'
 import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
 import { jsonPointer } from '../contract/json/json-pointer.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
@@ -21,7 +22,7 @@ export interface CreateArraysDeps {
   readonly allow: (
     where: CollectionRef,
     kind: 'create',
-    begun?: { readonly job: Job },
+    options: { readonly caller: string; readonly job?: Job },
   ) => Promise<void>
   /** Creates the staged documents, all or none. */
   readonly commit: Commit
@@ -49,7 +50,8 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     wake()
   }
 
-  return async (where, parts, respondAsync, signal) => {
+  return async (where, parts, respondAsync, caller = NO_CALLER) => {
+    const { id: callerId, signal } = caller
     const pause = connectedPause(deps.pause, signal)
     let inBackground = respondAsync
     // Read before `parts` validates the first part: a later schema is then detected.
@@ -58,8 +60,9 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     let stopRenewing = () => {}
     const sent: Sent[] = []
     const begin = async () => {
-      if (inBackground) await allow(where, 'create')
-      const begun = await repository.create(where, 'create', 'preparing', { filter: [], schema })
+      if (inBackground) await allow(where, 'create', { caller: callerId })
+      const request = { filter: [], schema }
+      const begun = await repository.create(where, 'create', 'preparing', request, callerId)
       // Parts may arrive slowly, so the lease is renewed independently of them.
       stopRenewing = repository.keepLease(begun)
       return begun
@@ -72,7 +75,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         if (!inBackground && job.done > MAX_SYNC_BULK_DOCUMENTS) {
           inBackground = true
           sent.length = 0
-          await allow(where, 'create', { job })
+          await allow(where, 'create', { caller: callerId, job })
         }
         if (!inBackground) {
           sent.push(

@@ -9,6 +9,7 @@ import type { DocumentRepository } from '../../documents/repository/stored-docum
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import type { TestEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Job } from '../job.ts'
@@ -80,7 +81,7 @@ export function createJobsFixture(engine: TestEngine) {
     const body = createBodyOf(Buffer.from(text))
     if (!('parts' in body)) throw new Error('no array')
     const documents = createDocuments(repository, () => now, undefined, jobs)
-    return documents.createMany(target, body.parts, respondAsync, signal)
+    return documents.createMany(target, body.parts, respondAsync, testCaller(signal))
   }
   /** Stores `count` documents without a job. */
   const insert = (count: number) => {

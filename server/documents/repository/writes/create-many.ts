@@ -1,4 +1,5 @@
 import type { NextTurn } from '../../../concurrency/turns.ts'
+import type { Caller } from '../../../concurrency/work-queue.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { Failure, failureAt } from '../../../failure.ts'
@@ -40,8 +41,8 @@ export interface LargeArrays {
    * @param parts read as they are stored.
    * @param respondAsync whether the caller requests a job. An array of more than
    * `MAX_SYNC_BULK_DOCUMENTS` documents always becomes a job.
-   * @param signal aborted when the client disconnects. Nothing is created then, unless the change is
-   * committed or the job has begun.
+   * @param caller nothing is created if its client disconnects, unless the change is committed or
+   * the job has begun.
    * @throws Failure `conflict`, `too-many-requests`; `busy` if the client has disconnected; any error
    * that `parts` throws
    */
@@ -49,7 +50,7 @@ export interface LargeArrays {
     where: CollectionRef,
     parts: AsyncIterable<readonly NewDocument[]>,
     respondAsync: boolean,
-    signal?: AbortSignal,
+    caller?: Caller,
   ): Promise<CreatedMany | { readonly job: string }>
 }
 
@@ -65,7 +66,7 @@ export interface CreateManyDeps {
  * Creates the documents of an array, all or none.
  *
  * @param parts the elements as JSON (`create-body.ts`). Closed if they are not read to their end.
- * @param signal see {@link LargeArrays.create}; it does not affect small arrays.
+ * @param caller see {@link LargeArrays.create}; small arrays do not need it.
  * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`, `too-many-requests`
  */
 export async function createMany(
@@ -73,7 +74,7 @@ export async function createMany(
   where: CollectionRef,
   parts: AsyncIterable<readonly string[]>,
   respondAsync: boolean,
-  signal?: AbortSignal,
+  caller?: Caller,
 ): Promise<CreatedMany | { readonly job: string }> {
   const rest = parts[Symbol.asyncIterator]()
   const documents: NewDocument[] = []
@@ -91,7 +92,7 @@ export async function createMany(
       for (const text of value) bytes += Buffer.byteLength(text)
     }
     const validated = validateParts(deps, where, documents, rest)
-    return await deps.large.create(where, validated, respondAsync, signal)
+    return await deps.large.create(where, validated, respondAsync, caller)
   } catch (error) {
     await rest.return?.()
     throw error
