@@ -415,4 +415,14 @@ test('On a phone, the actions for selected endpoints are in one line and a menu'
   await form.getByRole('button', { name: 'Add database' }).click()
   await expect(form).toBeHidden()
   await expect(page.getByRole('listitem').filter({ hasText: address })).toContainText('+1')
+  // The buttons are beside the outcome, which is short.
+  const bar = page.getByRole('region', { name: 'Bulk change' })
+  const text = bar.getByText('1 endpoint was changed.')
+  const undo = bar.getByRole('button', { name: 'Undo' })
+  const bottom = async (each: Locator) => {
+    const { y, height } = (await each.boundingBox()) ?? { y: Number.NaN, height: 0 }
+    return y + height
+  }
+  expect(await bottom(text)).toBeLessThan(await bottom(undo))
+  expect((await undo.boundingBox())?.y).toBeLessThan(await bottom(text))
 })
