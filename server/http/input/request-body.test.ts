@@ -63,6 +63,34 @@ describe('readBody', () => {
     expect(turns.size).toBe(3)
   })
 
+  it('is not handled if the client disconnects while it waits after its body', async () => {
+    let time = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    const sent = ['first', 'second'].map((name) => {
+      const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
+      return { name, incoming: new PassThrough(), outgoing }
+    })
+    const handled: unknown[] = []
+    const recorder = new Hono<AppEnv>().post('/:name', async (c) => {
+      await readBody(c, 10)
+      handled.push(c.req.param('name'))
+      time += SHARE
+      for (const { outgoing } of sent) outgoing.destroyed = true
+      return c.body(null)
+    })
+    recorder.onError((error, c) => renderFailure(toFailure(error), c))
+    const responses = sent.map(({ name, incoming, outgoing }) => {
+      const bindings = { incoming, outgoing } as unknown as AppEnv['Bindings']
+      return recorder.request(`/${name}`, { method: 'POST' }, bindings)
+    })
+    await new Promise(setImmediate)
+    for (const { incoming } of sent) incoming.end('12345')
+    await Promise.all(responses)
+    clock.mockRestore()
+    for (const { outgoing } of sent) outgoing.emit('close')
+    expect(handled).toEqual(['first'])
+  })
+
   it('keeps none of many small chunks', async () => {
     const { incoming, response } = send()
     const chunks = ['1', '2', '3'].map((each) => Buffer.from(each))

@@ -46,6 +46,8 @@ export async function readBody(
   if (isLate(arrival)) {
     // What is done with a body can take milliseconds, and many bodies may end in one turn.
     await lateBodies.enter()
+    // The body is no longer counted in the budget.
+    if (c.env.outgoing?.destroyed) throw clientDisconnected()
     await c.get('authorizeAgain')?.(c)
   }
   return body
