@@ -48,6 +48,19 @@ test('work beyond the share waits for later turns, in the order of its arrival',
   expect(turns).toEqual([0, 0, 1, 1, 2])
 })
 
+test('the microtasks of work end before other work begins', async () => {
+  const share = new TurnShare()
+  const events: string[] = []
+  const work = (name: string) => async () => {
+    events.push(`${name} begins`)
+    for (let hop = 0; hop < 10; hop++) await undefined
+    events.push(`${name} ends`)
+  }
+  for (const name of ['a', 'b', 'c']) share.run(work(name))
+  await share.enter()
+  expect(events).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]))
+})
+
 test('a share does not wait for another one', async () => {
   const [share, other] = [new TurnShare(), new TurnShare()]
   for (const name of ['a', 'b']) share.run(workOf(name, SHARE))
