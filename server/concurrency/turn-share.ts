@@ -16,7 +16,8 @@ export class TurnShare {
 
   /** Runs a piece of work with the microtasks that it begins, at once if possible. */
   run(work: () => void): void {
-    if (this.#isRunning || this.#waiting.length > 0 || !this.#hasTime()) this.#waiting.push(work)
+    // Work waits only while other work runs or no time is left.
+    if (this.#isRunning || !this.#hasTime()) this.#waiting.push(work)
     else this.#begin(work)
   }
 

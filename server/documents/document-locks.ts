@@ -24,16 +24,20 @@ export class DocumentLocks {
    * Runs a change after those that began before it. `hasWaited`: the document may have changed
    * since the call.
    *
-   * @throws Failure `busy` if the others take too long.
+   * @param signal returns the signal that is aborted when the client disconnects.
+   * @throws Failure `busy` if the others take too long, or the client disconnects while it waits.
    */
   async run<T>(
     { database, collection, id }: DocumentRef,
+    signal: () => AbortSignal,
     change: (hasWaited: boolean) => Promise<T>,
   ): Promise<T> {
     const key = `${database}/${collection}/${id}`
     const lock = this.#locks.get(key) ?? new Semaphore(1)
     this.#locks.set(key, lock)
-    const entering = lock.enter(() => AbortSignal.timeout(this.#maxWait))
+    const entering = lock.enter(() =>
+      AbortSignal.any([signal(), AbortSignal.timeout(this.#maxWait)]),
+    )
     await entering?.catch(() => {
       throw busy(id)
     })

@@ -228,12 +228,18 @@ forEachEngine((engine) => {
     const ref = { database: '_system', collection: 'b', id: 'c' }
     await documents.create(ref, '{"id":"c"}')
     const any = { match: undefined, noneMatch: undefined }
+    const ahead = {
+      stored: documents.stored(ref),
+      schema: Promise.resolve({ tag: null, validate: undefined }),
+    }
+    await ahead.stored
     const read = vi.spyOn(repository, 'read')
     const update = vi.spyOn(repository, 'update')
     const changes = Array.from({ length: 20 }, (_, n) => JSON.stringify({ n }))
     await Promise.all([
       ...changes.map((text) => documents.patch(ref, text, any)),
-      ...changes.map((text) => documents.replace(ref, text, any)),
+      // What was read ahead is outdated by then.
+      ...changes.map((text) => documents.replace(ref, text, any, { ahead })),
     ])
     expect(read).toHaveBeenCalledTimes(40)
     expect(update).toHaveBeenCalledTimes(40)

@@ -45,6 +45,16 @@ export interface ChangeAhead {
   readonly schema: Promise<CurrentSchema>
 }
 
+/** Options of the change of a document. */
+export interface ChangeOptions {
+  readonly ahead?: ChangeAhead | undefined
+  /**
+   * Returns the signal that is aborted when the client disconnects. Called if the change has to wait
+   * for another one.
+   */
+  readonly signal?: () => AbortSignal
+}
+
 /** Documents (docs/http-api.md, "Documents"). Unmet conditions fail with 412. */
 export interface Documents {
   /** Clears the cache of indexes. Call it after another process has changed the database. */
@@ -103,14 +113,14 @@ export interface Documents {
     ref: DocumentRef,
     text: string,
     conditions: Conditions,
-    ahead?: ChangeAhead,
+    options?: ChangeOptions,
   ): Promise<StoredDocument>
   /** Applies a merge patch (RFC 7396). @throws Failure as {@link replace} */
   patch(
     ref: DocumentRef,
     text: string,
     conditions: Conditions,
-    ahead?: ChangeAhead,
+    options?: ChangeOptions,
   ): Promise<StoredDocument>
   /** Returns the deleted document. @throws Failure `not-found`, `precondition-failed` */
   delete(
@@ -186,9 +196,9 @@ export function createDocuments(
     ref: DocumentRef,
     conditions: Conditions,
     next: (found: StoredDocument | undefined) => NewDocument | Promise<NewDocument>,
-    ahead?: ChangeAhead,
+    { ahead, signal = forever }: ChangeOptions = {},
   ): Promise<StoredDocument> =>
-    locks.run(ref, async (hasWaited) => {
+    locks.run(ref, signal, async (hasWaited) => {
       for (let begun = hasWaited ? undefined : ahead; ; begun = undefined) {
         const found = await (begun?.stored ?? repository.read(ref))
         if (found === undefined && conditions.match === undefined) throw notFound(ref)
@@ -267,11 +277,11 @@ export function createDocuments(
     },
     createMany: (...parameters) =>
       createMany({ repository, now, check, large, nextTurn }, ...parameters),
-    async replace(ref, text, conditions, ahead) {
+    async replace(ref, text, conditions, options) {
       const document = await parse(text, ref.id)
-      return change(ref, conditions, () => document, ahead)
+      return change(ref, conditions, () => document, options)
     },
-    async patch(ref, text, conditions, ahead) {
+    async patch(ref, text, conditions, options) {
       const { value: patch } = await parseInTurns(text, nextTurn)
       const next = async (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
@@ -279,7 +289,7 @@ export function createDocuments(
         const merged = await mergeInTurns(found.body, patch, text.length, nextTurn)
         return toDocument(merged.value, ref.id, now, merged.printed)
       }
-      return change(ref, conditions, next, ahead)
+      return change(ref, conditions, next, options)
     },
     async delete(ref, conditions, ahead) {
       for (let begun = ahead; ; begun = undefined) {
@@ -291,6 +301,9 @@ export function createDocuments(
     },
   }
 }
+
+/** The signal of a client that does not disconnect. */
+const forever = () => new AbortController().signal
 
 const notFound = ({ collection, id }: DocumentRef) =>
   new Failure('not-found', `There is no document ${quoteId(id)} in ${collection}.`)

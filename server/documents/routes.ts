@@ -197,7 +197,7 @@ export function documentRoutes({
         return documentResponse(created, 201, type, { Location: requestedPath(c) })
       }
       const replaced = await documents
-        .replace(refOf(c), text, conditions, ahead)
+        .replace(refOf(c), text, conditions, { ahead, signal: () => c.req.raw.signal })
         .catch(withCreateAdvice)
       return documentResponse(replaced, 200, type)
     })
@@ -205,7 +205,8 @@ export function documentRoutes({
       const type = contentType(c)
       const ahead = unlessSlow(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
-      const patched = await documents.patch(refOf(c), text, conditionsOf(c), ahead)
+      const options = { ahead, signal: () => c.req.raw.signal }
+      const patched = await documents.patch(refOf(c), text, conditionsOf(c), options)
       return documentResponse(patched, 200, type)
     })
     .delete(`${PATH}/:id`, described(document.delete, toDelete), async (c) => {
