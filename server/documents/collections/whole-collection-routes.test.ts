@@ -1,5 +1,15 @@
+import type { MiddlewareHandler } from 'hono'
 import { expect, it } from 'vitest'
+import type { AppEnv } from '../../http/env.ts'
 import { type WholeCollections, wholeCollectionRoutes } from './whole-collection-routes.ts'
+
+const asAda: MiddlewareHandler<AppEnv> = (c, proceed) => {
+  c.set('principal', {
+    ...{ personId: 'ada', username: 'ada', name: 'Ada', provider: 'local', role: 'admin' },
+    ...{ by: 'session', credential: '1', databases: null, expires: null, idleExpires: null },
+  })
+  return proceed()
+}
 
 it('parses a large patch in several turns of the event loop', async () => {
   let turn = 0
@@ -13,7 +23,7 @@ it('parses a large patch in several turns of the event loop', async () => {
   }
   const routes = wholeCollectionRoutes('/:collection', {
     collections,
-    requireRole: () => (_c, proceed) => proceed(),
+    requireRole: () => asAda,
     collectionOf: () => ({ database: 'a', collection: 'b' }),
     contentType: () => 'application/json',
     conditionsOf: () => ({ match: undefined, noneMatch: undefined }),

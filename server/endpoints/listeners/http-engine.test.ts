@@ -256,6 +256,9 @@ describe('createHttpEngine', () => {
       else response.end()
     })
     const port = await serve(engine, createOwner())
+    // A request that waits for a later turn would get no response.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+    open.push(() => clock.mockRestore())
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () =>
       socket.end(['/1', '/2'].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')),
     )

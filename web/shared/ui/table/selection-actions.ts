@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react'
+
+export interface SelectionAction {
+  readonly label: string
+  readonly onClick: () => void
+  /** Shown on a phone in place of the label. Without one, a menu contains the action there. */
+  readonly icon?: ReactNode
+  readonly variant?: 'default' | 'subtle'
+}
+
+export interface SelectionBarProps {
+  readonly label: string
+  readonly className?: string | undefined
+  /** How many records are selected. */
+  readonly status: string
+  readonly actions: readonly SelectionAction[]
+  readonly onClear: () => void
+  /** Called before an action is likely chosen. */
+  readonly onIntent?: () => void
+}
+
+export type SelectionContentProps = SelectionBarProps & { readonly children: ReactNode }

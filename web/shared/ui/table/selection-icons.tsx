@@ -1,0 +1,49 @@
+import { Button, Menu } from '@mantine/core'
+import { IconDots, IconX } from '../icon/icons.tsx'
+import { IconButton } from '../layout/icon-button.tsx'
+import { keepFocus } from '../layout/keep-focus.ts'
+import { MenuButton } from '../overlay/menu-button.tsx'
+import type { SelectionContentProps } from './selection-actions.ts'
+
+/** The actions of a selection bar on a phone: icons, and a menu of those without one. */
+export function SelectionIcons({ actions, onClear, children }: SelectionContentProps) {
+  const others = actions.filter(({ icon }) => icon === undefined)
+  return (
+    <>
+      <IconButton
+        ref={keepFocus}
+        aria-label="Clear selection"
+        data-tip="Clear selection"
+        onClick={onClear}
+      >
+        <IconX />
+      </IconButton>
+      {children}
+      {actions.map(
+        ({ label, onClick, icon }) =>
+          icon !== undefined && (
+            <Button
+              key={label}
+              ref={keepFocus}
+              variant="default"
+              px={8}
+              aria-label={label}
+              data-tip={label}
+              onClick={onClick}
+            >
+              {icon}
+            </Button>
+          ),
+      )}
+      {others.length > 0 && (
+        <MenuButton label="More actions" icon={<IconDots />} position="top-end">
+          {others.map(({ label, onClick }) => (
+            <Menu.Item key={label} ref={keepFocus} onClick={onClick}>
+              {label}
+            </Menu.Item>
+          ))}
+        </MenuButton>
+      )}
+    </>
+  )
+}
