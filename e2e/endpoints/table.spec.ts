@@ -407,6 +407,7 @@ test('On a phone, the actions for selected endpoints are in one line and a menu'
   await expect(chosen).toContainText('1 selected')
   const remove = chosen.getByRole('button', { name: 'Remove endpoints' })
   const height = async (each: Locator) => (await each.boundingBox())?.height
+  await expect(remove).toBeVisible()
   expect(await height(chosen)).toBe(await height(remove))
   await chosen.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Add a database' }).click()
