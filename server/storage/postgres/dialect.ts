@@ -8,6 +8,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import type pg from 'pg'
+import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { TransactionConnection } from '../changes/round-trips.ts'
 import type { Engine } from '../engine.ts'
 import type { Statement } from './guarded-client.ts'
@@ -49,6 +50,11 @@ export const createAfterMigrations =
 
 class PostgresDriver implements Driver {
   readonly #pool: GuardedPool
+  /**
+   * For what callers do with their results, because those of all connections can arrive in one
+   * turn. Not that of the batches, which could hold the connections for long.
+   */
+  readonly #share = new TurnShare()
 
   constructor(pool: GuardedPool) {
     this.#pool = pool
@@ -57,11 +63,11 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
-    return new PostgresConnection(this.#pool.connect())
+    return new PostgresConnection(this.#pool.connect(), this.#share)
   }
 
-  async beginTransaction({ client }: PostgresConnection): Promise<void> {
-    client.begin()
+  async beginTransaction(connection: PostgresConnection): Promise<void> {
+    connection.begin()
   }
 
   async commitTransaction({ client }: PostgresConnection): Promise<void> {
@@ -81,13 +87,23 @@ class PostgresDriver implements Driver {
 
 class PostgresConnection implements TransactionConnection {
   readonly client: PooledClient
+  readonly #share: TurnShare
+  #isTransaction = false
 
-  constructor(client: PooledClient) {
+  constructor(client: PooledClient, share: TurnShare) {
     this.client = client
+    this.#share = share
+  }
+
+  begin(): void {
+    this.#isTransaction = true
+    this.client.begin()
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const [result] = await this.client.query(statementOf(query))
+    // A transaction holds locks, so it does not wait.
+    if (!this.#isTransaction) await this.#share.enter()
     return resultOf(result)
   }
 
