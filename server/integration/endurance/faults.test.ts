@@ -7,7 +7,11 @@ import {
   type OwnPostgres,
   startOwnPostgres,
 } from '../../storage/test-support/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
+import {
+  COMMIT_BYTES,
+  startTcpProxy,
+  type TcpProxy,
+} from '../../storage/test-support/tcp-proxy.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { type Call, createDocumentWriter, readAll } from './document-writer.testing.ts'
 import { createRevoker, type StoredSession } from './revoked-credentials.testing.ts'
@@ -175,14 +179,14 @@ const faults: readonly (readonly [string, Fault])[] = [
     'the answer to a commit is lost',
     async (random) => {
       const how = any(['cut', 'silence'] as const, random)
-      await any(proxies, random).loseAnswerTo('commit', how)
+      await any(proxies, random).loseAnswerTo(COMMIT_BYTES, how)
       return () => {}
     },
   ],
   [
     'a commit is lost',
     async (random) => {
-      await any(proxies, random).loseRequest('commit')
+      await any(proxies, random).loseRequest(COMMIT_BYTES)
       return () => {}
     },
   ],

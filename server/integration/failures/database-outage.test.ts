@@ -10,7 +10,11 @@ import {
   type OwnPostgres,
   startOwnPostgres,
 } from '../../storage/test-support/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
+import {
+  COMMIT_BYTES,
+  startTcpProxy,
+  type TcpProxy,
+} from '../../storage/test-support/tcp-proxy.testing.ts'
 import { operatorSession } from '../../test-support/operator-session.testing.ts'
 import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
 import {
@@ -154,7 +158,7 @@ describe('a node', () => {
       () => node.request('POST', '/_api/endpoint', { endpoint, databases: [] }),
       () => node.request('DELETE', endpointPath(endpoint)),
     ]) {
-      const lost = proxy.loseAnswerTo('commit')
+      const lost = proxy.loseAnswerTo(COMMIT_BYTES)
       const response = await change()
       await lost
       expect(response.status).toBe(200)
@@ -164,7 +168,7 @@ describe('a node', () => {
   test('applies changes whose commit it did not learn of', async () => {
     const [port = 0] = await freePorts(1)
     const endpoint = `tcp://127.0.0.1:${port}`
-    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const lost = proxy.loseAnswerTo(COMMIT_BYTES, 'silence')
     const adding = node.request('POST', '/_api/endpoint', { endpoint, databases: [] })
     await lost
     proxy.swallow()

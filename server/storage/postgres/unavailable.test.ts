@@ -21,7 +21,7 @@ import { nextRevision } from '../changes/next-revision.ts'
 import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { type OwnPostgres, startOwnPostgres } from '../test-support/postgres-server.testing.ts'
-import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
+import { COMMIT_BYTES, startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
 import { resolveCommit } from './outcome.ts'
 
 // The server becomes unavailable in different ways, and recovers. Pending requests are rejected,
@@ -156,7 +156,7 @@ test('a connection lost in the network is closed, and no other', async () => {
 describe('a commit whose response was lost', () => {
   test('is not reported as failed if it succeeded', async () => {
     const before = await revision()
-    const lost = proxy.loseAnswerTo('commit')
+    const lost = proxy.loseAnswerTo(COMMIT_BYTES)
     expect(await revise()).toBe(before + 1)
     await lost
     expect(await revision()).toBe(before + 1)
@@ -164,14 +164,14 @@ describe('a commit whose response was lost', () => {
 
   test('is also found if the connection only stops responding', async () => {
     const before = await revision()
-    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const lost = proxy.loseAnswerTo(COMMIT_BYTES, 'silence')
     expect(await revise()).toBe(before + 1)
     await lost
   })
 
   test('is reported as rolled back if it never arrived, and blocks nothing', async () => {
     const before = await revision()
-    const lost = proxy.loseRequest('commit')
+    const lost = proxy.loseRequest(COMMIT_BYTES)
     await expect(revise()).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('Nothing was changed'),
@@ -181,7 +181,7 @@ describe('a commit whose response was lost', () => {
   })
 
   test('is reported as unknown if the database is unavailable', async () => {
-    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const lost = proxy.loseAnswerTo(COMMIT_BYTES, 'silence')
     const change = expect(revise()).rejects.toBeInstanceOf(OutcomeUnknown)
     await lost
     proxy.swallow()
@@ -191,7 +191,7 @@ describe('a commit whose response was lost', () => {
   })
 
   test('is not confused with another one of the same id after a crash', async () => {
-    const lost = proxy.loseAnswerTo('commit', 'silence')
+    const lost = proxy.loseAnswerTo(COMMIT_BYTES, 'silence')
     const change = revise().catch((error: unknown) => error)
     await lost
     await server.stop('SIGKILL')

@@ -54,6 +54,11 @@ interface Trap {
   readonly sprung: () => void
 }
 
+/**
+ * What the message of a COMMIT contains. The settings of a new connection contain `read committed`.
+ */
+export const COMMIT_BYTES = 'commit\0'
+
 /** Starts a proxy on the loopback interface, in front of a port there. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
