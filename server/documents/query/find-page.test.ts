@@ -76,33 +76,6 @@ forEachEngine((engine) => {
     expect(await view('b=1')).toEqual([undefined, '2,3'])
   })
 
-  test('queries that begin together read by an index in several turns', async () => {
-    await indexes.put(where, 'by-a', ['a'])
-    await indexes.build()
-    const repository = createDocumentRepository(store)
-    const turns = new Set<number>()
-    let turn = 0
-    const { entries } = repository.indexes
-    vi.spyOn(repository.indexes, 'entries').mockImplementation((...parameters) => {
-      if (parameters[2].after === undefined) turns.add(turn)
-      return entries(...parameters)
-    })
-    documents = createDocuments(repository, () => 0)
-    await view('a=1&sort=b')
-    turns.clear()
-    let time = performance.now()
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 5))
-    const endOfTurn = () => {
-      turn++
-      counting = setImmediate(endOfTurn)
-    }
-    let counting = setImmediate(endOfTurn)
-    await Promise.all([1, 2, 3, 4, 5].map(() => view('a=1&sort=b')))
-    clearImmediate(counting)
-    clock.mockRestore()
-    expect(turns.size).toBeGreaterThan(1)
-  })
-
   test.each([undefined, 'by-a'])('after accepts U+0000, with the index %s', async (index) => {
     await documents.create(where, JSON.stringify({ id: '1\u0001', a: 1 }))
     if (index !== undefined) await indexes.put(where, index, ['a'])

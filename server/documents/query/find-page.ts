@@ -1,4 +1,3 @@
-import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import { PAGE } from '../../contract/document.ts'
@@ -53,7 +52,6 @@ export type FindPage = (
 export function createFindPage(deps: FindPageDeps): FindPage {
   const { repository, readyIndexes, nextTurn, scans } = deps
   const { indexes: reader } = repository
-  const share = new TurnShare()
 
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
@@ -143,7 +141,6 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     async function readListed(ids: readonly string[]): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
-      await share.enter()
       return scans.runIndexed(bounds.caller(), (step) =>
         readByIds(deps, where, ids, query, { reserve, step }),
       )
@@ -153,8 +150,6 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     async function readLong(plan: IndexPlan | undefined): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
-      // Before documents are in memory: while it waits, its client may disconnect.
-      await share.enter()
       const caller = bounds.caller()
       try {
         const found =
