@@ -38,3 +38,13 @@ test('a request that waits too long, or whose client disconnects, is rejected', 
   await expect(leaving).rejects.toMatchObject({ code: 'busy' })
   expect(queue.waiting).toBe(0)
 })
+
+test('a request that waits for its caller’s own is rejected with the share of one caller', async () => {
+  const queue = new WorkQueue({ ...limits, wait: 1 }, names)
+  queue.enter(caller('a'))
+  await expect(queue.enter(caller('a'))).rejects.toMatchObject({
+    message: 'At most 1 of your queries can run at once. Try again.',
+  })
+  queue.enter(caller('b'))
+  await expect(queue.enter(caller('c'))).rejects.toMatchObject({ message: names.busy })
+})

@@ -78,12 +78,17 @@ export class WorkQueue {
       return AbortSignal.any([signal, AbortSignal.timeout(wait)])
     }, id)
     return entering?.catch(() => {
-      throw this.#busy()
+      throw this.#slots.isAtShare(id) ? this.#busy(this.#ownBusy) : this.#busy()
     })
   }
 
   leave({ id }: Caller): void {
     this.#slots.leave(id)
+  }
+
+  get #ownBusy(): string {
+    const { ofCaller } = this.#limits
+    return `At most ${ofCaller} of your ${this.#names.work} can run at once. Try again.`
   }
 
   #busy(message = this.#names.busy): Failure {
