@@ -4,9 +4,9 @@ import { nextTick } from 'node:process'
 export const SHARE = 5
 
 /**
- * A share of each turn of the event loop, for short pieces of work of which many may begin in one
- * turn. They run one after another. Once they have taken {@link SHARE}, the others wait for later
- * turns, in the order of their arrival, and the event loop handles other events in between.
+ * A share of each turn of the event loop, for short work that many requests may begin in the same
+ * turn. It runs one piece after another, for {@link SHARE}. The other pieces wait for later turns, in
+ * the order of their arrival, and the event loop handles other events in between.
  */
 export class TurnShare {
   readonly #waiting: (() => void)[] = []

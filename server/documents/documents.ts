@@ -186,8 +186,8 @@ export function createDocuments(
       : schema.then((current) => current.validate?.([document], false))
 
   /**
-   * Updates a document, and retries if another node has changed it since it was read. Checks in this order:
-   * existence (404), validity (422), the requested state (412).
+   * Updates a document, and retries if it has changed since it was read, for example on another
+   * node. Checks in this order: existence (404), validity (422), the requested state (412).
    *
    * @param next returns the new document. It receives undefined if the document does not exist and
    * the request has `If-Match`.

@@ -90,9 +90,9 @@ export interface Job extends CollectionRef {
   readonly found: number
   readonly failure: Pick<Failure, 'code' | 'message' | 'details'> | null
   readonly result: JobResult | null
-  readonly createdAt: number
   /** Id of the caller that requested it; empty if it is unknown. */
   readonly caller: string
+  readonly createdAt: number
   readonly updatedAt: number
 }
 
@@ -161,8 +161,8 @@ export const toJob = (row: JobsTable): Job => ({
   found: row.found,
   failure: row.failure === null ? null : parseJsonColumn(failure, 'jobs.failure', row.failure),
   result: row.result === null ? null : parseJsonColumn(jobResult, 'jobs.result', row.result),
-  createdAt: row.created_at,
   caller: row.created_by ?? '',
+  createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
 

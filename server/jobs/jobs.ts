@@ -246,7 +246,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function allow(
     { database }: CollectionRef,
     kind: JobKind,
-    { caller, job }: { readonly caller?: string | undefined; readonly job?: Job } = {},
+    { caller, job }: { readonly caller: string | undefined; readonly job?: Job },
   ): Promise<void> {
     const which = kind === 'list' ? 'listings' : 'others'
     const others = await repository.countUnfinished(database, which, caller, job?.id)

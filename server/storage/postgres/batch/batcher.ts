@@ -63,7 +63,7 @@ export class Batcher<Item, Result> {
   /**
    * @param mayBeRowError returns whether an error of a batch may be caused by one of its items.
    * Such a batch is divided until the error concerns a single item.
-   * @param share of the event loop, for what the callers do with their results.
+   * @param share for what the callers do with their results.
    * @param schedule runs a function at the end of the turn of the event loop.
    */
   constructor(
@@ -188,7 +188,7 @@ export class Batcher<Item, Result> {
   #rejectLate(): void {
     const oldest = performance.now() - this.#limits.wait
     for (const { callers } of this.#take(({ since }) => since < oldest)) {
-      this.#fail(callers, overloaded())
+      rejectAll(callers, overloaded())
     }
   }
 
@@ -221,7 +221,7 @@ export class Batcher<Item, Result> {
       }
     } catch (error) {
       if (batch.length === 1 || !this.#mayBeRowError(error)) {
-        for (const { callers } of batch) this.#fail(callers, error)
+        for (const { callers } of batch) rejectAll(callers, error)
         return
       }
       const half = batch.length >> 1
@@ -230,15 +230,15 @@ export class Batcher<Item, Result> {
       await this.#settle(batch.slice(half), all)
     }
   }
-
-  #fail(callers: readonly Caller<Result>[], error: unknown): void {
-    for (const { reject } of callers) this.#share.run(() => reject(error))
-  }
 }
 
 /** Returns the promise of a new caller. */
 function addCaller<Result>(callers: Caller<Result>[]): Promise<Result> {
   return new Promise((resolve, reject) => callers.push({ resolve, reject }))
+}
+
+function rejectAll<Result>(callers: readonly Caller<Result>[], error: unknown): void {
+  for (const { reject } of callers) reject(error)
 }
 
 const overloaded = () => new Failure('unavailable', 'The database is overloaded. Try again.')

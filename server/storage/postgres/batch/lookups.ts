@@ -47,7 +47,7 @@ export class Lookups {
   readonly #shared: Batcher<Lookup, LookupResult>
   readonly #batchers: Batcher<Lookup, LookupResult>[] = []
 
-  /** @param share of the event loop, for what the callers do with their results. */
+  /** @param share for what the callers do with their results. */
   constructor(
     executeAll: ExecuteAll,
     pace: Pace = new RoundTripPace(),

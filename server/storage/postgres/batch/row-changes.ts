@@ -39,7 +39,7 @@ export class RowChanges {
   readonly #share: TurnShare
   readonly #batchers: Batcher<readonly string[], boolean>[] = []
 
-  /** @param share of the event loop, for what the callers do with their results. */
+  /** @param share for what the callers do with their results. */
   constructor(
     execute: Execute,
     pace: Pace = new RoundTripPace(),

@@ -6,7 +6,7 @@ import { usePhoneScreen } from '../layout/use-phone-screen.ts'
 import type { SelectionBarProps, SelectionContentProps } from './selection-actions.ts'
 import classes from './selection-bar.module.css'
 
-// Its menu would be the only one of the first view.
+// Loaded on demand, because the first view needs no other menu.
 const SelectionIcons = lazy(async () => ({
   default: (await import('./selection-icons.tsx')).SelectionIcons,
 }))
