@@ -189,6 +189,7 @@ async function measureEngine(engine: string, location: StoreLocation): Promise<v
   }
   if (reads.has('plainEquality')) {
     showRate('equality : pg', reads, ['equality', 'plainEquality'])
+    showTimes('pg, equality, ms, median (p99)', timesOf(reads, 'plainEquality'))
     showRate('range and sort : pg', reads, ['range', 'plainRange'])
   }
   showRate('insert, 3 indexes : without', inserts, ['insertIndexed', 'insert'], 0.5)

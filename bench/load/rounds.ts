@@ -217,9 +217,10 @@ const formatTimes = (times: readonly number[]) =>
   `${quantile(times).toFixed(1)} (${quantile(times, 0.99).toFixed(1)})`
 
 /**
- * Prints the median and the 99th percentile of the times of responses, ms; with a target, it adds
- * them to the table of all benchmarks.
+ * Prints the median and the 99th percentile of the times of responses, ms, and adds them to the
+ * table of all benchmarks.
  *
+ * @param max target of the 99th percentile.
  * @param bare the times of bare `node:http` in the same rounds.
  */
 export function showTimes(
@@ -228,15 +229,14 @@ export function showTimes(
   max?: number,
   bare?: readonly number[],
 ): void {
-  const p99 = quantile(times, 0.99)
   const value = formatTimes(times)
+  const peers = bare && { 'node:http': formatTimes(bare) }
   if (max === undefined) {
     print(`  ${what.padEnd(38)} ${value}`)
+    addFigure({ what, value, peers })
     return
   }
-  print(`  ${what.padEnd(38)} ${value.padEnd(26)} wanted: p99 under ${max} – ${verdict(p99 < max)}`)
-  addFigure({
-    ...{ what, value, target: `p99 under ${max}`, isMet: p99 < max },
-    peers: bare && { 'node:http': formatTimes(bare) },
-  })
+  const isMet = quantile(times, 0.99) < max
+  print(`  ${what.padEnd(38)} ${value.padEnd(26)} wanted: p99 under ${max} – ${verdict(isMet)}`)
+  addFigure({ what, value, peers, target: `p99 under ${max}`, isMet })
 }
