@@ -4,6 +4,8 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { Worker } from 'node:worker_threads'
+import type { ExportRequest } from './export-worker.ts'
 
 /** Measurements of an import or an export, and of concurrent requests; times in ms. */
 export interface TransferMeasurements {
@@ -30,6 +32,9 @@ type Call = (
   body?: Readable | string,
 ) => Promise<IncomingMessage>
 
+/** Transfers documents, and returns how long that took, ms. */
+type Transfer = (call: Call, to: TransferTarget) => Promise<number>
+
 const JSON_BODY = { 'Content-Type': 'application/json' }
 
 /** Period of reads and of inserts, ms; a slow response does not delay the next request. */
@@ -47,8 +52,9 @@ const CHUNK = 500
  * @param lineOf returns a document as NDJSON.
  */
 export const importDocuments =
-  (count: number, lineOf: (at: number) => string) =>
-  async (call: Call): Promise<void> => {
+  (count: number, lineOf: (at: number) => string): Transfer =>
+  async (call) => {
+    const begun = performance.now()
     const body = Readable.from(chunksOf(count, lineOf), { objectMode: true, highWaterMark: 4 })
     const response = await call(
       'POST',
@@ -58,19 +64,23 @@ export const importDocuments =
     )
     const result = await text(response)
     if (JSON.parse(result).created !== count) throw new Error(result)
+    return performance.now() - begun
   }
 
-/** Exports the collection `imported`, and checks its number of lines unless it is compressed. */
+/**
+ * Exports the collection `imported`, and checks its number of lines unless it is compressed. A thread
+ * of its own reads the response, which would delay the other requests in this one.
+ */
 export const exportDocuments =
-  (lines: number, headers: Readonly<Record<string, string>>) =>
-  async (call: Call): Promise<void> => {
-    const response = await call('GET', '/imported', headers)
-    let read = 0
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) read++
+  (lines: number, headers: Readonly<Record<string, string>>): Transfer =>
+  async (_, { host, port, token }) => {
+    const workerData: ExportRequest = {
+      ...{ host, port, lines },
+      headers: { ...headers, Authorization: token },
     }
-    const isPlain = response.headers['content-encoding'] === undefined
-    if (isPlain && read !== lines) throw new Error(`${read} lines instead of ${lines}`)
+    const worker = new Worker(new URL('./export-worker.ts', import.meta.url), { workerData })
+    const [time] = (await once(worker, 'message')) as [number]
+    return time
   }
 
 /**
@@ -80,7 +90,7 @@ export const exportDocuments =
  */
 export async function measureDuringTransfer(
   to: TransferTarget,
-  transfer: (call: Call) => Promise<void>,
+  transfer: Transfer,
 ): Promise<TransferMeasurements> {
   const agent = new Agent({ keepAlive: true })
   const call: Call = async (method, path, headers = {}, body = '') => {
@@ -118,9 +128,8 @@ export async function measureDuringTransfer(
     peak = Math.max(peak, memoryOf(to.pid))
   }, SAMPLE)
   try {
-    const begun = performance.now()
-    await transfer(call)
-    return { reads, inserts, time: performance.now() - begun, memory: peak - before }
+    const time = await transfer(call, to)
+    return { reads, inserts, time, memory: peak - before }
   } finally {
     clearInterval(others)
     clearInterval(samples)
