@@ -2,12 +2,11 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type Context, Hono } from 'hono'
 import { describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../concurrency/turn-share.ts'
 import { BODY_STALLED } from '../../contract/request-body.ts'
+import { collectGarbage } from '../../test-support/old-generation.testing.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
 import { ARRAY_BYTES, bodyBudget, formBudget } from './body-budget.ts'
@@ -190,8 +189,6 @@ describe('bodyChunks', () => {
   })
 
   it('holds no chunk that the caller has read', async () => {
-    setFlagsFromString('--expose-gc')
-    const collectGarbage: () => void = runInNewContext('gc')
     const incoming = new PassThrough()
     const context = { env: { incoming }, req: { header: () => undefined } }
     const chunks = bodyChunks(context as unknown as Context<AppEnv>)

@@ -1,7 +1,6 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { collectGarbage, oldGeneration } from '../../test-support/old-generation.testing.ts'
 import { request } from './request.ts'
 
 let client: pg.Client
@@ -26,19 +25,12 @@ test('rejects if no response arrives in time', async () => {
 })
 
 test('keeps results out of the old generation of the heap', async () => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as NonNullable<typeof gc>
   const text = "select n, repeat('x', 100) as text from generate_series(1, 1000) as n"
-  collect()
-  const before = oldSpace()
+  collectGarbage()
+  const before = oldGeneration()
   for (let times = 0; times < 40; times++) {
     await request(client, { text })
-    collect({ type: 'minor' })
+    collectGarbage({ type: 'minor' })
   }
-  expect(oldSpace() - before).toBeLessThan(3 * 1024 * 1024)
+  expect(oldGeneration() - before).toBeLessThan(3 * 1024 * 1024)
 })
-
-/** Returns the used size of the old generation, bytes. */
-const oldSpace = () =>
-  getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ??
-  Number.NaN

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import { getHeapSpaceStatistics } from 'node:v8'
 import { CompiledQuery } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { oldGeneration } from '../../test-support/old-generation.testing.ts'
 import { SqliteStatements } from './statements.ts'
 
 let db: DatabaseSync
@@ -76,13 +76,8 @@ test('allocates rows in the young generation of the heap', () => {
     for (let times = 0; times < 200; times++) read()
   }
   readOften()
-  const before = oldSpace()
+  const before = oldGeneration()
   readOften()
   // Objects of `node:sqlite` would be 13 MiB. After more rows, a major collection would free them.
-  expect(oldSpace() - before).toBeLessThan(8 * 1024 * 1024)
+  expect(oldGeneration() - before).toBeLessThan(8 * 1024 * 1024)
 })
-
-/** Returns the used size of the old generation, bytes. */
-const oldSpace = () =>
-  getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ??
-  Number.NaN

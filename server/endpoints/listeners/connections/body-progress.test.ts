@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { BODY_PROGRESS, BODY_STALLED } from '../../../contract/request-body.ts'
+import { collectGarbage, oldGeneration } from '../../../test-support/old-generation.testing.ts'
 import { BodyProgress } from './body-progress.ts'
 
 describe('BodyProgress', () => {
@@ -88,6 +89,30 @@ describe('BodyProgress', () => {
     upload(over)
     progress.check(1_000)
     expect(socket.said).toEqual([])
+  })
+
+  it('keeps requests out of the old generation of the heap', () => {
+    const connections = Array.from({ length: 64 }, () => ({ bytesRead: 0, destroyed: false }))
+    /** Handles a request of 8 KB on each connection while the others are in progress. */
+    const current = new Map<object, ReturnType<typeof upload>>()
+    const handleAll = () => {
+      for (const connection of connections) {
+        const last = current.get(connection)
+        if (last) last.complete = true
+        last?.respond()
+        socket = Object.assign(connection, { said: [] })
+        current.set(connection, upload({ headers: { 'content-length': '5' }, data: Array(1_000) }))
+      }
+    }
+    handleAll()
+    collectGarbage()
+    const before = oldGeneration()
+    for (let times = 0; times < 100; times++) {
+      handleAll()
+      collectGarbage({ type: 'minor' })
+    }
+    // All requests are 50 MiB.
+    expect(oldGeneration() - before).toBeLessThan(5 * 1024 * 1024)
   })
 
   it('watches the rest of a body after the response', () => {

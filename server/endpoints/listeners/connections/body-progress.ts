@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { BODY_PROGRESS, BODY_STALLED } from '../../../contract/request-body.ts'
 
 interface Upload {
+  readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Start of the current period, by `performance.now()`, and the bytes read by then. */
   since: number
@@ -12,7 +14,12 @@ const TIMEOUT_RESPONSE = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\
 
 /** Watches the request bodies that are being received, on all connections. */
 export class BodyProgress {
-  readonly #uploads = new Map<IncomingMessage, Upload>()
+  /**
+   * The body that each connection receives, undefined if none. Connections stay in the map until
+   * they close: with an entry for each request, V8 would keep all of them until the next major
+   * collection, because the discarded hash tables of a map refer to the later ones.
+   */
+  readonly #uploads = new Map<Socket, Upload | undefined>()
   readonly #limit: { readonly bytes: number; readonly ms: number }
 
   constructor(limit: { readonly bytes: number; readonly ms: number } = BODY_PROGRESS) {
@@ -23,31 +30,38 @@ export class BodyProgress {
   add(request: IncomingMessage, response: ServerResponse, now: number): void {
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers
     if ((length === undefined || length === '0') && coding === undefined) return
-    this.#uploads.set(request, { response, since: now, bytesRead: request.socket.bytesRead })
+    const { socket } = request
+    const { bytesRead } = socket
+    // On a connection, a request begins only when the body of the last one is complete.
+    this.#uploads.set(socket, { request, response, since: now, bytesRead })
   }
 
   /** Called when a request has its response. The rest of its body is still watched. */
   responded(request: IncomingMessage): void {
-    if (request.complete || request.destroyed) this.#uploads.delete(request)
+    if (!request.complete && !request.destroyed) return
+    const { socket } = request
+    if (this.#uploads.get(socket)?.request === request) this.#uploads.set(socket, undefined)
   }
 
   /** Ends requests whose body makes no progress. Called about once a second. */
   check(now: number): void {
-    for (const [request, upload] of this.#uploads) {
-      const { socket } = request
-      if (request.complete || socket.destroyed) {
-        this.#uploads.delete(request)
-        continue
-      }
-      // Received but unread bytes stay in the buffer: the server is slow, not the client.
-      const isRead = request.readableLength === 0
-      if (!isRead || socket.bytesRead - upload.bytesRead >= this.#limit.bytes) {
-        upload.since = now
-        upload.bytesRead = socket.bytesRead
-      } else if (now - upload.since >= this.#limit.ms) {
-        this.#uploads.delete(request)
-        end(request, upload.response)
-      }
+    for (const [socket, upload] of this.#uploads) {
+      if (socket.destroyed) this.#uploads.delete(socket)
+      else if (upload !== undefined) this.#check(socket, upload, now)
+    }
+  }
+
+  #check(socket: Socket, upload: Upload, now: number): void {
+    const { request, response } = upload
+    // Received but unread bytes stay in the buffer: the server is slow, not the client.
+    const isRead = request.readableLength === 0
+    if (request.complete) this.#uploads.set(socket, undefined)
+    else if (!isRead || socket.bytesRead - upload.bytesRead >= this.#limit.bytes) {
+      upload.since = now
+      upload.bytesRead = socket.bytesRead
+    } else if (now - upload.since >= this.#limit.ms) {
+      this.#uploads.set(socket, undefined)
+      end(request, response)
     }
   }
 }
