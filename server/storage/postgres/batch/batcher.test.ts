@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../../concurrency/turn-share.ts'
+import { collectGarbage, oldGeneration } from '../../../test-support/old-generation.testing.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
 const LIMITS: BatchLimits = {
@@ -234,5 +235,30 @@ describe('Batcher', () => {
     expect(batches).toHaveLength(2)
     await expect(add(5)).rejects.toMatchObject({ code: 'unavailable' })
     expect(await Promise.all(all)).toEqual([2, 4, 6, 8])
+  })
+
+  it('keeps items out of the old generation of the heap', async () => {
+    const batcher = new Batcher<unknown[], unknown[]>(
+      { ...LIMITS, rows: 64, waiting: 64 },
+      { inFlight: 1, spacing: 0, record: () => {} },
+      async (items) => items,
+      () => false,
+    )
+    const runMany = (batch: number) =>
+      Promise.all(
+        Array.from({ length: 64 }, (_, at) => batcher.add(Array(1_000), 1, 1, `${batch} ${at}`)),
+      )
+    await runMany(-1)
+    collectGarbage()
+    const before = oldGeneration()
+    for (let batch = 0; batch < 100; batch++) {
+      const done = runMany(batch)
+      collectGarbage({ type: 'minor' })
+      await done
+      // Until the turn ends, V8 refers to the results.
+      await new Promise(setImmediate)
+    }
+    // All items are 50 MiB.
+    expect(oldGeneration() - before).toBeLessThan(5 * 1024 * 1024)
   })
 })

@@ -49,8 +49,12 @@ export class Batcher<Item, Result> {
   readonly #schedule: (begin: () => void) => void
   readonly #share: TurnShare
   #waiting: Entry<Item, Result>[] = []
-  /** The callers of waiting items, by the keys of the items. */
-  readonly #callers = new Map<string, Caller<Result>[]>()
+  /**
+   * The callers of waiting items, by the keys of the items. Replaced when no item waits: after the
+   * deletion of its entries, its discarded hash tables would refer to all later ones, and V8 would
+   * keep the callers until the next major collection.
+   */
+  #callers = new Map<string, Caller<Result>[]>()
   #waitingRows = 0
   #waitingBytes = 0
   #inFlight = 0
@@ -196,8 +200,10 @@ export class Batcher<Item, Result> {
   #take(isTaken: (entry: Entry<Item, Result>, at: number) => boolean): Entry<Item, Result>[] {
     const end = this.#waiting.findIndex((entry, at) => !isTaken(entry, at))
     const taken = this.#waiting.splice(0, end === -1 ? Infinity : end)
+    const isEmpty = this.#waiting.length === 0
+    if (isEmpty && this.#callers.size > 0) this.#callers = new Map()
     for (const { key, rows, bytes } of taken) {
-      if (key !== undefined) this.#callers.delete(key)
+      if (key !== undefined && !isEmpty) this.#callers.delete(key)
       this.#waitingRows -= rows
       this.#waitingBytes -= bytes
     }
