@@ -131,12 +131,12 @@ export async function openIndexes(
     },
     async requireUnique(document) {
       if (!indexes.some(({ isUnique }) => isUnique)) return
-      const entries = await entriesInTurns(indexes, [document], entriesOfParsed)
+      const entries = await entriesInTurns([document], (each) => entriesOf(indexes, each))
       const duplicate = await findDuplicate(trx, engine, entries)
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async remove(documents) {
-      const entries = await entriesInTurns(indexes, documents, entryKeysOfParsed)
+      const entries = await entriesInTurns(documents, (document) => entryKeysOf(indexes, document))
       await removeEntries(trx, engine, entries)
     },
   }
@@ -145,20 +145,10 @@ export async function openIndexes(
 /** Number of entries that are computed before other requests run, a few milliseconds of work. */
 const ENTRIES_PER_TURN = 500
 
-/** A document of which the fields of indexes are parsed. */
-interface ParsedDocument {
-  readonly id: string
-  readonly parsed: Json
-}
-
-/**
- * Returns the entries of documents. The parsing of a large document and each of its entries take a
- * turn of their own.
- */
+/** Returns the entries of documents. Each entry of a large document takes a turn of its own. */
 async function entriesInTurns<T>(
-  indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
-  entriesOfDocument: (indexes: readonly IndexDefinition[], document: ParsedDocument) => Iterable<T>,
+  entriesOfDocument: (document: Indexed) => Iterable<T>,
 ): Promise<T[]> {
   const entries: T[] = []
   let since = 0
@@ -168,9 +158,7 @@ async function entriesInTurns<T>(
       since = entries.length
       await nextTurn()
     }
-    const parsed = parseIndexed(indexes, document)
-    if (isLarge) await nextTurn()
-    for (const entry of entriesOfDocument(indexes, parsed)) {
+    for (const entry of entriesOfDocument(document)) {
       entries.push(entry)
       if (isLarge) await nextTurn()
     }
@@ -193,9 +181,7 @@ export async function addToIndexes(
   documents: readonly Indexed[],
   uniqueLength?: number,
 ): Promise<Duplicate[]> {
-  const entries = await entriesInTurns(indexes, documents, (all, document) =>
-    entriesOfParsed(all, document, uniqueLength),
-  )
+  const entries = await entriesInTurns(documents, (each) => entriesOf(indexes, each, uniqueLength))
   return addEntries(trx, engine, where, entries)
 }
 
@@ -214,27 +200,21 @@ async function failDuplicates(
   }
 }
 
-/** Yields the entries of a document, one for each index. @throws UniqueValuesTooLarge */
-export const entriesOf = (indexes: readonly IndexDefinition[], document: Indexed) =>
-  entriesOfParsed(indexes, parseIndexed(indexes, document))
-
-/** Yields the identities of the entries of a document, one for each index. */
-export const entryKeysOf = (indexes: readonly IndexDefinition[], document: Indexed) =>
-  entryKeysOfParsed(indexes, parseIndexed(indexes, document))
-
 /**
- * The same as {@link entriesOf}.
+ * Yields the entries of a document, one for each index. The first one parses the document.
  *
- * @param uniqueLength maximum length of the document's values in unique indexes.
+ * @param uniqueLength maximum length of its values in unique indexes.
+ * @throws UniqueValuesTooLarge
  */
-function* entriesOfParsed(
+export function* entriesOf(
   indexes: readonly IndexDefinition[],
-  { id, parsed }: ParsedDocument,
+  { id, body }: Indexed,
   uniqueLength = UNIQUE_LENGTH,
 ): Generator<Entry, void, void> {
+  const document = parseIndexed(body, indexes)
   let length = 0
   for (const index of indexes) {
-    const values = valuesOf(parsed, index.fields)
+    const values = valuesOf(document, index.fields)
     const isExempt = !index.isUnique || values.includes(undefined)
     const print = (value: SortValue) => {
       const text = printJson(value as Json)
@@ -256,19 +236,21 @@ function* entriesOfParsed(
   }
 }
 
-/** The same as {@link entryKeysOf}. */
-function* entryKeysOfParsed(
+/** Yields the identities of the entries of a document, one for each index. */
+export function* entryKeysOf(
   indexes: readonly IndexDefinition[],
-  { id, parsed }: ParsedDocument,
+  { id, body }: Indexed,
 ): Generator<EntryKey, void, void> {
+  const document = parseIndexed(body, indexes)
   for (const index of indexes) {
-    const key = keyOfValues(valuesOf(parsed, index.fields), index.fields).bytes
+    const key = keyOfValues(valuesOf(document, index.fields), index.fields).bytes
     yield { index, key, id }
   }
 }
 
 /** Parses the fields of a document that indexes have. */
-function parseIndexed(indexes: readonly IndexDefinition[], { id, body }: Indexed): ParsedDocument {
-  const fields = indexes.flatMap((index) => index.fields.map(({ path: [name = ''] }) => name))
-  return { id, parsed: parseFields(body, new Set(fields)) }
-}
+const parseIndexed = (body: string, indexes: readonly IndexDefinition[]): Json =>
+  parseFields(
+    body,
+    new Set(indexes.flatMap(({ fields }) => fields.map(({ path: [name = ''] }) => name))),
+  )
