@@ -1,13 +1,8 @@
 import { connect, type Socket } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { collectGarbage } from '../../server/test-support/collect-garbage.testing.ts'
 
 /** Size of the buffer of a connection, bytes; that of Node.js by default. */
 const READ_SIZE = 64 * 1024
-
-setFlagsFromString('--expose-gc')
-/** Collects the garbage of this process. */
-const collectGarbage: () => void = runInNewContext('gc')
 
 /** Connections that repeat the same requests. */
 export interface Load {

@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
+import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
 import type { DocumentRepository, Extent } from '../../repository/stored-documents.ts'
 import { TIME_SLICE } from '../filter.ts'
 import { parseDocumentQuery } from '../query.ts'
@@ -74,8 +73,6 @@ test('waits for its turn before it reserves memory and reads documents, not in b
 })
 
 test('a sorted scan keeps the documents of the page in memory, not their batches', async () => {
-  setFlagsFromString('--expose-gc')
-  const collectGarbage: () => void = runInNewContext('gc')
   const batchBytes = 1024 * 1024
   let used = 0
   function* batches(): Generator<Extent> {

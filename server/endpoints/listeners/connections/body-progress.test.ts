@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { BODY_PROGRESS, BODY_STALLED } from '../../../contract/request-body.ts'
-import { collectGarbage, oldGeneration } from '../../../test-support/old-generation.testing.ts'
+import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
+import { oldGeneration } from '../../../test-support/old-generation.testing.ts'
 import { BodyProgress } from './body-progress.ts'
 
 describe('BodyProgress', () => {
@@ -113,6 +114,37 @@ describe('BodyProgress', () => {
     }
     // All requests are 50 MiB.
     expect(oldGeneration() - before).toBeLessThan(5 * 1024 * 1024)
+  })
+
+  it('keeps neither handled requests nor closed connections in memory', async () => {
+    const watch = () => {
+      const connection = { bytesRead: 0, destroyed: false }
+      const headers = { 'content-length': '5' }
+      const request = { headers, complete: false, readableLength: 0, socket: connection }
+      const asRequest = request as unknown as IncomingMessage
+      progress.add(asRequest, {} as ServerResponse, 0)
+      return { request, connection, respond: () => progress.responded(asRequest) }
+    }
+    const open: object[] = []
+    const kept = [
+      () => {
+        const { request, connection, respond } = watch()
+        open.push(connection)
+        request.complete = true
+        respond()
+        return new WeakRef<object>(request)
+      },
+      () => {
+        const { connection } = watch()
+        connection.destroyed = true
+        return new WeakRef<object>(connection)
+      },
+    ].map((make) => make())
+    progress.check(1)
+    await new Promise(setImmediate)
+    collectGarbage()
+    expect(kept.map((each) => each.deref())).toEqual([undefined, undefined])
+    expect(open).toHaveLength(1)
   })
 
   it('watches the rest of a body after the response', () => {

@@ -15,9 +15,9 @@ const TIMEOUT_RESPONSE = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\
 /** Watches the request bodies that are being received, on all connections. */
 export class BodyProgress {
   /**
-   * The body that each connection receives, undefined if none. Connections stay in the map until
-   * they close: with an entry for each request, V8 would keep all of them until the next major
-   * collection, because the discarded hash tables of a map refer to the later ones.
+   * The body that each connection receives; undefined if none. The keys are not the requests,
+   * because a map that changes with each request would keep requests in memory until the next major
+   * collection: V8 links its discarded hash tables to the later ones.
    */
   readonly #uploads = new Map<Socket, Upload | undefined>()
   readonly #limit: { readonly bytes: number; readonly ms: number }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../../concurrency/turn-share.ts'
-import { collectGarbage, oldGeneration } from '../../../test-support/old-generation.testing.ts'
+import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
+import { oldGeneration } from '../../../test-support/old-generation.testing.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 
 const LIMITS: BatchLimits = {

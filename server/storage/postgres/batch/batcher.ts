@@ -50,9 +50,9 @@ export class Batcher<Item, Result> {
   readonly #share: TurnShare
   #waiting: Entry<Item, Result>[] = []
   /**
-   * The callers of waiting items, by the keys of the items. Replaced when no item waits: after the
-   * deletion of its entries, its discarded hash tables would refer to all later ones, and V8 would
-   * keep the callers until the next major collection.
+   * The callers of waiting items, by the keys of the items. It is replaced when no item waits,
+   * because the same map would keep callers in memory until the next major collection: V8 links its
+   * discarded hash tables to the later ones.
    */
   #callers = new Map<string, Caller<Result>[]>()
   #waitingRows = 0
