@@ -19,8 +19,8 @@ export interface TcpProxy {
   /** Stops dropping packets. Connections opened or used in the meantime stay dead. */
   heal(): void
   /**
-   * Adds a delay to each round trip, in whole ms, except to the TCP handshake. Each direction has
-   * half of it, and does not wait for the other.
+   * Adds a delay to each round trip, ms, except to the TCP handshake. Each direction has half of it,
+   * give or take {@link PRECISION}, and does not wait for the other.
    */
   delay(roundTrip: number): void
   /**
@@ -101,7 +101,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         }
       }
       if (isQuery(bytes) && --queriesLeft === 0) return upstream.write(bytes, () => proxy.cut())
-      toServer(Math.floor(roundTrip / 2), () => {
+      toServer(roundTrip / 2, () => {
         if (isAnsweredBy(bytes)) busy.add(upstream)
         upstream.write(bytes)
       })
@@ -120,7 +120,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         lost = true
       }
       if (lost) return
-      const pass = () => toClient(Math.ceil(roundTrip / 2), () => client.write(bytes))
+      const pass = () => toClient(roundTrip / 2, () => client.write(bytes))
       if (hold?.pairs.has(pair)) hold.parts.push(pass)
       else pass()
     })
@@ -193,16 +193,28 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   return proxy
 }
 
+/** Half of the shortest timer, ms. */
+const PRECISION = 0.5
+
 /** Returns a function that delays writes, and keeps their order when the delay changes. */
 function createDelay() {
-  const waiting: (() => void)[] = []
+  const waiting: { readonly due: number; readonly write: () => void }[] = []
+  const wait = () => {
+    const [first] = waiting
+    if (first !== undefined) setTimeout(run, Math.floor(first.due - performance.now()))
+  }
+  const run = () => {
+    const now = performance.now()
+    while (waiting[0] !== undefined && waiting[0].due <= now + PRECISION) waiting.shift()?.write()
+    wait()
+  }
   return (ms: number, write: () => void): void => {
     if (ms === 0 && waiting.length === 0) {
       write()
       return
     }
-    waiting.push(write)
-    setTimeout(() => waiting.shift()?.(), ms)
+    waiting.push({ due: performance.now() + ms, write })
+    if (waiting.length === 1) wait()
   }
 }
 
