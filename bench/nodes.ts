@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { NODE_FLAGS } from '../bin/node-flags.js'
 import { freePorts } from '../server/endpoints/listeners/free-ports.testing.ts'
@@ -9,7 +10,7 @@ import { type NodeProcess, startNodes } from '../server/nodes/integration/node-p
 import { killProcesses } from '../server/test-support/server-process.testing.ts'
 import { addFigure } from './figures.ts'
 import { openLoad } from './load/load.ts'
-import { get } from './load/rounds.ts'
+import { get, waitUntilIdle } from './load/rounds.ts'
 import { quantile, shuffled } from './load/statistics.ts'
 import { isInstalled } from './peers/constant-servers.ts'
 import { print } from './report.ts'
@@ -30,6 +31,11 @@ const WARM_UP = 20
 const TWO_NODES = 'PostgreSQL: two nodes behind HAProxy : one'
 /** Targets: the median time until a mapping is served, ms, and the rate of two nodes against one. */
 const [MAX_SERVED, MIN_RATIO] = [15, 0.9]
+/**
+ * Pause between requests that test whether a change is served. Without it, they would delay
+ * it, ms.
+ */
+const INTERVAL = 1
 /** Maximum time until a change arrives, ms. */
 const MAX_DURATION = 10_000
 /** Reads: documents, connections, counted rounds, ms per setup in a round, ms of warm-up. */
@@ -56,14 +62,17 @@ function createReader(node: NodeProcess) {
 
 /**
  * Measures from sending a change to one node until another node serves it, and until the response.
+ * Each change begins when the nodes have completed the work of the last one.
  */
 async function measure(
+  nodes: readonly NodeProcess[],
   change: (round: number) => Promise<{ status: number; text: string }>,
   isServed: (round: number) => Promise<boolean>,
 ): Promise<{ readonly served: number[]; readonly responded: number[] }> {
   const served: number[] = []
   const responded: number[] = []
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    for (const node of nodes) await waitUntilIdle(node)
     const begun = performance.now()
     const response = change(round).then(({ status, text }) => {
       if (status !== 200 && status !== 201) throw new Error(`${status}: ${text}`)
@@ -71,6 +80,7 @@ async function measure(
     })
     while (!(await isServed(round))) {
       if (performance.now() - begun > MAX_DURATION) throw new Error('the change does not arrive')
+      await pause(INTERVAL)
     }
     const after = performance.now() - begun
     const responseTime = await response
@@ -153,6 +163,7 @@ try {
   const nameOf = (round: number) => names[round % 2] ?? names[0]
 
   const mapping = await measure(
+    nodes,
     (round) =>
       a.request('POST', '/_api/endpoint', {
         endpoint: b.address,
@@ -162,6 +173,7 @@ try {
   )
   await a.request('POST', '/_api/endpoint', { endpoint: b.address, databases: [] })
   const database = await measure(
+    nodes,
     (round) => a.request('POST', '/_api/database', { name: `made-${round}` }),
     async (round) => (await readFromB(`/_db/made-${round}/`)).status === 200,
   )

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { addFigure, type Peer } from '../figures.ts'
 import { count, print, spread, verdict } from '../report.ts'
-import { processorTime, type Subject } from '../servers/process.ts'
+import { processorTime, type RunningServer, type Subject } from '../servers/process.ts'
 import { withinBudget } from '../time-budget.ts'
 import type { Load } from './load.ts'
 import { quantile, shuffled } from './statistics.ts'
@@ -115,7 +115,7 @@ async function slice({ openLoad, server }: ServerLoad, duration: number): Promis
 }
 
 /** Waits until a server is idle, so that the next one has the core to itself. */
-export async function waitUntilIdle(server: ServerLoad['server']): Promise<void> {
+export async function waitUntilIdle(server: RunningServer): Promise<void> {
   for (let before = processorTime(server); ; ) {
     await pause(IDLE_TIME)
     const now = processorTime(server)

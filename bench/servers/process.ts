@@ -20,6 +20,11 @@ export interface Subject {
   stop(): Promise<void>
 }
 
+/** A server in a separate process. */
+export interface RunningServer {
+  readonly process: Pick<ChildProcess, 'pid'>
+}
+
 /** Maximum time until a server is ready, ms. */
 const TIMEOUT = 120_000
 
@@ -82,7 +87,7 @@ export async function startProcess(
 }
 
 /** Returns the CPU time of a process, µs (Linux; a multiple of 10 ms). */
-export function processorTime({ process: { pid } }: Pick<Subject, 'process'>): number {
+export function processorTime({ process: { pid } }: RunningServer): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name is in parentheses and may contain spaces; utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
