@@ -2,6 +2,7 @@ import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { NODE_FLAGS } from '../bin/node-flags.js'
 import { bundleServer } from '../tools/bundle-server.ts'
 import { addFigure, type Figure } from './figures.ts'
 import { quantile } from './load/statistics.ts'
@@ -41,7 +42,7 @@ function startNode({ data, host }: { data: string; host: string }) {
   const flags = ['--data', data, '--endpoint', `tcp://${host}:${PORT}`]
   return startProcess(
     process.execPath,
-    [join(packed, 'bin/gatehouse.js'), 'start', ...flags],
+    [...NODE_FLAGS, join(packed, 'bin/gatehouse.js'), 'start', ...flags],
     { ...Object.fromEntries(env), NODE_COMPILE_CACHE: cache },
     async (printed) => printed().includes('gatehouse is ready'),
   )

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// The command `gatehouse`. Replaces itself with the server, or runs it with a Node.js that is new
-// enough if this one is not; this file itself also runs on older versions.
+// The command `gatehouse`. Becomes the server, or runs it with a Node.js that is new enough if this
+// one is not; this file itself also runs on older versions.
 
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import module from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { compileCacheFolder } from './compile-cache.js'
 import { isNewEnough, NEEDS_NODE } from './needs-node.js'
 import { NODE_FLAGS } from './node-flags.js'
@@ -18,6 +19,23 @@ const main = fileURLToPath(existsSync(inCheckout) ? inCheckout : packed)
 function fail(sentence) {
   process.stderr.write(`${sentence}\n`)
   process.exitCode = 1
+}
+
+/** Whether this process has the flags of the server, from its command line or `NODE_OPTIONS`. */
+function hasFlags() {
+  const flags = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')]
+  return NODE_FLAGS.every((flag) => flags.includes(flag))
+}
+
+/** Runs the server in this process. Its start is shorter by that of Node.js. */
+async function runHere() {
+  const cache = compileCacheFolder()
+  if (cache !== undefined) {
+    module.enableCompileCache(cache)
+    // For worker threads and other processes.
+    process.env.NODE_COMPILE_CACHE = cache
+  }
+  await import(pathToFileURL(main).href)
 }
 
 /**
@@ -75,6 +93,8 @@ async function runWith(node) {
 
 if (!existsSync(main)) {
   fail('The server is missing from this package: neither server/main.ts nor dist/server/main.mjs.')
+} else if (isNewEnough(process.version) && hasFlags()) {
+  await runHere()
 } else if (isNewEnough(process.version) && process.execve !== undefined) {
   replaceProcess(process.execve)
 } else {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -84,7 +85,7 @@ interface Run {
   }>
 }
 
-function gatehouse(args: string[], isOld = false): Run {
+function gatehouse(args: string[], isOld = false, nodeOptions = ''): Run {
   const pretend = isOld ? ['--import', path.join(folder, 'pretend.mjs')] : []
   const words = [...pretend, path.join(folder, 'bin/gatehouse.js'), ...args]
   const child = spawn(process.execPath, words, {
@@ -92,7 +93,7 @@ function gatehouse(args: string[], isOld = false): Run {
     env: {
       ...process.env,
       MARK: 'kept',
-      NODE_OPTIONS: '',
+      NODE_OPTIONS: nodeOptions,
       // `npm test` sets a folder for compiled code.
       NODE_COMPILE_CACHE: '',
       XDG_CACHE_HOME: folder,
@@ -128,33 +129,33 @@ function lastLine(text: string): unknown {
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '')
 }
 
+const FLAGS = NODE_FLAGS.join(' ')
+
 describe.each([
-  ['a Node.js that is new enough', false],
-  ['an old Node.js', true],
-])('the command gatehouse on %s', (_, isOld) => {
+  ['a Node.js that is new enough', false, ''],
+  ['a Node.js that has the flags', false, FLAGS],
+  ['an old Node.js', true, ''],
+])('the command gatehouse on %s', (_, isOld, nodeOptions) => {
   test('passes arguments, working folder and environment to the server, and returns its exit code', async () => {
     const args = ['exit', '42', '--a b', '', '*', '--help']
-    const { stdout, stderr, code } = await gatehouse(args, isOld).end
+    const { stdout, stderr, code } = await gatehouse(args, isOld, nodeOptions).end
     expect(lastLine(stdout)).toMatchObject({ rest: ['42', '--a b', '', '*', '--help'] })
     expect(lastLine(stdout)).toMatchObject({ mark: 'kept', cwd: folder })
     expect(stderr).toBe('')
     expect(code).toBe(42)
   })
 
-  test('limits the memory of the server', async () => {
-    const { stdout } = await gatehouse(['exit', '0']).end
-    const { flags } = lastLine(stdout) as { flags: string[] }
-    expect(flags).toEqual(expect.arrayContaining(NODE_FLAGS))
-  })
-
   test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])('ends by %s when the server does', async (name) => {
-    expect(await gatehouse(['die', name], isOld).end).toMatchObject({ code: null, signal: name })
+    expect(await gatehouse(['die', name], isOld, nodeOptions).end).toMatchObject({
+      code: null,
+      signal: name,
+    })
   })
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'passes %s to the server once',
     async (name) => {
-      const { child, printed, end } = gatehouse([name], isOld)
+      const { child, printed, end } = gatehouse([name], isOld, nodeOptions)
       await printed('ready')
       child.kill(name)
       const { stdout, code } = await end
@@ -170,6 +171,29 @@ describe.each([
 })
 
 describe('the command gatehouse', () => {
+  test('adds the flags that limit the memory of the server', async () => {
+    const { stdout } = await gatehouse(['exit', '0']).end
+    expect(lastLine(stdout)).toMatchObject({ flags: expect.arrayContaining(NODE_FLAGS) })
+  })
+
+  test.each([
+    ['one of the flags', NODE_FLAGS[0], 'server/main.ts'],
+    ['all flags', FLAGS, 'bin/gatehouse.js'],
+  ])('starts Node.js with %s in NODE_OPTIONS', async (_, nodeOptions, program) => {
+    writeFileSync(
+      path.join(folder, 'server/main.ts'),
+      'console.log(process.argv[1], process.env.NODE_COMPILE_CACHE)',
+    )
+    const { stdout } = await gatehouse([], false, nodeOptions).end
+    expect(stdout).toBe(`${path.join(folder, program)} ${path.join(folder, 'gatehouse')}\n`)
+    expect(readdirSync(path.join(folder, 'gatehouse'))).not.toEqual([])
+  })
+
+  test.each(['deploy/gatehouse.service', 'Dockerfile'])('has its flags in %s', (file) => {
+    expect(readFileSync(path.join(here, '..', file), 'utf8')).toMatch(`NODE_OPTIONS=`)
+    expect(readFileSync(path.join(here, '..', file), 'utf8')).toContain(FLAGS)
+  })
+
   test('runs the server in its own process, without the warning that SQLite is experimental', async () => {
     writeFileSync(
       path.join(folder, 'server/main.ts'),
