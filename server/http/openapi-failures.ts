@@ -14,7 +14,9 @@ export const API_FAILURES = {
   ApiMisdirected: apiFailure('A session cookie was sent to a host name of another server.'),
   ApiTooLarge: apiFailure('The body is larger than 1 MiB.'),
   ApiUnsupportedMediaType: apiFailure('The body is not JSON, or has an unsupported coding.'),
-  ApiInvalid: apiFailure('The JSON of the body is nested too deeply, or is not representable.'),
+  ApiInvalid: apiFailure(
+    'The JSON of the body is nested too deeply, has too many objects and arrays, or is not representable.',
+  ),
   ApiTooManyRequests: apiFailure('A rate limit is exceeded.'),
   ApiUnavailable: apiFailure('The database is unavailable.'),
   ApiStorageFull: apiFailure('The disk is full.'),

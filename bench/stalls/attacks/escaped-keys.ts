@@ -1,3 +1,4 @@
+import { STRUCTURES } from '../../../server/contract/json/json-limits.ts'
 import type { Attack } from '../attack.ts'
 
 const REQUESTS = 3
@@ -5,7 +6,8 @@ const REQUESTS = 3
 export const attack: Attack = {
   name: `${REQUESTS} × 1 MiB of keys with escapes`,
   async prepare({ send }) {
-    const document = `{"list":[${Array(116_000).fill('{"\\n":1}').join()}]}`
+    const objects = Array(STRUCTURES - 2).fill('{"\\n":1}')
+    const document = `{"list":[${objects.join()}${',0'.repeat(200_000)}]}`
     return async () => {
       await Promise.all(Array.from({ length: REQUESTS }, () => send('POST', '/escaped', document)))
     }

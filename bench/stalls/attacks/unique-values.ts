@@ -1,3 +1,4 @@
+import { STRUCTURES } from '../../../server/contract/json/json-limits.ts'
 import type { Attack } from '../attack.ts'
 
 const INDEXES = 16
@@ -21,7 +22,7 @@ export const attack: Attack = {
     }
     return async () => {
       for (let n = 0; n < DOCUMENTS; n++) {
-        const list = `[${n}${',{}'.repeat(340_000)}]`
+        const list = `[${n}${',{}'.repeat(STRUCTURES - FIELDS - 1)}${',0'.repeat(400_000)}]`
         await send('POST', '/large', `${'{"a":'.repeat(FIELDS)}${list}${'}'.repeat(FIELDS)}`)
       }
     }

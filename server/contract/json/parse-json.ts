@@ -22,6 +22,15 @@ export function parseJson(text: string): Json {
   return hasEscapedKey(text) ? parseWellFormed(text) : parsed
 }
 
+/** Like {@link parseJson}. Yields between steps, so that the caller can wait between them. */
+export function* parseJsonInSteps(text: string): Generator<undefined, Json, void> {
+  const parsed: Json = JSON.parse(text)
+  yield
+  if (!hasEscapedKey(text)) return parsed
+  yield
+  return parseWellFormed(text)
+}
+
 function hasEscapedKey(text: string): boolean {
   let nextEscape = text.indexOf('\\')
   for (let begin = 0; nextEscape !== -1; ) {

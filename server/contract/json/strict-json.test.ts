@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NUMBER_LENGTH } from '../document.ts'
-import { DEPTH } from './json-depth.ts'
+import { DEPTH } from './json-limits.ts'
 import { parseInSteps, parseStrictly, printJson } from './strict-json.ts'
 
 /** Returns whether a double prints as the same decimal, by exact arithmetic. */

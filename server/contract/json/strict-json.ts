@@ -9,16 +9,16 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from './json-characters.ts'
-import { requireDepth } from './json-depth.ts'
+import { requireJsonLimits } from './json-limits.ts'
 import { checkNumber, isDigit } from './json-number.ts'
 import { jsonPointer } from './json-pointer.ts'
-import { endOfString, keyOf, parseJson } from './parse-json.ts'
+import { endOfString, keyOf, parseJsonInSteps } from './parse-json.ts'
 
 /**
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change
  * silently: objects with a duplicate key, and numbers that a double cannot represent. Also rejects
  * numbers of more than `NUMBER_LENGTH` characters (`contract/document.ts`) and values nested deeper
- * than `DEPTH` (`contract/json/json-depth.ts`).
+ * than `DEPTH`, or with more objects and arrays than `STRUCTURES` (`contract/json/json-limits.ts`).
  *
  * @throws Failure `bad-json` for malformed JSON; `invalid` naming the rejected key or number, with
  * its JSON Pointer.
@@ -45,11 +45,11 @@ const CHECKED = 128 * 1024
 
 /** Like {@link parseAndPrint}. Yields between steps, so that the caller can wait between them. */
 export function* parseInSteps(text: string): Generator<undefined, Parsed, void> {
-  requireDepth(text)
+  requireJsonLimits(text)
   yield
   let value: Json
   try {
-    value = parseJson(text)
+    value = yield* parseJsonInSteps(text)
   } catch (cause) {
     throw notJson(text, cause)
   }

@@ -1,7 +1,7 @@
 import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
 import type { Json } from '../json/json.ts'
-import { DEPTH } from '../json/json-depth.ts'
+import { DEPTH } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
 import { parseStrictly, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEPTH } from '../../contract/json/json-depth.ts'
+import { DEPTH, STRUCTURES } from '../../contract/json/json-limits.ts'
 import { forEachContractNode } from './contract-node.testing.ts'
 
 forEachContractNode((fixture) => {
@@ -22,6 +22,26 @@ forEachContractNode((fixture) => {
       expect(read.json).toEqual({ ...document, id: made.json.id })
       const put = await by('PUT', `/articles/${made.json.id}`, document)
       expect(put.json).toEqual({ ...document, id: made.json.id })
+    })
+
+    it('contain at most 65,536 objects and arrays in every kind of request', async () => {
+      const objects = (count: number) => Array(count).fill({})
+      // The document and its array.
+      const { json } = await created({ a: objects(STRUCTURES - 2) })
+      const path = `/articles/${json.id}`
+      const tooMany = { a: objects(STRUCTURES - 1) }
+      for (const [method, target, body] of [
+        ['POST', '/articles', tooMany],
+        ['POST', '/articles', [{}, tooMany]],
+        ['PUT', path, tooMany],
+        ['PATCH', path, { b: {} }],
+        ['PATCH', '/articles', { b: {} }],
+      ] as const) {
+        const { status, text } = await by(method, target, body)
+        expect([status, text]).toEqual([422, expect.stringContaining('65,536 objects and arrays')])
+      }
+      expect((await by('PATCH', path, { b: 1 })).status).toBe(200)
+      expect((await by('DELETE', path)).status).toBe(200)
     })
 
     it('are nested at most 100 levels deep in every kind of request', async () => {

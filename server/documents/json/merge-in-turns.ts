@@ -1,5 +1,6 @@
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
+import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { mergePatch } from '../../contract/json/merge-patch.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import { type Parsed, printJson } from '../../contract/json/strict-json.ts'
@@ -10,6 +11,7 @@ import { LARGE_LENGTH } from './parse-in-turns.ts'
  * loop of its own.
  *
  * @param patchLength the number of characters of the patch.
+ * @throws Failure `invalid` if the result exceeds the limits of `contract/json/json-limits.ts`.
  */
 export async function mergeInTurns(
   body: string,
@@ -23,5 +25,11 @@ export async function mergeInTurns(
   if (isLarge) await nextTurn()
   const value = mergePatch(target, patch)
   if (isLarge) await nextTurn()
-  return { value, printed: printJson(value) }
+  const printed = printJson(value)
+  // A result that is not large cannot exceed the limits.
+  if (isLarge) {
+    await nextTurn()
+    requireJsonLimits(printed)
+  }
+  return { value, printed }
 }

@@ -1,4 +1,4 @@
-import { requireDepth } from '../../contract/json/json-depth.ts'
+import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
@@ -32,7 +32,7 @@ export class DatabaseLines {
   /**
    * Returns the value of the next line, which is not a document; undefined at the end.
    *
-   * @throws Failure `invalid` if it is not JSON or is nested too deep; `too-large`.
+   * @throws Failure `invalid` if it is not JSON or exceeds the limits of JSON; `too-large`.
    */
   async next(): Promise<unknown> {
     const line = await this.#peek()
@@ -90,7 +90,7 @@ function requireLimits({ line, text }: ImportRecord & { readonly text: string })
   }
   try {
     // A schema of the maximum depth is part of an object.
-    requireDepth(text, 1)
+    requireJsonLimits(text, 1)
   } catch (error) {
     throw error instanceof Failure ? inLine(line, error) : error
   }

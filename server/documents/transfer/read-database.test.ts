@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { INDEXES } from '../../contract/document-index.ts'
-import { DEPTH } from '../../contract/json/json-depth.ts'
+import { DEPTH } from '../../contract/json/json-limits.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { readDatabase } from './read-database.ts'
@@ -55,8 +55,8 @@ test.each([
     'invalid',
     'many indexes',
     define('null', repeat('{}', DEFINITION_BYTES - 100)),
-    /^Line 2 .* at most 16 indexes/,
-    '/indexes',
+    /^Line 2: .* 65,536 objects and arrays/,
+    '',
   ],
   [
     'invalid',

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { requireDepth } from '../../contract/json/json-depth.ts'
+import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { notJson } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
@@ -58,7 +58,7 @@ const isJsonPatch = () =>
  * Content-Type counts as JSON.
  *
  * Fails with `unsupported-media-type`; `too-large` beyond `limit` bytes; `bad-json`; `invalid` for
- * JSON that is nested too deep; or `bad-parameter` naming the field.
+ * JSON that exceeds the limits of `contract/json/json-limits.ts`; or `bad-parameter` naming the field.
  */
 export const jsonBody = <S extends z.ZodMiniType>(
   schema: S,
@@ -72,7 +72,7 @@ export const jsonBody = <S extends z.ZodMiniType>(
   })
 
 function parsed(text: string): unknown {
-  requireDepth(text)
+  requireJsonLimits(text)
   try {
     return JSON.parse(text)
   } catch (cause) {

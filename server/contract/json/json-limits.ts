@@ -12,14 +12,21 @@ import {
 export const DEPTH = 100
 
 /**
- * Rejects a JSON text that is nested deeper than {@link DEPTH}. Call it before parsing: it takes
- * linear time and constant stack for any input.
+ * Maximum number of objects and arrays in JSON. Parsing many small ones takes many times as long as
+ * other text of the same length, most of it in the garbage collector.
+ */
+export const STRUCTURES = 65_536
+
+/**
+ * Rejects a JSON text that is nested deeper than {@link DEPTH}, or has more objects and arrays than
+ * {@link STRUCTURES}. Call it before parsing: it takes linear time and constant stack for any input.
  *
  * @param around number of enclosing levels, allowed in addition to {@link DEPTH}.
  * @throws Failure `invalid`
  */
-export function requireDepth(text: string, around = 0): void {
+export function requireJsonLimits(text: string, around = 0): void {
   let depth = 0
+  let structures = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -33,6 +40,13 @@ export function requireDepth(text: string, around = 0): void {
         throw new Failure('invalid', `JSON can be nested at most ${DEPTH} levels deep.`, {
           field: '',
         })
+      }
+      if (++structures > STRUCTURES) {
+        throw new Failure(
+          'invalid',
+          `JSON can contain at most ${STRUCTURES.toLocaleString('en')} objects and arrays.`,
+          { field: '' },
+        )
       }
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
       depth--

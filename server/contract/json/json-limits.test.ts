@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DEPTH, requireDepth } from './json-depth.ts'
+import { DEPTH, requireJsonLimits, STRUCTURES } from './json-limits.ts'
 
 const tooDeep = expect.objectContaining({
   code: 'invalid',
@@ -9,8 +9,19 @@ const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
 it.each([arrays, objects])('accepts 100 levels and rejects 101: %o', (nested) => {
-  requireDepth(nested(DEPTH))
-  expect(() => requireDepth(nested(DEPTH + 1))).toThrow(tooDeep)
+  requireJsonLimits(nested(DEPTH))
+  expect(() => requireJsonLimits(nested(DEPTH + 1))).toThrow(tooDeep)
+})
+
+it('accepts 65,536 objects and arrays and rejects more', () => {
+  const list = (count: number) => `[${'{},[],'.repeat(count / 2)}0]`
+  requireJsonLimits(list(STRUCTURES - 2))
+  expect(() => requireJsonLimits(list(STRUCTURES))).toThrow(
+    expect.objectContaining({
+      code: 'invalid',
+      message: 'JSON can contain at most 65,536 objects and arrays.',
+    }),
+  )
 })
 
 it.each([
@@ -18,10 +29,10 @@ it.each([
   ['strings that end in backslashes', JSON.stringify(['\\', '\\"', '['.repeat(1_000), '\\\\'])],
   ['many arrays that are closed again', `[${'[],'.repeat(1_000)}{}]`],
   ['text that is not JSON', `${']'.repeat(1_000)}"`],
-])('does not count %s', (_what, text) => requireDepth(text))
+])('does not count %s', (_what, text) => requireJsonLimits(text))
 
 it.each([
   ['100,000 open brackets', '['.repeat(100_000)],
   ['brackets after a string', `["\\\\",${'['.repeat(1_000)}`],
   ['brackets that are closed out of order', '{]'.repeat(1_000) + '['.repeat(1_000)],
-])('rejects %s', (_what, text) => expect(() => requireDepth(text)).toThrow(tooDeep))
+])('rejects %s', (_what, text) => expect(() => requireJsonLimits(text)).toThrow(tooDeep))
