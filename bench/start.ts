@@ -25,6 +25,9 @@ const LISTENERS = 10_000
 /** How long a node is idle before its memory is read, ms. */
 const SETTLE = 3_000
 
+/** The target of 350 ms on a host on which bare Node.js starts in 71 ms. */
+const MAX_TO_BARE = 4.9
+
 const ROOT = join(import.meta.dirname, '..')
 const packed = makeFolder('packed')
 const cache = makeFolder('compiled')
@@ -116,6 +119,13 @@ print(`  ${'start of bare Node.js, ms'.padEnd(44)} ${bare}`)
 show('start, empty store, ms', spread(timesOf('empty'), whole), 'at most 350', empty <= 350, {
   'node:http': bare,
 })
+const toBare = empty / quantile(timesOf('bare'))
+show(
+  'start, empty store : bare Node.js',
+  toBare.toFixed(2),
+  `at most ${MAX_TO_BARE}`,
+  toBare <= MAX_TO_BARE,
+)
 const costs = starts.empty.map(({ cost }) => cost)
 print(`  ${'its CPU time, ms'.padEnd(44)} ${spread(costs, whole)}`)
 show(
