@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { Failure } from '../../failure.ts'
+import { postgresTypes } from '../postgres/connections/pool.ts'
+import { disconnect, reasonOf } from '../postgres/connections/probe.ts'
 import { locationOf } from '../postgres/open-postgres.ts'
-import { postgresTypes } from '../postgres/pool.ts'
-import { disconnect, reasonOf } from '../postgres/probe.ts'
 
 /** Maximum time to connect, ms. */
 const CONNECT = 10_000

@@ -1,8 +1,8 @@
 import { Kysely, sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { SHARE } from '../../concurrency/turn-share.ts'
+import type { GuardedPool } from './connections/guarded-pool.ts'
 import { createPostgresDialect } from './dialect.ts'
-import type { GuardedPool } from './guarded-pool.ts'
 
 test.each([
   { scope: 'outside of transactions, in several turns', isTransaction: false, expected: 3 },

@@ -11,8 +11,8 @@ import type pg from 'pg'
 import { TurnShare } from '../../concurrency/turn-share.ts'
 import type { TransactionConnection } from '../changes/round-trips.ts'
 import type { Engine } from '../engine.ts'
-import type { Statement } from './guarded-client.ts'
-import type { GuardedPool, PooledClient } from './guarded-pool.ts'
+import type { Statement } from './connections/guarded-client.ts'
+import type { GuardedPool, PooledClient } from './connections/guarded-pool.ts'
 
 /**
  * Returns Kysely's dialect for a pool. Its transactions begin with their first statement and commit

@@ -5,7 +5,7 @@ import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { makeDatabase } from '../test-support/each-engine.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
-import { MAX_ROUND_TRIP } from './probe.ts'
+import { MAX_ROUND_TRIP } from './connections/probe.ts'
 
 // The time is simulated: it stands still while the server works, however busy the machine is.
 

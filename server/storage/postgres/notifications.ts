@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { unavailableError } from '../availability/health-monitor.ts'
 import type { NotificationTopic } from '../engine.ts'
+import { Client, destroyConnection } from './connections/probe.ts'
 import { postgresError } from './postgres-error.ts'
-import { Client, destroyConnection } from './probe.ts'
 
 /** Channel for {@link https://www.postgresql.org/docs/current/sql-notify.html | NOTIFY}. */
 const CHANNEL = 'gatehouse'

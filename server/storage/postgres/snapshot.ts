@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import type { EngineSnapshot } from '../engine.ts'
-import type { GuardedPool } from './guarded-pool.ts'
+import type { GuardedPool } from './connections/guarded-pool.ts'
 
 /**
  * How long PostgreSQL waits for the next query of a snapshot, ms. The snapshot of a node that is

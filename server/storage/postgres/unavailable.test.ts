@@ -22,7 +22,7 @@ import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { type OwnPostgres, startOwnPostgres } from '../test-support/postgres-server.testing.ts'
 import { COMMIT_BYTES, startTcpProxy, type TcpProxy } from '../test-support/tcp-proxy.testing.ts'
-import { resolveCommit } from './outcome.ts'
+import { resolveCommit } from './connections/outcome.ts'
 
 // The server becomes unavailable in different ways, and recovers. Pending requests are rejected,
 // later ones immediately. The outcome of every commit is reported correctly.

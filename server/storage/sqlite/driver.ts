@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
 import type { InFlight } from '../../concurrency/in-flight.ts'
 import type { RunStatement } from '../engine.ts'
-import { GroupCommit, type Unit } from './group-commit.ts'
-import { SqliteReads } from './reads.ts'
+import { GroupCommit, type Unit } from './group-commit/group-commit.ts'
+import { SqliteReads } from './reads/reads.ts'
 import { SqliteStatements } from './statements.ts'
 
 /** The caller that opened the connections closes them. */

@@ -5,7 +5,7 @@ import { openStore } from '../../open.ts'
 import { encodeTextArray } from '../../sql/text-array.ts'
 import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
-import type { Statement } from '../guarded-client.ts'
+import type { Statement } from '../connections/guarded-client.ts'
 import { Lookups } from './lookups.ts'
 
 let database: Awaited<ReturnType<typeof makeDatabase>>

@@ -4,7 +4,7 @@ import { RowLocked } from '../../engine.ts'
 import { openStore } from '../../open.ts'
 import type { Store } from '../../store.ts'
 import { makeDatabase } from '../../test-support/each-engine.testing.ts'
-import type { Statement } from '../guarded-client.ts'
+import type { Statement } from '../connections/guarded-client.ts'
 import { postgresError } from '../postgres-error.ts'
 import { RowChanges } from './row-changes.ts'
 

@@ -1,7 +1,7 @@
 import { TurnShare } from '../../../concurrency/turn-share.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import { type ChangeRow, RowLocked, type RowStatement } from '../../engine.ts'
-import type { Execute } from '../guarded-pool.ts'
+import type { Execute } from '../connections/guarded-pool.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
 import { type Pace, RoundTripPace } from './pace.ts'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { isFileLimit, systemCode } from '../../failure.ts'
-import type { ProbeResult } from '../availability/health-monitor.ts'
+import { isFileLimit, systemCode } from '../../../failure.ts'
+import type { ProbeResult } from '../../availability/health-monitor.ts'
 import { createSocket } from './create-socket.ts'
 
 /** Maximum supported round-trip time to PostgreSQL, ms. */

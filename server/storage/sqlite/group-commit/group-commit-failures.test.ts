@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
-import { Failure } from '../../failure.ts'
-import { OutcomeUnknown } from '../availability/unavailable.ts'
-import { forEngine } from '../test-support/each-engine.testing.ts'
+import { Failure } from '../../../failure.ts'
+import { OutcomeUnknown } from '../../availability/unavailable.ts'
+import { forEngine } from '../../test-support/each-engine.testing.ts'
 import { createCommitFixture, createDeferred, fileOf } from './group-commit.testing.ts'
 import { GroupCommit } from './group-commit.ts'
 

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { afterEach, expect, inject, test } from 'vitest'
-import { createUntilAvailable } from '../availability/until-available.ts'
-import { openStore } from '../open.ts'
+import { createUntilAvailable } from '../../availability/until-available.ts'
+import { openStore } from '../../open.ts'
 
 /** Messages of PostgreSQL's protocol. */
 const message = (type: string, body: string) => {
@@ -85,7 +85,7 @@ test('rejects a server without TLS if the URL requires it', async () => {
 })
 
 test('rejects a server whose certificate is not trusted', async () => {
-  const folder = join(import.meta.dirname, '../../endpoints/registry/testdata')
+  const folder = join(import.meta.dirname, '../../../endpoints/registry/testdata')
   const [cert, key] = ['cert', 'key'].map((name) => readFileSync(join(folder, `first.${name}.pem`)))
   const address = await serve((socket) => {
     socket.once('data', () => {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { collectGarbage } from '../../test-support/collect-garbage.testing.ts'
-import { oldGeneration } from '../../test-support/old-generation.testing.ts'
+import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
+import { oldGeneration } from '../../../test-support/old-generation.testing.ts'
 import { request } from './request.ts'
 
 let client: pg.Client

@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { type LookupFunction, Socket } from 'node:net'
-import { withTimeout } from '../availability/health-monitor.ts'
+import { withTimeout } from '../../availability/health-monitor.ts'
 
 /** Maximum time to wait for the resolver if an earlier answer is known, ms. */
 const RESOLVE_TIMEOUT = 250

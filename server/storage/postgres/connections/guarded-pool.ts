@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import type { QueryArrayResult } from 'pg'
-import type { InFlight } from '../../concurrency/in-flight.ts'
-import type { ConnectionLimits } from '../availability/connection-limits.ts'
-import type { HealthMonitor } from '../availability/health-monitor.ts'
+import type { InFlight } from '../../../concurrency/in-flight.ts'
+import type { ConnectionLimits } from '../../availability/connection-limits.ts'
+import type { HealthMonitor } from '../../availability/health-monitor.ts'
+import { postgresError } from '../postgres-error.ts'
 import {
   BEGIN,
   COMMIT,
@@ -14,7 +15,6 @@ import {
   type Statement,
 } from './guarded-client.ts'
 import type { Pool } from './pool.ts'
-import { postgresError } from './postgres-error.ts'
 
 export interface GuardedPoolDeps extends GuardedClientDeps {
   readonly connections: Pool

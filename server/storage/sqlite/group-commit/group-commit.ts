@@ -2,14 +2,14 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Failure } from '../../failure.ts'
+import type { Failure } from '../../../failure.ts'
 import {
   commitFailure,
   DamagedStore,
   SQLITE_BUSY,
   sqliteCode,
   sqliteError,
-} from '../availability/unavailable.ts'
+} from '../../availability/unavailable.ts'
 
 /** Maximum time that a write waits for another process that holds SQLite's write lock, ms. */
 const DEFAULT_LOCK_TIMEOUT = 5_000

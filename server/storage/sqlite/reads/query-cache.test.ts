@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CompiledQuery } from 'kysely'
 import { expect, test, vi } from 'vitest'
+import { SqliteStatements } from '../statements.ts'
 import { areTextParameters, MAX_ROW_BYTES, QueryCache, textOf } from './query-cache.ts'
 import { SqliteReads } from './reads.ts'
-import { SqliteStatements } from './statements.ts'
 
 const answer = (body: string) => ({ rows: [{ body }] })
 

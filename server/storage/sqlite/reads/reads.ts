@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
-import { sqliteError } from '../availability/unavailable.ts'
+import { sqliteError } from '../../availability/unavailable.ts'
+import { SqliteStatements } from '../statements.ts'
 import { areTextParameters, MAX_ROW_BYTES, QueryCache, textOf } from './query-cache.ts'
 import { ReadSnapshot } from './read-snapshot.ts'
-import { SqliteStatements } from './statements.ts'
 
 /**
  * Reads committed data on a separate connection. The writing connection would also see uncommitted

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import type { HealthMonitor } from '../availability/health-monitor.ts'
-import { OutcomeUnknown, StoreUnavailable } from '../availability/unavailable.ts'
+import type { HealthMonitor } from '../../availability/health-monitor.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../availability/unavailable.ts'
 import { createClient, disconnect, withPacketTimeout } from './probe.ts'
 
 /**

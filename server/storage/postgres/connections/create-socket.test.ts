@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { mockLookup } from '../../test-support/mock-lookup.testing.ts'
-import { openStore } from '../open.ts'
-import { makeDatabase } from '../test-support/each-engine.testing.ts'
+import { mockLookup } from '../../../test-support/mock-lookup.testing.ts'
+import { openStore } from '../../open.ts'
+import { makeDatabase } from '../../test-support/each-engine.testing.ts'
 import { createSocket } from './create-socket.ts'
 
 const resolveTo = (address: string) => async () => [{ address, family: 4 }]

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import pg from 'pg'
-import { CONNECTIONS } from '../availability/connection-limits.ts'
-import { withTimeout } from '../availability/health-monitor.ts'
+import { CONNECTIONS } from '../../availability/connection-limits.ts'
+import { withTimeout } from '../../availability/health-monitor.ts'
 import type { ServerRun } from './outcome.ts'
 import { Client, CONNECT_TIMEOUT, destroyConnection } from './probe.ts'
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach } from 'vitest'
-import type { Store } from '../store.ts'
-import type { Tables } from '../tables.ts'
-import type { TestEngine } from '../test-support/each-engine.testing.ts'
+import type { Store } from '../../store.ts'
+import type { Tables } from '../../tables.ts'
+import type { TestEngine } from '../../test-support/each-engine.testing.ts'
 
 /** A store on SQLite, and a second connection to its database. New for each test. */
 export function createCommitFixture(engine: TestEngine) {

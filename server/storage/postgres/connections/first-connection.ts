@@ -1,9 +1,9 @@
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
-import { Failure, systemCode } from '../../failure.ts'
-import { StoreUnavailable } from '../availability/unavailable.ts'
-import type { StoreRole } from '../engine.ts'
+import { Failure, systemCode } from '../../../failure.ts'
+import { StoreUnavailable } from '../../availability/unavailable.ts'
+import type { StoreRole } from '../../engine.ts'
+import { isRejectedByServer } from '../postgres-error.ts'
 import type { Pool } from './pool.ts'
-import { isRejectedByServer } from './postgres-error.ts'
 import { reasonOf } from './probe.ts'
 
 /** The oldest supported version of PostgreSQL. */
