@@ -166,6 +166,11 @@ describe('a malformed request', () => {
       400,
     ],
     ['another transfer coding', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'), 400],
+    [
+      'a coding before chunked',
+      post('Transfer-Encoding: gzip, chunked\r\n', '10\r\n{"name":"coded"}\r\n0\r\n\r\n'),
+      400,
+    ],
     ['a coding after chunked', post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n'), 400],
     [
       'two transfer codings',

@@ -38,6 +38,19 @@ describe('readBody', () => {
     expect(await whole.text()).toBe('1234567890')
   })
 
+  it.each([
+    ['chunked', 200],
+    ['Chunked', 200],
+    ['gzip, chunked', 400],
+    ['chunked, chunked', 400],
+  ])('a body with the transfer coding %s gets %i', async (coding, status) => {
+    for (const path of ['/', '/form']) {
+      const { incoming, response } = send(path, { 'Transfer-Encoding': coding })
+      incoming.end('a=b')
+      expect((await response).status).toBe(status)
+    }
+  })
+
   it('bodies that end together after their heads are handled in several turns', async () => {
     let [time, turn] = [performance.now(), 0]
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)

@@ -28,13 +28,27 @@ export function isCompressed(c: Context<AppEnv>): boolean {
 }
 
 /**
+ * Rejects a body with a transfer coding other than chunked. Node.js ignores codings before chunked,
+ * such as `gzip, chunked`, and does not decode them (RFC 9112 §6.1).
+ *
+ * @throws Failure `bad-parameter`
+ */
+function requireChunkedOnly(c: Context<AppEnv>): void {
+  const coding = c.req.header('Transfer-Encoding')
+  if (coding === undefined || /^chunked$/i.test(coding)) return
+  throw new Failure('bad-parameter', 'Only the chunked transfer coding is supported.', {
+    field: 'Transfer-Encoding',
+  })
+}
+
+/**
  * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
  * If the body was not complete when the request was authorized, the caller is authorized again.
  *
  * @param maxBytes maximum size, decompressed, bytes.
  * @throws Failure `too-large`; `unavailable` if the budget is exhausted; `timeout` if
  * the body stops making progress; `unauthenticated` or `forbidden` if the caller's access has ended;
- * as {@link isCompressed} and {@link gunzip}.
+ * as {@link requireChunkedOnly}, {@link isCompressed} and {@link gunzip}.
  */
 export async function readBody(
   c: Context<AppEnv>,
@@ -88,6 +102,7 @@ function collectBody(
   maxBytes: number,
   budget: typeof bodyBudget,
 ): Promise<Uint8Array> {
+  requireChunkedOnly(c)
   const { incoming, outgoing } = c.env
   const length = Number(c.req.header('Content-Length') ?? maxBytes)
   if (length > maxBytes) throw tooLarge(maxBytes)
@@ -178,6 +193,7 @@ export async function* bodyChunks(
   c: Context<AppEnv>,
   maxBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array> {
+  requireChunkedOnly(c)
   if (Number(c.req.header('Content-Length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const sent = isCompressed(c) ? gunzip(sentChunks(c)) : sentChunks(c)
   const release = bodyBudget.reserveArray()
