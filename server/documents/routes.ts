@@ -106,7 +106,10 @@ export function documentRoutes({
     requireNoParameters(c)
     return { ...collectionOf(c), id: pathParam(c, 'id') }
   }
-  /** Starts a listing as a job. Returns the first batch with the job's location. */
+  /**
+   * Starts a listing as a job. Returns the first batch with the job's location, or 304 without a job
+   * if the client has that batch.
+   */
   async function beginListing(
     c: Context<AppEnv>,
     where: CollectionRef,
@@ -120,18 +123,14 @@ export function documentRoutes({
     }
     const page = await documents.page(where, filter, after, limit, bounds)
     const tag = tagOf(page)
-    requireMatch(conditionsOf(c), tag)
+    const conditions = conditionsOf(c)
+    requireMatch(conditions, tag)
+    const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': contentType(c) }
+    if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
+    if (!matchesNone(conditions, tag)) return c.body(null, 304, headers)
     const { id } = await wholeCollections.begin(where, 'list', { filter, after }, bounds.caller.id)
     const [body, length] = partsBody(page.json)
-    return c.body(body, 206, {
-      ETag: `"${tag}"`,
-      'Content-Type': contentType(c),
-      ...(page.next !== undefined && {
-        Link: nextLink(c, ['after', page.next.id]),
-      }),
-      ...length,
-      ...jobHeaders(c, id),
-    })
+    return c.body(body, 206, { ...headers, ...length, ...jobHeaders(c, id) })
   }
   const find = (
     c: Context<AppEnv>,

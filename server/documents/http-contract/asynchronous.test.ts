@@ -83,6 +83,21 @@ forEachContractNode((fixture) => {
       }
     })
 
+    it('GET returns 304 without a job if the client has the first part', async () => {
+      await by('POST', '/known', some)
+      const path = '/known?limit=10'
+      const { etag, link } = (await by('GET', path, undefined, later)).headers
+      for (const tags of [String(etag), `"a", W/${etag}`, '*']) {
+        const same = await by('GET', path, undefined, { ...later, 'If-None-Match': tags })
+        expect([same.status, same.text]).toEqual([304, ''])
+        expect(same.headers).toMatchObject({ etag, link })
+        expect(same.headers.location).toBeUndefined()
+      }
+      await by('PATCH', '/known/d100', { n: 5 })
+      const other = await by('GET', path, undefined, { ...later, 'If-None-Match': String(etag) })
+      expect(other.status).toBe(206)
+    })
+
     it('GET begins after an id', async () => {
       await by('POST', '/continued', some)
       const wanted = some.filter(({ id, n }) => n === 1 && id > 'd150')
