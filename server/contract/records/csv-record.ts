@@ -1,7 +1,7 @@
 import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
 import type { Json } from '../json/json.ts'
-import { DEPTH } from '../json/json-limits.ts'
+import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
 import { parseStrictly, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
@@ -130,7 +130,8 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
  * Returns the document of a CSV record as JSON. Empty cells are omitted. A cell with the JSON text
  * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
  *
- * @throws Failure `invalid` if the number of cells differs from the header; `too-large`
+ * @throws Failure `invalid` if the number of cells differs from the header, or a cell exceeds the
+ * limits of `contract/json/json-limits.ts`; `too-large`
  */
 export function parseRecord(header: CsvHeader, record: string, separator: string): string {
   const cells = parseCells(record, separator)
@@ -171,8 +172,10 @@ const isId = (path: FieldPath) => path.length === 1 && path[0] === 'id'
 /** Matches what may be the JSON text of a value that is not a string. */
 const VALUE = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\[.*\]|\{.*\})$/s
 
+/** @throws Failure `invalid` for an array or object that no document can contain. */
 function toValue(cell: string): Json {
   if (!VALUE.test(cell)) return withoutGuard(cell)
+  if (cell.startsWith('[') || cell.startsWith('{')) requireJsonLimits(cell)
   try {
     return parseStrictly(cell)
   } catch {

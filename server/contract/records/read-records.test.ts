@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { DOCUMENT_BYTES } from '../document.ts'
+import { STRUCTURES } from '../json/json-limits.ts'
 import { CSV_COLUMNS } from './csv-record.ts'
 import { type ImportFormat, readRecords } from './read-records.ts'
 
@@ -116,6 +117,15 @@ describe('CSV', () => {
         [2, '{"a":"True","b":" 1","c":"2026-01-05"}'],
         [3, '{"a":"-0","b":"12345678901234567890","c":"[1"}'],
         [4, '{"a":"007","b":"+1","c":"\\""}'],
+      ],
+    ],
+    [
+      'cells that no document can contain',
+      `a,b\n1,${'['.repeat(101)}${']'.repeat(101)}\n"[${'[],'.repeat(STRUCTURES)}0]",1\n1,[`,
+      [
+        [2, '! JSON can be nested at most 100 levels deep.'],
+        [3, '! JSON can contain at most 65,536 objects and arrays.'],
+        [4, '{"a":1,"b":"["}'],
       ],
     ],
     [
