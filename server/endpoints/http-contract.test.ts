@@ -354,6 +354,22 @@ describe('If-None-Match: *', () => {
   })
 })
 
+it('rejects any other If-None-Match, and changes nothing', async () => {
+  const endpoint = await freeAddress()
+  await node.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  const path = `/_api/endpoint/${encodeURIComponent(endpoint)}`
+  for (const [method, at, body, tag] of [
+    ['POST', '/_api/endpoint', { endpoint, databases: ['other'] }, '"1"'],
+    ['DELETE', path, undefined, '"1"'],
+    ['DELETE', path, undefined, '*'],
+  ] as const) {
+    const rejected = await node.request(method, at, body, { headers: { 'If-None-Match': tag } })
+    expect(rejected.json).toMatchObject({ code: 412, field: 'If-None-Match' })
+  }
+  const records = (await node.request('GET', '/_api/endpoint')).json
+  expect(records).toContainEqual({ endpoint, databases: ['blog'] })
+})
+
 describe('The last endpoint that reaches _system', () => {
   it('is not removed or remapped until there is another', async () => {
     const refusal = { error: true, code: 409, errorNum: 1200 }

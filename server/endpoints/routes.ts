@@ -63,7 +63,9 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       requireRole('operator'),
       jsonBody(endpointInput),
       async (c) => {
-        const onlyNew = c.req.header('If-None-Match')?.trim() === '*'
+        const noneMatch = c.req.header('If-None-Match')
+        const onlyNew = noneMatch?.trim() === '*'
+        if (!onlyNew) requireNoNoneMatch(noneMatch)
         const expected = onlyNew ? 'none' : expectedRevision(c.req.header('If-Match'))
         await endpoints.add(c.req.valid('json'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
@@ -84,6 +86,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       audited('endpoint.remove', (c) => auditTarget(c.req.param('address'))),
       requireRole('operator'),
       async (c) => {
+        requireNoNoneMatch(c.req.header('If-None-Match'))
         const expected = expectedRevision(c.req.header('If-Match'))
         await endpoints.remove(c.req.param('address'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
@@ -93,6 +96,20 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
 /** Formats an address for the audit log; an invalid address is logged as sent. */
 const auditTarget = (address: string | undefined) =>
   address && (canonicalAddress(address) ?? address)
+
+/**
+ * Rejects `If-None-Match`, except for `*` when an endpoint is added: no other condition is checked.
+ *
+ * @throws Failure `precondition-failed`
+ */
+function requireNoNoneMatch(header: string | undefined): void {
+  if (header === undefined) return
+  throw new Failure(
+    'precondition-failed',
+    'If-None-Match is supported only as *, to add an endpoint. Use If-Match instead.',
+    { field: 'If-None-Match' },
+  )
+}
 
 const revision = z.coerce.number().check(z.int(), z.nonnegative())
 
