@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { Context } from 'hono'
 import { expect, test, vi } from 'vitest'
 import type { AppEnv } from '../env.ts'
@@ -8,6 +10,7 @@ function open(
   texts: readonly (string | Error)[],
   deadline = performance.now() + 60_000,
   signal?: AbortSignal,
+  outgoing?: ServerResponse,
 ) {
   const onError = vi.fn<(error: unknown) => void>()
   const state = { read: 0, ended: false }
@@ -22,7 +25,7 @@ function open(
       state.ended = true
     }
   }
-  const c = { env: {} } as unknown as Context<AppEnv>
+  const c = { env: { outgoing } } as unknown as Context<AppEnv>
   const generated = generate()
   return {
     ...{ state, onError },
@@ -86,5 +89,17 @@ test('ends the texts when the client disconnects', async () => {
   await reader?.read()
   await reader?.cancel()
   expect(state).toEqual({ read: 1, ended: true })
+  expect(onError).not.toHaveBeenCalled()
+})
+
+test('reports no error of a text after the client has disconnected', async () => {
+  const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
+  const texts = ['first', new Error('The client has disconnected.')]
+  const { state, onError, begin } = open(texts, undefined, undefined, outgoing)
+  const reader = (await begin()).body?.getReader()
+  await reader?.read()
+  outgoing.destroy()
+  void reader?.read()
+  await expect.poll(() => state.ended).toBe(true)
   expect(onError).not.toHaveBeenCalled()
 })

@@ -10,7 +10,7 @@ export interface StreamTextOptions {
   readonly deadline: number
   /** Aborted if the response must end before, with the reason. */
   readonly signal?: AbortSignal | undefined
-  /** Called with the error that ended the response early. */
+  /** Called with the error that ended the response early, unless the client had disconnected. */
   readonly onError: (error: unknown) => void
 }
 
@@ -61,7 +61,9 @@ export function streamText(
             rest = Buffer.from(value)
           }
         } catch (error) {
-          cut(controller, error)
+          // Texts can fail because the client has disconnected.
+          if (outgoing?.destroyed) settle()
+          else cut(controller, error)
           return
         }
         controller.enqueue(rest.subarray(0, CHUNK))
