@@ -72,8 +72,15 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
 
 const PARAMETERS = ['limit', 'after']
 
-/** Rejects other parameters, such as filters: the request that began the listing had them. */
+/**
+ * Rejects repeated parameters and other ones, such as filters: the request that began the listing
+ * had them.
+ */
 function requireParametersOfPage(parameters: URLSearchParams): void {
+  const repeated = PARAMETERS.find((each) => parameters.getAll(each).length > 1)
+  if (repeated !== undefined) {
+    throw new Failure('bad-parameter', `${repeated} is given more than once.`, { field: repeated })
+  }
   const name = parameters.keys().find((each) => !PARAMETERS.includes(each))
   if (name === undefined) return
   throw new Failure(

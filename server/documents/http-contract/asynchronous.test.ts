@@ -81,6 +81,11 @@ forEachContractNode((fixture) => {
         const other = await by('GET', path)
         expect([other.status, other.json.field]).toEqual([400, name])
       }
+      for (const name of ['limit', 'after']) {
+        const path = `${first.headers.location}?${name}=1&${name}=2`.replace('/_db/blog', '')
+        const repeated = await by('GET', path)
+        expect([repeated.status, repeated.json.field]).toEqual([400, name])
+      }
     })
 
     it('GET returns 304 without a job if the client has the first part', async () => {
