@@ -24,7 +24,7 @@ import {
 } from '../http/input/prefer.ts'
 import { bodyChunks, isCompressed, readBody } from '../http/input/request-body.ts'
 import { requestHeader } from '../http/input/request-header.ts'
-import { searchParameters } from '../http/input/search-parameters.ts'
+import { requireNoParameters, searchParameters } from '../http/input/search-parameters.ts'
 import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
@@ -56,7 +56,6 @@ import {
 import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
-import { badParameter } from './query/filter.ts'
 import { type DocumentQuery, isPlanned, parseDocumentQuery } from './query/query.ts'
 import type { Page } from './query/scan/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
@@ -103,7 +102,7 @@ export function documentRoutes({
 }: DocumentRoutesDeps) {
   const collectionOf = createCollectionOf(idOf)
   const refOf = (c: Context<AppEnv>): DocumentRef => {
-    requireNoParameters(c)
+    requireNoParameters(c, 'A request for one document')
     return { ...collectionOf(c), id: pathParam(c, 'id') }
   }
   /**
@@ -271,21 +270,6 @@ export function documentRoutes({
         conditionsOf,
       }),
     )
-}
-
-/**
- * Rejects query parameters, which would have no effect on a single document.
- *
- * @throws Failure `bad-parameter`
- */
-function requireNoParameters(c: Context<AppEnv>): void {
-  if (!c.req.url.includes('?')) return
-  const [name] = searchParameters(c).keys()
-  if (name === undefined) return
-  throw badParameter(
-    name,
-    `A request for one document has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
-  )
 }
 
 /** Adds to the failure of a `PUT` of an absent document how to create it. */

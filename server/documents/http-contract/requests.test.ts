@@ -5,6 +5,29 @@ import { forEachContractNode } from './contract-node.testing.ts'
 forEachContractNode((fixture) => {
   const { as, by, created, tokens } = fixture
 
+  it.each([
+    ['GET', '/articles/1'],
+    ['GET', '/_index/articles'],
+    ['PUT', '/_index/articles/by-n', { fields: ['n'] }],
+    ['DELETE', '/_index/articles/by-n'],
+    ['GET', '/_schema/articles'],
+    ['PUT', '/_schema/articles', {}],
+    ['DELETE', '/_schema/articles'],
+    ['GET', '/_export'],
+  ])(
+    '%s %s rejects parameters, which would have no effect',
+    async (method, path, body?: object) => {
+      for (const [query, field] of [
+        ['fields=title', 'fields'],
+        ['limit', 'limit'],
+        ['x=%ff', 'x'],
+      ]) {
+        const { status, json } = await by(method, `${path}?${query}`, body)
+        expect([status, json.field]).toEqual([400, field])
+      }
+    },
+  )
+
   describe('Versioning', () => {
     it('serves the requested version and names it', async () => {
       const { id } = (await created({})).json

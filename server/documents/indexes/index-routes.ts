@@ -8,6 +8,7 @@ import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
+import { requireNoParameters } from '../../http/input/search-parameters.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import { requireNoConditions } from '../entity-tag.ts'
 import { conditionsOf, createCollectionOf } from '../routes.ts'
@@ -29,7 +30,11 @@ const BODY = 16 * 1024
 
 /** Returns the routes of `/_index/<collection>`, the indexes of a collection, in every database. */
 export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesDeps) {
-  const collectionOf = createCollectionOf(idOf)
+  const parseCollection = createCollectionOf(idOf)
+  const collectionOf = (c: Context<AppEnv>) => {
+    requireNoParameters(c, 'A request for indexes')
+    return parseCollection(c)
+  }
   const nameOf = (c: Context<AppEnv>) => pathParam(c, 'name')
   const targetOf = (c: Context<AppEnv>) =>
     [c.get('database'), c.req.param('collection'), c.req.param('name')].join('/')

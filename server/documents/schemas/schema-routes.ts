@@ -6,6 +6,7 @@ import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
+import { requireNoParameters } from '../../http/input/search-parameters.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import { schema } from '../describe-routes.ts'
@@ -29,7 +30,11 @@ const PATH = `/${COLLECTION_PARAMETER}` as const
  * database.
  */
 export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoutesDeps) {
-  const collectionOf = createCollectionOf(idOf)
+  const parseCollection = createCollectionOf(idOf)
+  const collectionOf = (c: Context<AppEnv>) => {
+    requireNoParameters(c, 'A request for a schema')
+    return parseCollection(c)
+  }
   const targetOf = (c: Context<AppEnv>) => `${c.get('database')}/${c.req.param('collection')}`
   const recordOf = (c: Context<AppEnv>): OnTargetRecord => ({
     record,

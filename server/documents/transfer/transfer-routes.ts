@@ -10,7 +10,7 @@ import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
-import { searchParameters } from '../../http/input/search-parameters.ts'
+import { requireNoParameters, searchParameters } from '../../http/input/search-parameters.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
@@ -44,6 +44,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
   }
   return new Hono<AppEnv>()
     .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
+      requireNoParameters(c, 'An export of a database')
       const database = databaseOf(c)
       const { chunks, deadline, signal } = await exporter.beginDatabase(database, queueCallerOf(c))
       const { value: first } = await chunks.next()

@@ -18,6 +18,23 @@ export function searchParameters(c: Context<AppEnv>): URLSearchParams {
   return new URLSearchParams(query)
 }
 
+/**
+ * Rejects query parameters, which would have no effect.
+ *
+ * @param what the request, as the subject of the message.
+ * @throws Failure `bad-parameter`
+ */
+export function requireNoParameters(c: Context<AppEnv>, what: string): void {
+  if (!c.req.url.includes('?')) return
+  const [name] = searchParameters(c).keys()
+  if (name === undefined) return
+  throw new Failure(
+    'bad-parameter',
+    `${what} has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
+    { field: name },
+  )
+}
+
 function requireEncoded(query: string): void {
   for (const parameter of query.split('&')) {
     if (decoded(parameter) !== undefined) continue
