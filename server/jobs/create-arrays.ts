@@ -2,7 +2,7 @@ import { NO_CALLER } from '../concurrency/work-queue.ts'
 import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
 import { jsonPointer } from '../contract/json/json-pointer.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
-import { DocumentConflict, Failure, failureAt } from '../failure.ts'
+import { DocumentConflict, type Failure, failureAt } from '../failure.ts'
 import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
@@ -106,9 +106,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     } catch (error) {
       // A job that cannot be discarded expires. The caller needs the first error.
       if (job !== undefined) await discard(job).catch(() => {})
-      if (error instanceof LeaseLost) {
-        throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
-      }
+      if (error instanceof LeaseLost) throw await repository.lostFailure(where.database)
       if (error instanceof DocumentConflict) throw withIndex(error, sent)
       if (!(error instanceof OutcomeUnknown)) throw error
       const ids = sent.map(({ id }) => id)

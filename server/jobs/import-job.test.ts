@@ -47,4 +47,24 @@ forEachEngine((engine) => {
     const importing = beginImport(where, { onConflict: 'fail' }, parts())
     await expect(importing).rejects.toMatchObject({ code: 'bad-json' })
   })
+
+  it.each([
+    ['was dropped', 'b', 'database-not-found'],
+    ['exists', '_system', 'unavailable'],
+  ])(
+    'fails if its job is discarded while the body arrives and the database %s',
+    async (_, database, code) => {
+      const store = await engine.open()
+      const repository = createJobRepository(store, Date.now)
+      const deps = { repository, allow: async () => {}, pause: async () => {}, wake() {} }
+      const beginImport = createBeginImport(deps)
+      async function* parts() {
+        yield { text: '[]', records: 1 }
+        // Another node discards it.
+        await store.db.updateTable('jobs').set({ state: 'discarded' }).execute()
+      }
+      const importing = beginImport({ ...where, database }, { onConflict: 'fail' }, parts())
+      await expect(importing).rejects.toMatchObject({ code })
+    },
+  )
 })

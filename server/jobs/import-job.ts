@@ -3,6 +3,7 @@ import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { DocumentRules, Job, JobRequest } from './job.ts'
+import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
 /** Maximum number of records or parts that are staged in one transaction, and of their characters. */
@@ -66,6 +67,7 @@ export const createBeginImport =
     } catch (error) {
       // A job that cannot be discarded expires. The caller needs the first error.
       await repository.discard([job.id]).catch(() => {})
+      if (error instanceof LeaseLost) throw await repository.lostFailure(where.database)
       throw error
     } finally {
       stopRenewing()

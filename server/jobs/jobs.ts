@@ -298,7 +298,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         return committed.found
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error
-        throw new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
+        throw await repository.lostFailure(where.database)
       } finally {
         stopRenewing()
         selected.delete(job.id)

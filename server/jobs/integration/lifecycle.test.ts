@@ -133,6 +133,24 @@ forEachEngine((engine) => {
     await jobs.stop()
   })
 
+  it.each([
+    ['was dropped', 'b', 'database-not-found'],
+    ['exists', '_system', 'unavailable'],
+  ])('fails its request if it is discarded while the database %s', async (_, database, code) => {
+    const { db } = fixture.store
+    // Before the first step.
+    const discard = () => db.updateTable('jobs').set({ state: 'discarded' }).execute()
+    const jobs = node(after(1, discard))
+    await db
+      .insertInto('documents')
+      .values({ ...where, database, id: 'a', body: '{"id":"a"}', tag: 't' })
+      .execute()
+    const changed = jobs.run({ ...where, database }, 'patch', { ...everything, patch: '{"on":1}' })
+    await expect(changed).rejects.toMatchObject({ code })
+    await jobs.stop()
+    expect(fixture.errors).toEqual([])
+  })
+
   it('is kept for a day after its end', async () => {
     const jobs = node()
     const job = await ended(jobs, await jobs.begin(where, 'delete', everything))

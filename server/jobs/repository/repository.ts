@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { MAX_SYNC_BULK_DOCUMENTS } from '../../contract/document.ts'
 import type { JobKind } from '../../contract/job.ts'
+import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Job, type JobRequest, type JobState, toJob } from '../job.ts'
@@ -105,6 +107,16 @@ export function createJobRepository(
         .where('done', '<=', MAX_SYNC_BULK_DOCUMENTS)
         .execute()
       return rows.map(toJob)
+    },
+
+    /**
+     * Returns the failure of a request whose job this node no longer holds.
+     *
+     * @throws Failure `database-not-found` if the database was dropped
+     */
+    async lostFailure(database: string): Promise<Failure> {
+      await requireDatabase(db, database)
+      return new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
     },
 
     ...createClaims(store, lease, leaseClock, timer, kept),
