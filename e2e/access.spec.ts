@@ -86,6 +86,41 @@ test('A token is created, shown once, used by a program and revoked', async ({
   expect((await sendRequest()).status).toBe(401)
 })
 
+test('Two tokens of the same name that were not revoked are reported separately', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 503 DELETE .*\/_api\/token\//)
+  const reports: string[] = []
+  for (const _ of [1, 2]) {
+    const data = { name: 'deploy', role: 'viewer' }
+    const { body } = await gatehouse.post('/_db/_system/_api/token', data)
+    const { prefix } = (body as { info: { prefix: string } }).info
+    reports.push(`Token deploy (${prefix}…) was not revoked. Out of service.`)
+  }
+  await gatehouse.signIn(page, '/_console/access/tokens')
+  const held = Promise.withResolvers<void>()
+  let sent = 0
+  await page.route(/\/_api\/token\//, async (route) => {
+    sent += 1
+    await held.promise
+    await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
+  })
+  const question = page.getByRole('dialog', { name: 'Revoke deploy?' })
+  for (const at of [0, 1]) {
+    await page.getByRole('button', { name: 'Revoke deploy' }).nth(at).click()
+    await question.getByRole('button', { name: 'Revoke token' }).click()
+    await expect.poll(() => sent).toBe(at + 1)
+    await page.keyboard.press('Escape')
+    await expect(question).toBeHidden()
+  }
+  held.resolve()
+  const bars = page.getByRole('region', { name: 'Failed change' }).getByRole('alert')
+  await expect(bars).toHaveCount(2)
+  expect((await bars.allTextContents()).sort()).toEqual(reports.sort())
+})
+
 test('An error of the server is shown at its field of the token form, which keeps the input', async ({
   page,
   gatehouse,

@@ -12,7 +12,8 @@ export function useRevokeToken() {
   const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: revokeToken,
-    change: ({ name }) => ({ what: `Token ${name}`, done: 'revoked' }),
+    // Several tokens can have the same name.
+    change: ({ name, prefix }) => ({ what: `Token ${name} (${prefix}…)`, done: 'revoked' }),
     onSuccess: (_, { name }) => {
       announce(`${name} was revoked.`)
       return queryClient.invalidateQueries({ queryKey: ['token'] })
