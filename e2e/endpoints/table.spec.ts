@@ -427,3 +427,28 @@ test('On a phone, the actions for selected endpoints are in one line and a menu'
   expect(await bottom(text)).toBeLessThan(await bottom(undo))
   expect((await undo.boundingBox())?.y).toBeLessThan(await bottom(text))
 })
+
+test('On a tablet, the actions for selected endpoints are in one line, also beside hidden rows', async ({
+  page,
+  gatehouse,
+}) => {
+  const addresses = [await gatehouse.freePort(), await gatehouse.freePort()].map(
+    (port) => `tcp://127.0.0.1:${port}`,
+  )
+  await page.setViewportSize({ width: 768, height: 1024 })
+  await gatehouse.signIn(page, consolePath)
+  for (const endpoint of addresses) {
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+    await page.getByRole('checkbox', { name: `Select ${endpoint}` }).check()
+  }
+  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
+  await page.getByRole('searchbox').fill(addresses.at(-1) ?? '')
+  await expect(chosen).toContainText('2 selected · 1 of 2 hidden')
+  const remove = chosen.getByRole('button', { name: 'Remove endpoints' })
+  await expect(remove).toHaveText('Remove endpoints')
+  const height = async (each: Locator) => (await each.boundingBox())?.height
+  expect(await height(chosen)).toBe(await height(remove))
+  await chosen.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Remove a database' }).click()
+  await expect(page.getByRole('dialog')).toContainText('2 endpoints')
+})

@@ -1,4 +1,5 @@
 import { IconTrash } from '../../shared/ui/icon/icons.tsx'
+import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../shared/ui/table/selection-bar.tsx'
 import { formatSelected } from '../model/list/selection.ts'
 
@@ -19,6 +20,7 @@ export function EndpointSelectionBar(props: {
     <SelectionBar
       label="Selected endpoints"
       status={formatSelected(count, hidden)}
+      compact={useNarrowScreen()}
       actions={[
         { label: 'Add a database', onClick: () => onBulk('add') },
         { label: 'Remove a database', onClick: () => onBulk('remove-database') },

@@ -7,13 +7,13 @@ import type { SelectionBarProps, SelectionContentProps } from './selection-actio
 import classes from './selection-bar.module.css'
 
 // Loaded on demand, because the first view needs no other menu.
-const SelectionIcons = lazy(async () => ({
-  default: (await import('./selection-icons.tsx')).SelectionIcons,
+const CompactActions = lazy(async () => ({
+  default: (await import('./compact-actions.tsx')).CompactActions,
 }))
 
 /** Shows how many records are selected, with the actions for them; on a phone, in one line. */
 export function SelectionBar(props: SelectionBarProps) {
-  const { label, className = '', status, onIntent } = props
+  const { label, className = '', status, compact = false, onIntent } = props
   const phone = usePhoneScreen()
   const count = (
     <span role="status" className={classes.count}>
@@ -30,9 +30,9 @@ export function SelectionBar(props: SelectionBarProps) {
       onPointerEnter={onIntent}
       onFocus={onIntent}
     >
-      {phone ? (
+      {phone || compact ? (
         <LazyBoundary fallback={count}>
-          <SelectionIcons {...props}>{count}</SelectionIcons>
+          <CompactActions {...props}>{count}</CompactActions>
         </LazyBoundary>
       ) : (
         <Labels {...props}>{count}</Labels>

@@ -2,11 +2,13 @@ import { Button, Menu } from '@mantine/core'
 import { IconDots, IconX } from '../icon/icons.tsx'
 import { IconButton } from '../layout/icon-button.tsx'
 import { keepFocus } from '../layout/keep-focus.ts'
+import { usePhoneScreen } from '../layout/use-phone-screen.ts'
 import { MenuButton } from '../overlay/menu-button.tsx'
 import type { SelectionContentProps } from './selection-actions.ts'
 
-/** The actions of a selection bar on a phone: icons, and a menu of those without one. */
-export function SelectionIcons({ actions, onClear, children }: SelectionContentProps) {
+/** The actions of a selection bar in one line: on a phone as icons, with a menu of those without one. */
+export function CompactActions({ actions, onClear, children }: SelectionContentProps) {
+  const phone = usePhoneScreen()
   const others = actions.filter(({ icon }) => icon === undefined)
   return (
     <>
@@ -26,12 +28,10 @@ export function SelectionIcons({ actions, onClear, children }: SelectionContentP
               key={label}
               ref={keepFocus}
               variant="default"
-              px={8}
-              aria-label={label}
-              data-tip={label}
               onClick={onClick}
+              {...(phone && { px: 8, 'aria-label': label, 'data-tip': label })}
             >
-              {icon}
+              {phone ? icon : label}
             </Button>
           ),
       )}
