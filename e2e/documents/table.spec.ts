@@ -485,6 +485,15 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(page).toHaveURL(/\/articles$/)
 })
 
+test('Counting the documents stays on the page that is shown', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse, [{ id: 'd54' }, { id: 'd55' }])
+  await gatehouse.signIn(page, `${ARTICLES}?after=d54&selected=d55`)
+  await page.getByRole('button', { name: 'Count documents' }).click()
+  await expect(page.getByText('2 documents.')).toBeVisible()
+  await expect(page).toHaveURL(/\?count=1&after=d54&selected=d55$/)
+  await expect(page.getByRole('rowheader')).toHaveText(['d55'])
+})
+
 test('A slow query shows what it read, and uses the suggested index once it exists', async ({
   page,
   gatehouse,

@@ -40,7 +40,6 @@ export function useDocumentsLocation() {
     ...(collection === undefined ? {} : { collection }),
   }
   const openDialog = (dialog: DocumentsSearch) => dialogs.open(at(here, { ...list, ...dialog }))
-  /** Shows other documents, from the top. */
   const show = (next: DocumentsSearch) => void navigate(at(here, next))
   return {
     database,
@@ -64,11 +63,13 @@ export function useDocumentsLocation() {
     showStored: (id: string, to: CollectionRef) => dialogs.close(at(to, { ...list, open: id })),
     /** Closes the dialog and shows the documents of a collection. */
     showCollection: (to: CollectionRef) => dialogs.close(at(to)),
+    /** Counts the documents that match. */
+    count: () => show({ ...list, count: '1' }),
     /**
      * Changes the query, and returns to its first page. Another filter clears the selection, and is
      * counted on demand.
      */
-    query: (change: Pick<DocumentsSearch, 'filter' | 'sort' | 'count'>) =>
+    query: (change: Pick<DocumentsSearch, 'filter' | 'sort'>) =>
       show({
         filter,
         sort,

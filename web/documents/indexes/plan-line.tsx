@@ -47,17 +47,12 @@ export function PlanLine({ collectionRef, plan, loading }: PlanLineProps) {
 }
 
 function Count({ collectionRef }: { collectionRef: CollectionRef }) {
-  const { search, query: change } = useDocumentsLocation()
+  const { search, count } = useDocumentsLocation()
   const isWanted = search.count !== undefined
   const query = useQuery({ ...countQuery(collectionRef, search.filter), enabled: isWanted })
   if (!isWanted) {
     return (
-      <Button
-        ref={keepFocus}
-        variant="subtle"
-        className={classes.count}
-        onClick={() => change({ count: '1' })}
-      >
+      <Button ref={keepFocus} variant="subtle" className={classes.count} onClick={count}>
         Count documents
       </Button>
     )
