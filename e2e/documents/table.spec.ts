@@ -485,6 +485,34 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(page).toHaveURL(/\/articles$/)
 })
 
+test('The form of a filter keeps its input when another filter is removed', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one', year: 2001 }])
+  await gatehouse.signIn(page, `${ARTICLES}?filter=year%3D2001%26id%3Done`)
+  await page.getByRole('button', { name: 'Edit the filter id is one' }).click()
+  const edit = page.getByRole('form', { name: 'Edit filter' })
+  await edit.getByRole('combobox', { name: 'Value' }).fill('two')
+  await page.getByRole('button', { name: 'Remove the filter year is 2001' }).click()
+  await edit.getByRole('button', { name: 'Update filter' }).click()
+  await expect(page).toHaveURL(/\?filter=id%3Dtwo$/)
+
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  const form = page.getByRole('form', { name: 'New filter' })
+  await form.getByRole('combobox', { name: 'Field' }).fill('year')
+  await form.getByRole('combobox', { name: 'Value' }).fill('2001')
+  await page.getByRole('button', { name: 'Remove the filter id is two' }).click()
+  await expect(page).toHaveURL(/\/articles$/)
+  await form.getByRole('button', { name: 'Apply filter' }).click()
+  await expect(page).toHaveURL(/\?filter=year%3D2001$/)
+  // The form of a removed filter closes.
+  await page.getByRole('button', { name: 'Edit the filter year is 2001' }).click()
+  await page.getByRole('button', { name: 'Remove the filter year is 2001' }).click()
+  await expect(page.getByRole('form')).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
+})
+
 test('Counting the documents stays on the page that is shown', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [{ id: 'd54' }, { id: 'd55' }])
   await gatehouse.signIn(page, `${ARTICLES}?after=d54&selected=d55`)

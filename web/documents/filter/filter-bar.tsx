@@ -26,8 +26,8 @@ export interface FilterBarProps {
   readonly status: ReactNode
 }
 
-/** What is being edited: the condition at an index, a new one after the last, or the text. */
-type Editing = number | 'text' | undefined
+/** What is being edited: a condition, a new one, or the text. */
+type Editing = Condition | 'new' | 'text' | undefined
 
 /** The filters of a collection, each with buttons that edit and remove it, and its actions. */
 export function FilterBar({ collectionRef, error, actions, status }: FilterBarProps) {
@@ -43,17 +43,20 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
     setEditing(undefined)
     add.current?.focus()
   }
-  const clear = () => {
-    apply([])
-    close()
+  /** Removes conditions. The form of another one stays open with its input. */
+  const remove = (removed: readonly Condition[]) => {
+    apply(conditions.filter((each) => !removed.includes(each)))
+    if (removed.some((each) => isEqual(each, editing))) setEditing(undefined)
+    add.current?.focus()
   }
+  const edited = conditions.findIndex((each) => isEqual(each, editing))
   const wasText = useRef(isText)
   useEffect(() => {
     // The field that had the focus is removed with the form.
     if (wasText.current && !isText && document.activeElement === document.body) add.current?.focus()
     wasText.current = isText
   }, [isText])
-  useKeys('anywhere', { filter: () => setEditing(isText ? 'text' : conditions.length) })
+  useKeys('anywhere', { filter: () => setEditing(isText ? 'text' : 'new') })
   return (
     <div className={classes.filter}>
       <div className={classes.row}>
@@ -66,11 +69,8 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
                   key={`${at} ${condition.name}`}
                   condition={condition}
                   error={messageFor(error, condition)}
-                  onEdit={() => setEditing(at)}
-                  onRemove={() => {
-                    apply(conditions.toSpliced(at, 1))
-                    close()
-                  }}
+                  onEdit={() => setEditing(condition)}
+                  onRemove={() => remove([condition])}
                 />
               ))}
             </ul>
@@ -81,13 +81,13 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
               variant="subtle"
               leftSection={<IconPlus />}
               aria-expanded={editing !== undefined}
-              onClick={() => setEditing(conditions.length)}
+              onClick={() => setEditing('new')}
             >
               Add filter
             </Button>
           )}
           {!isText && conditions.length > 0 && (
-            <Button variant="subtle" onClick={clear}>
+            <Button variant="subtle" onClick={() => remove(conditions)}>
               Clear filters
             </Button>
           )}
@@ -101,16 +101,20 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
             query({ filter: text })
             setEditing(undefined)
           }}
-          onCancel={'error' in parsed ? clear : close}
+          onCancel={() => {
+            if ('error' in parsed) apply([])
+            close()
+          }}
         />
       )}
       {!isText && editing !== undefined && (
         <ConditionForm
-          key={editing}
+          key={typeof editing === 'object' ? formatFilter([editing]) : ''}
           collectionRef={collectionRef}
-          condition={conditions[editing]}
+          condition={conditions[edited]}
           onSave={(condition) => {
-            apply(conditions.toSpliced(editing, 1, condition))
+            const at = edited < 0 ? conditions.length : edited
+            apply(conditions.toSpliced(at, 1, condition))
             close()
           }}
           onCancel={close}
@@ -125,6 +129,9 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
     </div>
   )
 }
+
+const isEqual = ({ name, value }: Condition, editing: Editing): boolean =>
+  typeof editing === 'object' && editing.name === name && editing.value === value
 
 function Chip(props: {
   condition: Condition
