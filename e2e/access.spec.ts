@@ -121,6 +121,27 @@ test('Two tokens of the same name that were not revoked are reported separately'
   expect((await bars.allTextContents()).sort()).toEqual(reports.sort())
 })
 
+test('Without a response, the form says that the token may have been created', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^request failed POST .*\/_api\/token: net::ERR_CONNECTION_RESET$/)
+  await gatehouse.signIn(page, '/_console/access/tokens/new')
+  await page.route(/\/_api\/token$/, async (route) => {
+    await route.fetch()
+    await route.abort('connectionreset')
+  })
+  const form = page.getByRole('dialog', { name: 'Create token' })
+  await form.getByRole('textbox', { name: 'Name' }).fill('unanswered')
+  await page.keyboard.press('Control+Enter')
+  await expect(
+    form.getByText('The token may or may not have been created. If it is in the list, revoke it'),
+  ).toBeVisible()
+  await form.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByRole('button', { name: 'Revoke unanswered' })).toBeVisible()
+})
+
 test('An error of the server is shown at its field of the token form, which keeps the input', async ({
   page,
   gatehouse,

@@ -1,4 +1,6 @@
+import type { FormErrors } from '@mantine/form'
 import { useBlocker } from '@tanstack/react-router'
+import { NoResponse } from '../../app/api.ts'
 import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
@@ -32,7 +34,7 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
   const submit = () =>
     form.submit((draft) =>
       create.mutate(toTokenInput(draft, Date.now()), {
-        onError: (error) => form.showErrors(toFormErrors(error, fieldsOf(draft))),
+        onError: (error) => form.showErrors(errorsOf(error, draft)),
       }),
     )
   if (create.data !== undefined) {
@@ -59,6 +61,14 @@ export function CreateTokenDialog({ path }: { path: TokensPath }) {
     </Dialog>
   )
 }
+
+const errorsOf = (error: Error, draft: TokenDraft): FormErrors =>
+  error instanceof NoResponse
+    ? { form: `${error.message} ${UNKNOWN}` }
+    : toFormErrors(error, fieldsOf(draft))
+
+const UNKNOWN =
+  'The token may or may not have been created. If it is in the list, revoke it before you try again.'
 
 /** Returns the form field of each member of the request. A hidden field cannot show an error. */
 const fieldsOf = ({ reach, lifetime }: TokenDraft) => ({
