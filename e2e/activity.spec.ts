@@ -94,6 +94,8 @@ test('The first and the last day are typed', async ({ page, gatehouse }) => {
   await page.keyboard.type('01302026')
   await expect(page).toHaveURL(/\?from=2026-01-31&to=2026-01-30$/)
   await expect(page.getByText('Before the first day')).toBeVisible()
+  // The error is below its field, which stays beside the other one.
+  expect((await to.boundingBox())?.y).toBe((await from.boundingBox())?.y)
   await page.reload()
   await expect(to).toHaveValue('2026-01-30')
 

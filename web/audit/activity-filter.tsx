@@ -50,7 +50,7 @@ export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFi
         error={backwards ? 'Before the first day' : undefined}
       />
       {isFiltered(search) && (
-        <Button variant="subtle" onClick={onClear}>
+        <Button variant="subtle" className={classes.clear} onClick={onClear}>
           Clear filters
         </Button>
       )}
