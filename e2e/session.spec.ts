@@ -293,6 +293,32 @@ test('Open sessions are listed, and the others can be ended', async ({
   await elsewhere.close()
 })
 
+test('The report of a session that was not ended names its browser and address', async ({
+  page,
+  gatehouse,
+  browser,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 503 DELETE .*\/session\//)
+  const elsewhere = await browser.newContext()
+  await gatehouse.signIn(await elsewhere.newPage())
+  await gatehouse.signIn(page, '/_console/me')
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/session\//, async (route) => {
+    await held.promise
+    await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
+  })
+  const end = page.getByRole('button', { name: /^End the session of/ })
+  await end.click()
+  await expect(end).toHaveAttribute('aria-disabled', 'true')
+  await page.getByRole('link', { name: 'Databases' }).click()
+  held.resolve()
+  await expect(page.getByRole('region', { name: 'Failed change' }).getByRole('alert')).toHaveText(
+    /^The session of Chrome on \w+ from 127\.0\.0\.1 was not ended\. Out of service\./,
+  )
+  await elsewhere.close()
+})
+
 /** Limits of the first view with an empty browser cache. */
 const MOST_SCRIPTS = 15
 const MOST_SCRIPT_BYTES = 170_000

@@ -3,6 +3,7 @@ import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { formatBrowser } from '../format-browser.ts'
 import { peopleQuery } from '../queries.ts'
 
 async function endSessions(person: string, sessions: readonly SessionInfo[]): Promise<void> {
@@ -12,12 +13,19 @@ async function endSessions(person: string, sessions: readonly SessionInfo[]): Pr
   }
 }
 
+/** Returns how a session differs from others of its person. */
+export const describeSession = ({ userAgent, address }: SessionInfo) =>
+  `${formatBrowser(userAgent)} from ${address ?? 'this machine'}`
+
 /** Ends sessions of a person. */
 export function useEndSessions(person: string) {
   const queryClient = useQueryClient()
   return useReportedMutation({
-    change: ({ length }) => ({
-      what: length === 1 ? 'The session' : `One of ${length} sessions`,
+    change: ([session, ...others]) => ({
+      what:
+        session === undefined || others.length > 0
+          ? `One of ${others.length + 1} sessions`
+          : `The session of ${describeSession(session)}`,
       done: 'ended',
     }),
     mutationFn: (sessions: readonly SessionInfo[]) => endSessions(person, sessions),

@@ -8,7 +8,7 @@ import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { formatBrowser } from '../format-browser.ts'
 import { sessionsQuery } from '../queries.ts'
-import { useEndSessions } from './end-sessions.ts'
+import { describeSession, useEndSessions } from './end-sessions.ts'
 import classes from './session-list.module.css'
 
 const idOf = ({ id }: SessionInfo) => id
@@ -75,7 +75,8 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
             ref={keepFocus}
             variant="default"
             className={classes.end}
-            aria-label={`End the session of ${formatBrowser(session.userAgent)}`}
+            aria-label={`End the session of ${describeSession(session)}`}
+            aria-disabled={end.isPending || undefined}
             onClick={() => end.isPending || end.mutate([session])}
           >
             End
