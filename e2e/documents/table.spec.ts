@@ -511,6 +511,12 @@ test('The form of a filter keeps its input when another filter is removed', asyn
   await page.getByRole('button', { name: 'Remove the filter year is 2001' }).click()
   await expect(page.getByRole('form')).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
+  // The button opens and closes the form.
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  await expect(form).toBeVisible()
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  await expect(form).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
 })
 
 test('Counting the documents stays on the page that is shown', async ({ page, gatehouse }) => {

@@ -81,7 +81,7 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
               variant="subtle"
               leftSection={<IconPlus />}
               aria-expanded={editing !== undefined}
-              onClick={() => setEditing('new')}
+              onClick={() => (editing === undefined ? setEditing('new') : close())}
             >
               Add filter
             </Button>
