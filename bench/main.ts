@@ -48,7 +48,7 @@ const BENCHMARKS: readonly Benchmark[] = [
     ...{ args: [...QUERIES, '--engine', 'postgres'], seconds: 85 },
   },
   { name: 'postgres', args: ['--rounds', '10'], seconds: 65 },
-  { name: 'nodes', args: ['--rounds', '60'], seconds: 35 },
+  { name: 'nodes', args: ['--rounds', '40'], seconds: 35 },
   { name: 'endpoints', args: ['--rounds', '16'], seconds: 40 },
   { name: 'sign-in', args: ['--rounds', '10'], seconds: 45 },
   { name: 'console', args: ['--minutes', '0'], seconds: 55 },
