@@ -32,8 +32,8 @@ const TWO_NODES = 'PostgreSQL: two nodes behind HAProxy : one'
 /** Targets: the median time until a mapping is served, ms, and the rate of two nodes against one. */
 const [MAX_SERVED, MIN_RATIO] = [15, 0.9]
 /**
- * Pause between requests that test whether a change is served. Without it, they would delay
- * it, ms.
+ * Pause between requests that test whether a change is served, ms. Without it, they would take CPU
+ * time from the nodes and delay the change.
  */
 const INTERVAL = 1
 /** Maximum time until a change arrives, ms. */

@@ -21,13 +21,13 @@ function fail(sentence) {
   process.exitCode = 1
 }
 
-/** Whether this process has the flags of the server, from its command line or `NODE_OPTIONS`. */
+/** Returns whether this process has the flags of the server, from its command line or `NODE_OPTIONS`. */
 function hasFlags() {
   const flags = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')]
   return NODE_FLAGS.every((flag) => flags.includes(flag))
 }
 
-/** Runs the server in this process. Its start is shorter by that of Node.js. */
+/** Runs the server in this process, which saves a second start of Node.js. */
 async function runHere() {
   const cache = compileCacheFolder()
   if (cache !== undefined) {

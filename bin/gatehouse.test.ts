@@ -190,8 +190,8 @@ describe('the command gatehouse', () => {
   })
 
   test.each(['deploy/gatehouse.service', 'Dockerfile'])('has its flags in %s', (file) => {
-    expect(readFileSync(path.join(here, '..', file), 'utf8')).toMatch(`NODE_OPTIONS=`)
-    expect(readFileSync(path.join(here, '..', file), 'utf8')).toContain(FLAGS)
+    const text = readFileSync(path.join(here, '..', file), 'utf8')
+    expect(text.replaceAll('"', '')).toContain(`NODE_OPTIONS=${FLAGS}`)
   })
 
   test('runs the server in its own process, without the warning that SQLite is experimental', async () => {

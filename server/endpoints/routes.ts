@@ -65,7 +65,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       async (c) => {
         const noneMatch = c.req.header('If-None-Match')
         const onlyNew = noneMatch?.trim() === '*'
-        if (!onlyNew) requireNoNoneMatch(noneMatch)
+        if (!onlyNew) rejectNoneMatch(noneMatch)
         const expected = onlyNew ? 'none' : expectedRevision(c.req.header('If-Match'))
         await endpoints.add(c.req.valid('json'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
@@ -86,7 +86,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       audited('endpoint.remove', (c) => auditTarget(c.req.param('address'))),
       requireRole('operator'),
       async (c) => {
-        requireNoNoneMatch(c.req.header('If-None-Match'))
+        rejectNoneMatch(c.req.header('If-None-Match'))
         const expected = expectedRevision(c.req.header('If-Match'))
         await endpoints.remove(c.req.param('address'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
@@ -98,11 +98,11 @@ const auditTarget = (address: string | undefined) =>
   address && (canonicalAddress(address) ?? address)
 
 /**
- * Rejects `If-None-Match`, except for `*` when an endpoint is added: no other condition is checked.
+ * Rejects a request with `If-None-Match`. Only `*` is supported, and only to add an endpoint.
  *
  * @throws Failure `precondition-failed`
  */
-function requireNoNoneMatch(header: string | undefined): void {
+function rejectNoneMatch(header: string | undefined): void {
   if (header === undefined) return
   throw new Failure(
     'precondition-failed',
