@@ -94,12 +94,10 @@ async function* readCollection(
   where: CollectionRef,
   range: IdRange,
 ): Batches {
-  for (let { after } = range; ; ) {
-    check()
-    const documents = await reader.list(where, { ...range, after })
-    after = documents.at(-1)?.id
-    if (after === undefined) return
+  check()
+  for await (const documents of reader.read(where, range)) {
     yield documents
+    check()
   }
 }
 

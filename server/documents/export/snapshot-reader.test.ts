@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { Snapshot, Store } from '../../storage/store.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
 
@@ -13,6 +13,72 @@ it('closes its snapshot if the first query fails', async () => {
   const store = { db, openSnapshot } as unknown as Store
   await expect(openSnapshotReader(store, { database: 'db' }, () => {})).rejects.toThrow()
   expect(close).toHaveBeenCalledOnce()
+})
+
+forEngine('postgres', (engine) => {
+  /** Begins to read three batches. `hold` makes the next query wait for its result. */
+  async function open() {
+    const store = await engine.open()
+    const where = { database: '_system', collection: 'articles' }
+    const ids = Array.from({ length: 2_001 }, (_, at) => `d${10_000 + at}`)
+    const documents = ids.map((id) => ({ id, body: JSON.stringify({ id }) }))
+    await createDocumentRepository(store).insert(where, documents)
+    let held: Promise<unknown> = Promise.resolve()
+    const run = vi.fn(<R>(query: () => R) => held.then(query))
+    const openSnapshot = async (): Promise<Snapshot> => {
+      const snapshot = await store.openSnapshot()
+      const prepareRead = ((query) => {
+        const read = snapshot.prepareRead(query)
+        return (...parameters) => run(() => read(...parameters))
+      }) as Snapshot['prepareRead']
+      return { prepareRead, [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose]() }
+    }
+    const reader = await openSnapshotReader({ ...store, openSnapshot }, where, () => {})
+    run.mockClear()
+    const hold = () => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      held = promise
+      return { resolve, reject }
+    }
+    return { reader, batches: reader.read(where, {}), run, hold }
+  }
+
+  it('reads the next documents while the last ones are used', async () => {
+    const { reader, batches, run } = await open()
+    expect((await batches.next()).value).toHaveLength(1_000)
+    expect(run).toHaveBeenCalledTimes(2)
+    expect((await batches.next()).value).toHaveLength(1_000)
+    expect((await batches.next()).value).toMatchObject([{ id: 'd12000' }])
+    expect(await batches.next()).toEqual({ value: undefined, done: true })
+    expect(run).toHaveBeenCalledTimes(3)
+    await reader[Symbol.asyncDispose]()
+  })
+
+  it('reports the failure of a read when its documents are needed', async () => {
+    const { reader, batches, hold } = await open()
+    const first = batches.next()
+    const { reject } = hold()
+    expect((await first).value).toHaveLength(1_000)
+    reject(new Error('the connection was lost'))
+    // An unhandled rejection would fail the test here.
+    await new Promise(setImmediate)
+    await expect(batches.next()).rejects.toThrow('the connection was lost')
+    await reader[Symbol.asyncDispose]()
+  })
+
+  it('waits for a read when no more documents are needed', async () => {
+    const { reader, batches, hold } = await open()
+    const first = batches.next()
+    const { resolve } = hold()
+    await first
+    const returned = vi.fn()
+    const end = batches.return().then(returned)
+    await new Promise(setImmediate)
+    expect(returned).not.toHaveBeenCalled()
+    resolve()
+    await end
+    await reader[Symbol.asyncDispose]()
+  })
 })
 
 forEachEngine((engine) => {
@@ -36,8 +102,13 @@ forEachEngine((engine) => {
     }
     await using reader = await openSnapshotReader({ ...store, openSnapshot }, where, () => {})
     queries = 0
-    expect(await reader.list(where, { after: 'a' })).toMatchObject(documents.slice(1))
-    expect(queries).toBe(engine.name === 'postgres' ? 1 : 2)
-    expect(await reader.list(where, { after: 'c' })).toEqual([])
+    const read = async (after: string) => {
+      const batches = []
+      for await (const batch of reader.read(where, { after })) batches.push(batch)
+      return batches
+    }
+    expect(await read('a')).toMatchObject([documents.slice(1)])
+    expect(queries).toBe(engine.name === 'postgres' ? 1 : 3)
+    expect(await read('c')).toEqual([])
   })
 })

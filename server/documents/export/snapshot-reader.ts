@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { PAGE } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -7,7 +8,7 @@ import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/sq
 import { limitRows } from '../../storage/sql/limit-rows.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
-import { createReadScanBatch } from '../repository/scan-batches.ts'
+import { createReadUntaggedBatch, type ScanBatch } from '../repository/scan-batches.ts'
 import type { StoredDocument } from '../repository/stored-documents.ts'
 
 /** Maximum number of documents that are read together, and of their bytes: a few milliseconds. */
@@ -18,13 +19,13 @@ const APPLY_WAIT = 30_000
 /** How often it checks, ms. */
 const APPLY_CHECK = 50
 
+type Range = Omit<IdRange, 'last'>
+type Document = Omit<StoredDocument, 'tag'>
+
 /** Reads the documents of a snapshot. */
 export interface SnapshotReader extends AsyncDisposable {
-  /** Returns some documents at the beginning of a range; none if it is empty. */
-  list(
-    where: CollectionRef,
-    range: Omit<IdRange, 'last'>,
-  ): Promise<readonly Omit<StoredDocument, 'tag'>[]>
+  /** Returns the documents of a range, some at a time. */
+  read(where: CollectionRef, range: Range): AsyncGenerator<readonly Document[], void>
   readonly indexes: IndexReader
   readonly prepareRead: Store['prepareRead']
 }
@@ -84,7 +85,7 @@ function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
   const { db, engine } = store
   const { prepareRead } = snapshot
   return {
-    list: engine === 'sqlite' ? createList(db, prepareRead) : createBatchedList(db, prepareRead),
+    read: engine === 'sqlite' ? createRead(db, prepareRead) : createReadAhead(db, prepareRead),
     indexes: createIndexReader({ db, engine, prepareRead }),
     prepareRead,
     [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
@@ -93,14 +94,34 @@ function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
 
 type PrepareRead = Snapshot['prepareRead']
 
-/** PostgreSQL only. */
-function createBatchedList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['list'] {
-  const scan = createReadScanBatch({ db }, async (query) => prepareRead(query)(...query.parameters))
-  return async (where, range) => (await scan(where, range, BATCH.bytes)).documents
+/**
+ * PostgreSQL only. It reads the next documents while the caller uses the last ones, so a second batch
+ * is in memory.
+ */
+function createReadAhead(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['read'] {
+  const scan = createReadUntaggedBatch({ db }, async (query) =>
+    prepareRead(query)(...query.parameters),
+  )
+  return async function* (where, range) {
+    const readAfter = (after: string | undefined) => scan(where, { ...range, after }, BATCH.bytes)
+    let next: Promise<ScanBatch<Document>> | undefined = readAfter(range.after)
+    try {
+      while (next !== undefined) {
+        const batch: ScanBatch<Document> = await next
+        const after: string | undefined = batch.last ?? batch.documents[PAGE.max - 1]?.id
+        next = after === undefined ? undefined : readAfter(after)
+        // An error is thrown when the caller asks for these documents.
+        next?.catch(() => {})
+        if (batch.documents.length > 0) yield batch.documents
+      }
+    } finally {
+      await next?.catch(() => {})
+    }
+  }
 }
 
-/** SQLite only. */
-function createList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['list'] {
+/** SQLite only. It reads in the thread of the caller, so reading ahead would not save time. */
+function createRead(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['read'] {
   const prepare = ({ after, upTo, order }: IdOrder) => {
     const here = sql`database = ${''} and collection = ${''} and id ${after} ${''}`
     return {
@@ -117,14 +138,16 @@ function createList(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['
   }
   const ascending = prepare(ID_ORDERS.ascending)
   const descending = prepare(ID_ORDERS.descending)
-  return async ({ database, collection }, range) => {
+  return async function* ({ database, collection }, range) {
     const { sizes, documents } = range.isDescending ? descending : ascending
-    const begin = beginOf(range)
-    // Sizes first: this many documents of the maximum size would take too much memory.
-    const { rows } = await sizes(database, collection, begin, BATCH.documents)
-    const last = rows[limitBytes(rows, BATCH.bytes) - 1]
-    if (last === undefined) return []
-    return (await documents(database, collection, begin, last.id)).rows
+    for (let begin = beginOf(range); ; ) {
+      // Sizes first: this many documents of the maximum size would take too much memory.
+      const { rows } = await sizes(database, collection, begin, BATCH.documents)
+      const last = rows[limitBytes(rows, BATCH.bytes) - 1]
+      if (last === undefined) return
+      yield (await documents(database, collection, begin, last.id)).rows
+      begin = last.id
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { type CompiledQuery, type QueryResult, sql } from 'kysely'
+import { type CompiledQuery, type QueryResult, type RawBuilder, sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
 import { invariant } from '../../contract/invariant.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -10,22 +10,22 @@ import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 const SEPARATOR = '\u001e'
 
 /** The next documents of a scan. */
-export interface ScanBatch {
+export interface ScanBatch<Document> {
   /** The last id if fewer documents are returned than the scan may read; otherwise undefined. */
   readonly last: string | undefined
   readonly bytes: number
-  readonly documents: readonly IndexedDocument[]
+  readonly documents: readonly Document[]
 }
 
 /**
  * Returns the first documents of a range, up to {@link PAGE}.max: fewer, but at least one, if they
  * exceed `maxBytes`.
  */
-export type ReadScanBatch = (
+export type ReadScanBatch<Document> = (
   where: CollectionRef,
   range: IdRange,
   maxBytes: number,
-) => Promise<ScanBatch>
+) => Promise<ScanBatch<Document>>
 
 type RunQuery = <R>(query: CompiledQuery<R>) => Promise<Pick<QueryResult<R>, 'rows'>>
 
@@ -40,16 +40,38 @@ interface Row {
   readonly bodies: string | null
 }
 
+/** Returns the function of a PostgreSQL store. */
+export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch<IndexedDocument> {
+  const tags = sql`cast(json_agg(tag) filter (where fits) as text)`
+  const run: RunQuery = (query) => db.executeQuery(query)
+  return createRead(db, run, tags, (id, body, tag) => {
+    invariant(tag !== undefined, 'each document has a tag')
+    return { id, tag, body }
+  })
+}
+
 /**
- * Returns the function of a PostgreSQL store. The documents are one row, because the node takes
- * longer to read a row than to parse and match a small document.
+ * As {@link createReadScanBatch}, without the tags, which would take PostgreSQL a fifth of the time.
  *
- * @param run runs a query, by default outside of transactions.
+ * @param run runs a query, such as in a snapshot.
  */
-export function createReadScanBatch(
+export function createReadUntaggedBatch(
   { db }: Pick<Store, 'db'>,
-  run: RunQuery = (query) => db.executeQuery(query),
-): ReadScanBatch {
+  run: RunQuery,
+): ReadScanBatch<Omit<IndexedDocument, 'tag'>> {
+  return createRead(db, run, sql`null`, (id, body) => ({ id, body }))
+}
+
+/**
+ * The documents of a batch are one row, because the node takes longer to read a row than to parse
+ * and match a small document.
+ */
+function createRead<Document>(
+  db: Store['db'],
+  run: RunQuery,
+  tags: RawBuilder<unknown>,
+  toDocument: (id: string, body: string, tag: string | undefined) => Document,
+): ReadScanBatch<Document> {
   return async ({ database, collection }, range, maxBytes) => {
     const { isWithin, order } = sqlOfRange(range)
     const query = sql<Row>`
@@ -57,7 +79,7 @@ export function createReadScanBatch(
         cast(count(*) as integer) as found,
         cast(coalesce(sum(bytes) filter (where fits), 0) as integer) as bytes,
         cast(json_agg(id) filter (where fits) as text) as ids,
-        cast(json_agg(tag) filter (where fits) as text) as tags,
+        ${tags} as tags,
         string_agg(body, ${SEPARATOR}) filter (where fits) as bodies
       from (
         select id, tag, body, bytes, total = bytes or total <= ${maxBytes} as fits
@@ -76,12 +98,10 @@ export function createReadScanBatch(
     invariant(row, 'an aggregate has a row')
     const { found, bytes } = row
     const ids = JSON.parse(row.ids ?? '[]') as string[]
-    const tags = JSON.parse(row.tags ?? '[]') as string[]
+    const tagOf = JSON.parse(row.tags ?? '[]') as string[]
     const bodies = row.bodies?.split(SEPARATOR) ?? []
-    invariant(tags.length === ids.length && bodies.length === ids.length, 'a body is JSON')
-    const documents = ids.map((id, at) => {
-      return { id, tag: tags[at] as string, body: bodies[at] as string }
-    })
+    invariant(bodies.length === ids.length, 'a body is JSON')
+    const documents = ids.map((id, at) => toDocument(id, bodies[at] as string, tagOf[at]))
     return { last: ids.length < found ? ids.at(-1) : undefined, bytes, documents }
   }
 }

@@ -34,14 +34,12 @@ export async function* databaseText(
     const where = { database: database.id, collection: name }
     collections++
     yield await describe.line(where)
-    for (let after: string | undefined; ; ) {
-      check()
-      const some = await reader.list(where, { after })
-      after = some.at(-1)?.id
-      if (after === undefined) break
+    check()
+    for await (const some of reader.read(where, {})) {
       documents += some.length
       yield some.map(({ body }) => `{"document":${body}}\n`).join('')
       await nextTurn()
+      check()
     }
     name = await describe.next(database.id, name)
   }
