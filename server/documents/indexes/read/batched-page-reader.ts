@@ -83,7 +83,8 @@ interface UnorderedRow extends PageRow {
 }
 
 /** Sorts the documents of a row in the order of the entries, if all were found and are small. */
-function inKeyOrder({ ids, found_ids: found, ...row }: UnorderedRow): PageRow {
+function inKeyOrder(row: UnorderedRow): PageRow {
+  const { ids, found_ids: found } = row
   if (ids === null || found === null) return row
   const bodies = row.bodies?.split(SEPARATOR) ?? []
   const tags = row.tags?.split('\n') ?? []
