@@ -118,8 +118,17 @@ test('A database is dropped after its name is typed, and the dialog states what 
   await expect(page.getByRole('tooltip')).toHaveText(/contains the administration/)
   await page.keyboard.press('Escape')
 
-  await page.getByRole('button', { name: 'Drop blog' }).click()
+  const opener = page.getByRole('button', { name: 'Drop blog' })
+  await opener.click()
   const question = dialogOf(page, 'Drop database blog?')
+  await question.getByRole('button', { name: 'Keep it' }).click()
+  await expect(opener).toBeFocused()
+  // The dialog replaces the panel.
+  await rowOf(page, 'blog').getByRole('link').click()
+  await page.getByRole('button', { name: 'Drop database' }).click()
+  await question.getByRole('button', { name: 'Keep it' }).click()
+  await expect(rowOf(page, 'blog').getByRole('link')).toBeFocused()
+  await opener.click()
   await expect(question).toContainText('Its 3 documents in 2 collections')
   await expect(question).toContainText(`It is the default of ${endpoint}`)
   const field = question.getByLabel('Type blog to drop it')

@@ -23,7 +23,11 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
   const { close } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
   const drop = useDropDatabase()
-  const dialog = { onClose: close, returnTo: () => findDatabaseLink(name) }
+  const dialog = {
+    onClose: close,
+    // The dialog replaced the panel if it was opened there.
+    returnTo: (opener: HTMLElement | undefined) => opener ?? findDatabaseLink(name),
+  }
   if (name === '_system') {
     return (
       <ConfirmDialog {...dialog} title="_system cannot be dropped" keep="Keep it">

@@ -24,9 +24,9 @@ export interface DialogProps {
   readonly palette?: boolean
   /**
    * Returns the element to focus after closing, such as the row that was added. Default: the
-   * element that opened the dialog.
+   * element that opened the dialog, which is undefined if it no longer exists.
    */
-  readonly returnTo?: () => HTMLElement | null | undefined
+  readonly returnTo?: (opener: HTMLElement | undefined) => HTMLElement | null | undefined
 }
 
 /**
@@ -93,9 +93,9 @@ function useFocusReturn(returnTo: DialogProps['returnTo']): void {
       // respect a deliberate change of focus.
       setTimeout(() => {
         if (document.activeElement !== document.body && document.activeElement !== null) return
-        const wanted = latest.current?.()
         const isBack = opener instanceof HTMLElement && opener !== document.body
         const back = isBack && opener.isConnected ? opener : undefined
+        const wanted = latest.current?.(back)
         const target = wanted ?? back ?? document.querySelector('main')
         // A panel that fills a narrow screen covers the rows.
         const panel = document.querySelector<HTMLElement>('[data-panel][aria-modal]')
