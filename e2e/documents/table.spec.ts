@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test'
 import { ARTICLES, dialogOf, editorOf, makeBlog } from '../support/page/documents-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
@@ -263,6 +264,37 @@ test('Rows are reached, selected and acted on by keyboard, and a click on one op
   await page.keyboard.press('Escape')
   await page.getByRole('cell', { name: 'C', exact: true }).click()
   await expect(dialogOf(page, 'Document c')).toBeVisible()
+})
+
+test('The second click of a double-click on Next does not open a document of the next page', async ({
+  page,
+  gatehouse,
+}) => {
+  const ids = Array.from({ length: 150 }, (_, at) => `d${String(at).padStart(3, '0')}`)
+  await makeBlog(
+    gatehouse,
+    ids.map((id) => ({ id, title: `Title of ${id}` })),
+  )
+  await gatehouse.signIn(page, ARTICLES)
+  const next = page.getByRole('button', { name: 'Next' })
+  const pressAt = async (target: Locator, clickCount: number) => {
+    await target.hover()
+    await page.mouse.down({ clickCount })
+    await page.mouse.up({ clickCount })
+  }
+  const link = (id: string) => page.getByRole('link', { name: id, exact: true })
+  const cell = (id: string) => page.getByRole('cell', { name: `Title of ${id}` })
+  await next.click()
+  await expect(link('d050')).toBeVisible()
+  await pressAt(link('d052'), 2)
+  await pressAt(link('d053'), 1)
+  await expect(dialogOf(page, 'Document d053')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await next.click()
+  await expect(link('d100')).toBeVisible()
+  await pressAt(cell('d102'), 2)
+  await pressAt(cell('d103'), 1)
+  await expect(dialogOf(page, 'Document d103')).toBeVisible()
 })
 
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {

@@ -100,8 +100,9 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     resetScroll: false,
     onClick: (event: MouseEvent<HTMLAnchorElement>) => {
       const opensTab = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
-      // The dialog or panel is already open.
-      if (!opensTab && toKey(event.currentTarget.href) === here()) event.preventDefault()
+      const isOpen = toKey(event.currentTarget.href) === here()
+      // The first click of a double-click may have been on another element that the link replaced.
+      if (!opensTab && (isOpen || event.detail > 1)) event.preventDefault()
     },
   } as const
   return { open, link, close, leave, replace }
