@@ -121,7 +121,9 @@ test('A session that ends during a change or an import loses neither input nor s
   await form.getByLabel('Or paste documents').fill('id\nnew')
   await context.clearCookies()
   await page.keyboard.press('Control+Enter')
-  await expect(form.getByText('To continue, import again')).toBeVisible()
+  await expect(form.getByText('To continue, import again')).toContainText(
+    'You are signed out. Sign in again.',
+  )
   await gatehouse.signIn(page, page.url())
   await expect(form.getByLabel('Or paste documents')).toHaveValue('id\nnew')
   await page.keyboard.press('Control+Enter')

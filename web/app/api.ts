@@ -30,7 +30,10 @@ export function requestHeaders(): Record<string, string> {
 
 type FailureDetails = Partial<Omit<ErrorBody, 'message'>>
 
-/** The server rejected the request. `message` is the server's error message, written for users. */
+/**
+ * The server rejected the request. `message` is the server's error message, written for users,
+ * except after a 401.
+ */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
   readonly status: number
@@ -85,6 +88,9 @@ export const pollWhileSignedIn =
   (query: { readonly state: { readonly error: Error | null } }): number | false =>
     isSignedOut(query.state.error) ? false : pause
 
+/** Replaces the message of the server, which also advises API clients to send a token. */
+const SIGNED_OUT = 'You are signed out. Sign in again.'
+
 interface AnyResponse {
   readonly ok: boolean
   readonly status: number
@@ -103,7 +109,11 @@ export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Pro
   const body = (await response.json().catch(() => ({}))) as Partial<ErrorObject & ErrorBody>
   const { status } = response
   const message =
-    body.errorMessage ?? body.message ?? `The server responded with ${status} and no error message.`
+    status === 401
+      ? SIGNED_OUT
+      : (body.errorMessage ??
+        body.message ??
+        `The server responded with ${status} and no error message.`)
   throw new ApiFailure(status, body.errorNum ?? 0, message, body)
 }
 
