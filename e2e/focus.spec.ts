@@ -132,3 +132,43 @@ sessionTest(
     await expect(list).toBeFocused()
   },
 )
+
+sessionTest(
+  'A session can be ended while others are being ended, and one that was not is named',
+  async ({ page, gatehouse, browser, browserErrors }) => {
+    browserErrors.allow(/^http 503 DELETE .*\/session\//)
+    const elsewhere = await browser.newContext()
+    for (let n = 0; n < 2; n += 1) {
+      await elsewhere.clearCookies()
+      await gatehouse.signIn(await elsewhere.newPage())
+    }
+    await elsewhere.close()
+    await gatehouse.signIn(page, '/_console/me')
+    const list = page.getByRole('group', { name: 'Sessions' })
+    await expect(list.getByRole('row')).toHaveCount(4)
+    const held = Promise.withResolvers<void>()
+    let sent = 0
+    await page.route(/\/session\/[^/]+$/, async (route) => {
+      const turn = ++sent
+      await held.promise
+      const json = { errorMessage: 'Out of service.' }
+      return turn === 1 ? route.fulfill({ status: 503, json }) : route.continue()
+    })
+    const end = list.getByRole('button', { name: /^End the session of/ })
+    const ending = list.getByRole('button', { name: /^Ending the session of/ })
+    await end.first().click()
+    await expect(ending).toHaveText('Ending…')
+    await end.click()
+    await expect(ending).toHaveCount(2)
+    await expect.poll(() => sent).toBe(2)
+    held.resolve()
+    await expect(list.getByRole('row')).toHaveCount(3)
+    await expect(list.getByRole('alert')).toHaveText(
+      /^The session of Chrome on .* was not ended\. Out of service\.$/,
+    )
+    await page.unroute(/\/session\/[^/]+$/)
+    await end.click()
+    await expect(list.getByRole('row')).toHaveCount(2)
+    await expect(list.getByRole('alert')).toBeHidden()
+  },
+)

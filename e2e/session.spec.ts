@@ -308,9 +308,9 @@ test('The report of a session that was not ended names its browser and address',
     await held.promise
     await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
   })
-  const end = page.getByRole('button', { name: /^End the session of/ })
-  await end.click()
-  await expect(end).toHaveAttribute('aria-disabled', 'true')
+  await page.getByRole('button', { name: /^End the session of/ }).click()
+  const ending = page.getByRole('button', { name: /^Ending the session of/ })
+  await expect(ending).toHaveAttribute('aria-disabled', 'true')
   await page.getByRole('link', { name: 'Databases' }).click()
   held.resolve()
   await expect(page.getByRole('region', { name: 'Failed change' }).getByRole('alert')).toHaveText(

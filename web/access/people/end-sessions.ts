@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
+import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { formatBrowser } from '../format-browser.ts'
@@ -17,17 +18,20 @@ async function endSessions(person: string, sessions: readonly SessionInfo[]): Pr
 export const describeSession = ({ userAgent, address }: SessionInfo) =>
   `${formatBrowser(userAgent)} from ${address ?? 'this machine'}`
 
+/** Describes the end of sessions in the report of a failure. */
+export const toEndChange = ([session, ...others]: readonly SessionInfo[]): RequestedChange => ({
+  what:
+    session === undefined || others.length > 0
+      ? `One of ${others.length + 1} sessions`
+      : `The session of ${describeSession(session)}`,
+  done: 'ended',
+})
+
 /** Ends sessions of a person. */
 export function useEndSessions(person: string) {
   const queryClient = useQueryClient()
   return useReportedMutation({
-    change: ([session, ...others]) => ({
-      what:
-        session === undefined || others.length > 0
-          ? `One of ${others.length + 1} sessions`
-          : `The session of ${describeSession(session)}`,
-      done: 'ended',
-    }),
+    change: toEndChange,
     mutationFn: (sessions: readonly SessionInfo[]) => endSessions(person, sessions),
     onSuccess: (_, { length }) =>
       announce(length === 1 ? 'The session was ended.' : `${length} sessions were ended.`),

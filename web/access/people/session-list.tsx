@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { SessionInfo } from '../../../server/contract/access/session.ts'
+import { describeFailure } from '../../shared/reports/failure-store.ts'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
@@ -8,7 +10,7 @@ import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { formatBrowser } from '../format-browser.ts'
 import { sessionsQuery } from '../queries.ts'
-import { describeSession, useEndSessions } from './end-sessions.ts'
+import { describeSession, toEndChange, useEndSessions } from './end-sessions.ts'
 import classes from './session-list.module.css'
 
 const idOf = ({ id }: SessionInfo) => id
@@ -36,7 +38,9 @@ export function SessionList({ of }: { of: string }) {
 }
 
 function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo[] }) {
-  const end = useEndSessions(of)
+  const endAll = useEndSessions(of)
+  /** Why sessions were not ended, by id. */
+  const [failures, setFailures] = useState<Readonly<Record<string, Error | null>>>({})
   const others = sessions.filter(({ current }) => !current)
   const columns: readonly Column<SessionInfo>[] = [
     {
@@ -66,41 +70,80 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
     },
     {
       head: 'End',
-      width: 72,
+      width: 88,
       actions: true,
       cell: (session) =>
         // The person ends the current session by signing out.
         session.current ? null : (
-          <Button
-            ref={keepFocus}
-            variant="default"
-            className={classes.end}
-            aria-label={`End the session of ${describeSession(session)}`}
-            aria-disabled={end.isPending || undefined}
-            onClick={() => end.isPending || end.mutate([session])}
-          >
-            End
-          </Button>
+          <EndButton
+            of={of}
+            session={session}
+            onResult={(error) => setFailures((all) => ({ ...all, [session.id]: error }))}
+          />
         ),
     },
   ]
   return (
     <>
       <RecordTable caption="Sessions" records={sessions} columns={columns} idOf={idOf} />
-      <p role="alert" className={classes.error}>
-        {end.error?.message}
-      </p>
+      <div role="alert" className={classes.error}>
+        {sessions.map((session) => {
+          const error = failures[session.id] ?? undefined
+          return (
+            error && (
+              <p key={session.id}>
+                {describeFailure(toEndChange([session]), error)} {error.message}
+              </p>
+            )
+          )
+        })}
+        {endAll.error && <p>{endAll.error.message}</p>}
+      </div>
       {others.length > 1 && (
         <Button
           ref={keepFocus}
           variant="default"
           mt={12}
-          aria-disabled={end.isPending || undefined}
-          onClick={() => end.isPending || end.mutate(others)}
+          aria-disabled={endAll.isPending || undefined}
+          onClick={() => endAll.isPending || endAll.mutate(others)}
         >
-          {others.length < sessions.length ? 'End all other sessions' : 'End all sessions'}
+          {endAll.isPending
+            ? 'Ending the sessions…'
+            : others.length < sessions.length
+              ? 'End all other sessions'
+              : 'End all sessions'}
         </Button>
       )}
     </>
+  )
+}
+
+/** Ends a session. Others can be ended at the same time. */
+function EndButton(props: {
+  of: string
+  session: SessionInfo
+  /** Called with null when the request is sent, and with the error if it fails. */
+  onResult: (error: Error | null) => void
+}) {
+  const { of, session, onResult } = props
+  const end = useEndSessions(of)
+  const run = () => {
+    onResult(null)
+    end.mutate([session], { onError: onResult })
+  }
+  const described = describeSession(session)
+  return (
+    <Button
+      ref={keepFocus}
+      variant="default"
+      className={classes.end}
+      aria-label={
+        end.isPending ? `Ending the session of ${described}…` : `End the session of ${described}`
+      }
+      aria-disabled={end.isPending || undefined}
+      onClick={() => end.isPending || run()}
+    >
+      {end.isPending ? 'Ending…' : 'End'}
+    </Button>
   )
 }

@@ -36,11 +36,15 @@ export const useFailureReports = (): readonly FailureReport[] =>
 
 /** Reports on every page that a change failed after its form was closed. */
 export function reportFailure(change: RequestedChange, error: Error, formUrl: string): void {
-  const { what, done } = change
-  const outcome = error instanceof NoResponse ? 'may not have been' : 'was not'
-  const text = `${what} ${outcome} ${done}.`
+  const { what } = change
   closeReport(what)
-  become([...now, { what, text, reason: error.message, formUrl }])
+  become([...now, { what, text: describeFailure(change, error), reason: error.message, formUrl }])
+}
+
+/** Returns a sentence that says that a change was not made, or may not have been made. */
+export function describeFailure({ what, done }: RequestedChange, error: Error): string {
+  const outcome = error instanceof NoResponse ? 'may not have been' : 'was not'
+  return `${what} ${outcome} ${done}.`
 }
 
 /** Closes the report about this, if there is one. */
