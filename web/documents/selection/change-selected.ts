@@ -24,11 +24,19 @@ export interface DocumentChange {
   readonly after: StoredDocument | undefined
 }
 
+/** A document whose change is not confirmed. */
+export interface DocumentFailure {
+  readonly id: string
+  readonly reason: string
+  /** Whether the change may have been made, because no response arrived. */
+  readonly isUnknown: boolean
+}
+
 /** The outcome of a change of several documents. */
 export interface SelectionOutcome {
   readonly verb: 'changed' | 'deleted' | 'restored'
   readonly changes: readonly DocumentChange[]
-  readonly failures: readonly { readonly id: string; readonly reason: string }[]
+  readonly failures: readonly DocumentFailure[]
   /** Number of documents that someone else deleted before. */
   readonly gone: number
 }
@@ -72,12 +80,12 @@ async function changeEach(
   change: (document: StoredDocument) => Promise<Changed>,
 ): Promise<SelectionOutcome> {
   const changes: DocumentChange[] = []
-  const failures: { id: string; reason: string }[] = []
+  const failures: DocumentFailure[] = []
   let gone = 0
   let isOver = false
   await mapParallel(documents, async (before) => {
     if (isOver) {
-      failures.push({ id: before.id, reason: 'Not attempted.' })
+      failures.push({ id: before.id, reason: 'Not attempted.', isUnknown: false })
       return
     }
     try {
@@ -85,8 +93,9 @@ async function changeEach(
       if (after === 'gone') gone++
       else changes.push({ before, after })
     } catch (error) {
-      isOver ||= error instanceof NoResponse || isSignedOut(error)
-      failures.push({ id: before.id, reason: reasonOf(error as Error) })
+      const isUnknown = error instanceof NoResponse
+      isOver ||= isUnknown || isSignedOut(error)
+      failures.push({ id: before.id, reason: reasonOf(error as Error), isUnknown })
     }
   })
   return { verb, changes, failures, gone }

@@ -9,12 +9,17 @@ export const formatDocuments = (count: number): string =>
 export const describeGone = (count: number): string =>
   `${formatDocuments(count)} no longer ${count === 1 ? 'exists' : 'exist'}.`
 
-/** Returns an outcome in words: "3 documents were deleted. 1 document could not be deleted." */
+/**
+ * Returns an outcome in words: "3 documents were deleted. 1 document may or may not have been
+ * deleted. 2 documents could not be deleted."
+ */
 export function describeOutcome({ verb, changes, failures, gone }: SelectionOutcome): string {
   const done = changes.length
-  const failed = failures.length
+  const unknown = failures.filter(({ isUnknown }) => isUnknown).length
+  const failed = failures.length - unknown
   const sentences = [
     done > 0 && `${formatDocuments(done)} ${done === 1 ? 'was' : 'were'} ${verb}.`,
+    unknown > 0 && `${formatDocuments(unknown)} may or may not have been ${verb}.`,
     failed > 0 && `${formatDocuments(failed)} could not be ${verb}.`,
     gone > 0 && describeGone(gone),
   ]
