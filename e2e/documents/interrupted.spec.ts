@@ -459,6 +459,36 @@ test('The input of an index that is created after its form was closed is not res
   await expect(form.getByRole('combobox', { name: 'Field 1', exact: true })).toHaveValue('')
 })
 
+test('An index whose creation gets no response is not created a second time by a retry', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^request failed PUT .*\/_index\/articles\/by-title/)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, `${ARTICLES}/indexes?create=1`)
+  const form = dialogOf(page, 'Create index of articles')
+  await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('title')
+  await page.route(
+    /\/_index\/articles\/by-title$/,
+    async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    },
+    { times: 1 },
+  )
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('The index may or may not have been created.')).toBeVisible()
+  await page.reload()
+  await expect(form.getByText('The index by-title already has this definition')).toBeVisible()
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toBeHidden()
+  await expect(page.getByText('The index by-title already exists.')).toBeAttached()
+  expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
+    { name: 'by-title', fields: ['title'] },
+  ])
+})
+
 test('An index that someone deletes is no longer shown, and queries continue without it', async ({
   page,
   gatehouse,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
 import { type DocumentIndex, INDEX_FIELDS } from '../../../server/contract/document-index.ts'
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../app/api.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
@@ -12,7 +12,7 @@ import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { useFilterSuggestions } from '../filter/use-filter-suggestions.ts'
 import { parseField } from '../model/field-path.ts'
-import { nameIndex } from '../model/query-plan.ts'
+import { findSameIndex, nameIndex } from '../model/query-plan.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { documentsQuery } from '../queries.ts'
 import { formatCollection } from '../use-documents-location.ts'
@@ -44,10 +44,13 @@ const fieldsOf = ({ fields }: IndexDraft, known: readonly string[]) =>
 
 /** Assigns an error of the server to a field. It names a member of the body, or a path parameter. */
 function toErrors(error: Error) {
+  if (error instanceof NoResponse) return { form: `${error.message} ${UNKNOWN}` }
   const field = error instanceof ApiFailure ? (error.field ?? '') : ''
   if (field === 'name') return { name: error.message }
   return { [/^\/?fields/.test(field) ? 'fields.0.field' : 'form']: error.message }
 }
+
+const UNKNOWN = 'The index may or may not have been created. It is safe to try again.'
 
 /** Form that creates an index. */
 export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex[] }) {
@@ -64,10 +67,11 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   const { fields } = form.values
   const known = suggestions.fields()
   const chosen = fieldsOf(form.values, known)
-  const automatic = nameIndex(
-    chosen,
-    indexes.map(({ name }) => name),
-  )
+  const definition = { fields: chosen, unique: form.values.unique }
+  const automatic = nameIndex(definition, indexes)
+  // Not the index that was just created.
+  const isOpen = create.isIdle || create.isError
+  const same = isOpen && form.values.name === '' ? findSameIndex(definition, indexes) : undefined
   const submit = () =>
     form.submit((draft) =>
       create.mutate(
@@ -94,7 +98,9 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         saveLabel="Create index"
         busy={create.isPending}
         sentences={[
-          'It is built in the background. Queries use it once it is ready.',
+          same === undefined
+            ? 'It is built in the background. Queries use it once it is ready.'
+            : `The index ${same.name} already has this definition, so no other one is created.`,
           ...(form.values.unique
             ? [
                 'Two documents cannot have the same values. Documents without the fields are exempt.',

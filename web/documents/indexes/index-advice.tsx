@@ -45,10 +45,7 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
   if (!mayChange) return <span>An operator can create an index on {names}.</span>
   const run = () =>
     create.mutate({
-      name: nameIndex(
-        fields,
-        indexes.map(({ name }) => name),
-      ),
+      name: nameIndex({ fields: [...fields], unique: false }, indexes),
       fields,
       unique: false,
     })

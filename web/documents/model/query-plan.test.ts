@@ -34,10 +34,23 @@ test.each([
 })
 
 test('An index is named after its fields, unless the name is taken', () => {
-  expect(nameIndex(['author.name', '-Year'], [])).toBe('by-author-name-year')
-  expect(nameIndex(['author'], ['by-author', 'by-author-2'])).toBe('by-author-3')
-  expect(nameIndex(['名'], [])).toBe('by')
-  expect(nameIndex(['x'.repeat(99)], []).length).toBeLessThanOrEqual(64)
+  const nameOf = (...fields: string[]) => nameIndex({ fields, unique: false }, [])
+  expect(nameOf('author.name', '-Year')).toBe('by-author-name-year')
+  expect(nameOf('名')).toBe('by')
+  expect(nameOf('x'.repeat(99)).length).toBeLessThanOrEqual(64)
+  const taken = ['by-author', 'by-author-2'].map((name) => ({
+    name,
+    fields: ['writer'],
+    unique: false,
+  }))
+  expect(nameIndex({ fields: ['author'], unique: false }, taken)).toBe('by-author-3')
+})
+
+test('An index with the same definition keeps its name, so that it is not created twice', () => {
+  const stored = [{ name: 'by-author', fields: ['author', '-year'], unique: false }]
+  expect(nameIndex({ fields: ['author', '-year'], unique: false }, stored)).toBe('by-author')
+  expect(nameIndex({ fields: ['author'], unique: false }, stored)).toBe('by-author-2')
+  expect(nameIndex({ fields: ['author', '-year'], unique: true }, stored)).toBe('by-author-year')
 })
 
 test('The URL of the API is readable and unambiguous', () => {

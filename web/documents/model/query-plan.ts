@@ -43,8 +43,22 @@ export function adviseFields(
   return [...new Set([...equal, ...order.map(({ text }) => text)])]
 }
 
-/** Returns the name of a new index: `by-author-name-year`, with a number if it is taken. */
-export function nameIndex(fields: readonly string[], taken: readonly string[]): string {
+/** The part of an index that cannot be changed. */
+type IndexDefinition = Pick<DocumentIndex, 'fields' | 'unique'>
+
+/**
+ * Returns the name of a new index: `by-author-name-year`, with a number if it is taken. An index with
+ * the same definition keeps its name, so that a retry without a response to the first request does
+ * not create a second index.
+ */
+export function nameIndex(
+  definition: IndexDefinition,
+  indexes: readonly (IndexDefinition & Pick<DocumentIndex, 'name'>)[],
+): string {
+  const same = findSameIndex(definition, indexes)
+  if (same !== undefined) return same.name
+  const { fields } = definition
+  const taken = indexes.map(({ name }) => name)
   const name = `by-${fields
     .join('-')
     .toLowerCase()
@@ -57,8 +71,17 @@ export function nameIndex(fields: readonly string[], taken: readonly string[]): 
   return candidate
 }
 
+/** Returns the index with the same definition. */
+export const findSameIndex = <Index extends IndexDefinition>(
+  { fields, unique }: IndexDefinition,
+  indexes: readonly Index[],
+): Index | undefined => indexes.find((index) => index.unique === unique && hasFields(index, fields))
+
 /** Returns the index with these fields. */
 export const findIndex = (
   indexes: readonly DocumentIndex[],
   fields: readonly string[],
-): DocumentIndex | undefined => indexes.find((index) => index.fields.join() === fields.join())
+): DocumentIndex | undefined => indexes.find((index) => hasFields(index, fields))
+
+const hasFields = (index: Pick<DocumentIndex, 'fields'>, fields: readonly string[]) =>
+  index.fields.join() === fields.join()

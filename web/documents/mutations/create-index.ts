@@ -13,6 +13,7 @@ interface NewIndex {
   readonly unique: boolean
 }
 
+/** Creates an index, if there is none with this name and definition. */
 async function createIndex(collectionRef: CollectionRef, { name, fields, unique }: NewIndex) {
   const { param, indexes } = collectionClient(collectionRef)
   return readJson(
@@ -38,8 +39,8 @@ export function useCreateIndex(
       what: `The index ${name} of ${formatCollection(collectionRef)}`,
       done: 'created',
     }),
-    onSuccess: (_, { name }) => {
-      announce(`The index ${name} is being built.`)
+    onSuccess: ({ name, state }) => {
+      announce(`The index ${name} ${state === 'building' ? 'is being built' : 'already exists'}.`)
       onCreated?.()
       return queryClient.invalidateQueries(indexesQuery(collectionRef))
     },
