@@ -97,6 +97,26 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d59')).toMatchObject({ seen: true })
 })
 
+test('The preview of a change scrolls to the first line that changes', async ({
+  page,
+  gatehouse,
+}) => {
+  const fields = Array.from({ length: 80 }, (_, at) => [`field${at}`, at])
+  await makeBlog(gatehouse, [{ id: 'long', ...Object.fromEntries(fields) }])
+  await gatehouse.signIn(page, `${ARTICLES}?selected=long&bulk=edit`)
+  const form = dialogOf(page, 'Edit 1 document')
+  const patch = form.getByRole('textbox', { name: 'Changes as JSON' })
+  const now = form.getByRole('region', { name: 'long now' })
+  const after = form.getByRole('region', { name: 'long after the change' })
+  for (const field of ['field70', 'field5']) {
+    await patch.fill(`{ "${field}": "changed" }`)
+    await expect(after.locator('mark')).toContainText('"changed"')
+    await after.scrollIntoViewIfNeeded()
+    await expect(now.locator('mark')).toBeInViewport({ ratio: 1 })
+    await expect(after.locator('mark')).toBeInViewport({ ratio: 1 })
+  }
+})
+
 test('On a phone, all documents of the page are selected at once', async ({ page, gatehouse }) => {
   await makeBlog(
     gatehouse,
