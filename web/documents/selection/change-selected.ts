@@ -36,6 +36,7 @@ export interface DocumentFailure {
 export interface SelectionOutcome {
   readonly verb: 'changed' | 'deleted' | 'restored'
   readonly changes: readonly DocumentChange[]
+  /** Those whose change may have been made come first. */
   readonly failures: readonly DocumentFailure[]
   /** Number of documents that someone else deleted before. */
   readonly gone: number
@@ -98,6 +99,8 @@ async function changeEach(
       failures.push({ id: before.id, reason: reasonOf(error as Error), isUnknown })
     }
   })
+  // A report shows only the first.
+  failures.sort((one, other) => Number(other.isUnknown) - Number(one.isUnknown))
   return { verb, changes, failures, gone }
 }
 
