@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Context, Hono } from 'hono'
+import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
 import {
   BULK_BYTES,
   COLLECTION_PARAMETER,
@@ -13,6 +14,7 @@ import type { AppEnv, RequestView } from '../http/env.ts'
 import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead, type ReadAhead } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { conditionsOf, requireNoConditions } from '../http/input/conditions.ts'
 import { requireJsonType } from '../http/input/json-body.ts'
 import { pathParam } from '../http/input/path-param.ts'
 import {
@@ -41,13 +43,6 @@ import {
 } from './collections/whole-collection-routes.ts'
 import { collection, document } from './describe-routes.ts'
 import type { ChangeAhead, Documents, FoundPage } from './documents.ts'
-import {
-  type Conditions,
-  matches,
-  matchesNone,
-  readConditions,
-  requireNoConditions,
-} from './entity-tag.ts'
 import {
   type ExportCollectionDeps,
   exportCollection,
@@ -173,7 +168,7 @@ export function documentRoutes({
   const toCreate = requireRole('operator', { readAhead: schemaAhead.begin })
   const toChange = requireRole('operator', { readAhead: changeAhead.begin })
   const toDelete = requireRole('operator', { readAhead: storedAhead.begin })
-  const imports = importHandler({ importer, beginImport, collectionOf, contentType, conditionsOf })
+  const imports = importHandler({ importer, beginImport, collectionOf, contentType })
   return new Hono<AppEnv>()
     .get(`${PATH}/:id`, described(document.get, toReadDocument), (c) => {
       const type = contentType(c)
@@ -267,7 +262,6 @@ export function documentRoutes({
         requireRole,
         collectionOf,
         contentType,
-        conditionsOf,
       }),
     )
 }
@@ -312,10 +306,6 @@ export const createCollectionOf =
 /** Returns the content type of a response, in the version that the request accepts. */
 export const contentType = (c: RequestView): string =>
   `application/json; version=${acceptedVersion(requestHeader(c, 'accept'))}`
-
-/** Returns the conditions of a request on the current state. */
-export const conditionsOf = (c: RequestView): Conditions =>
-  readConditions(requestHeader(c, 'if-match'), requestHeader(c, 'if-none-match'))
 
 // Not `c.body`: it creates `Headers` if there are several, and node-server writes a plain object
 // faster. This would drop headers set by `c.header`; these routes set none.

@@ -26,7 +26,6 @@ it('parses a large patch in several turns of the event loop', async () => {
     requireRole: () => asAda,
     collectionOf: () => ({ database: 'a', collection: 'b' }),
     contentType: () => 'application/json',
-    conditionsOf: () => ({ match: undefined, noneMatch: undefined }),
   })
   const body = `{"list":[${Array(300_000).fill(' 1').join()}]}`
   const headers = { 'Content-Type': 'application/json' }

@@ -6,12 +6,12 @@ import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { textBody } from '../../http/input/text-body.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
-import { type Conditions, requireNoConditions } from '../entity-tag.ts'
 import { parseInTurns } from '../json/parse-in-turns.ts'
 import type { Filter } from '../query/filter.ts'
 import { parseFilterQuery } from '../query/query.ts'
@@ -51,7 +51,6 @@ export interface WholeCollectionDeps {
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
   /** Returns the content type of a response, in the version that the request accepts. */
   readonly contentType: (c: Context<AppEnv>) => string
-  readonly conditionsOf: (c: Context<AppEnv>) => Conditions
 }
 
 /**
@@ -62,7 +61,7 @@ export const wholeCollectionRoutes = <Path extends string>(
   path: Path,
   deps: WholeCollectionDeps,
 ) => {
-  const { collections, requireRole, collectionOf, contentType, conditionsOf } = deps
+  const { collections, requireRole, collectionOf, contentType } = deps
   return new Hono<AppEnv>()
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = { 'Content-Type': contentType(c) }

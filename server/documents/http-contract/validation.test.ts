@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
+import { readConditions } from '../../contract/conditions.ts'
 import { sendRequest } from '../../test-support/start.testing.ts'
-import { readConditions } from '../entity-tag.ts'
 import { createSchemaChecker } from '../schemas/schema-checker.ts'
 import { createSchemas } from '../schemas/schemas.ts'
 import { forEachContractNode } from './contract-node.testing.ts'

@@ -10,13 +10,13 @@ import { type ImportFormat, readRecords } from '../../contract/records/read-reco
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { callerIdOf } from '../../http/guards/queue-caller.ts'
+import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
-import { type Conditions, requireNoConditions } from '../entity-tag.ts'
 import type { Importer } from './importer.ts'
 import { pacedRecords } from './paced-records.ts'
 import { storedParts } from './stored-part.ts'
@@ -27,12 +27,11 @@ export interface ImportHandlerDeps {
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
   /** Returns the content type of a response, in the version that the request accepts. */
   readonly contentType: (c: Context<AppEnv>) => string
-  readonly conditionsOf: (c: Context<AppEnv>) => Conditions
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
 export function importHandler(deps: ImportHandlerDeps) {
-  const { importer, beginImport, collectionOf, contentType, conditionsOf } = deps
+  const { importer, beginImport, collectionOf, contentType } = deps
   return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readConditions } from './entity-tag.ts'
+import { readConditions } from './conditions.ts'
 
 describe('readConditions', () => {
   it.each<[string, readonly string[] | '*']>([
