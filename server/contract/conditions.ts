@@ -12,7 +12,7 @@ export interface Conditions {
  * Returns whether `If-Match` holds, by strong comparison: a weak tag never matches (RFC 9110
  * §13.1.1). `tag` is undefined for a state without a tag.
  */
-export const matches = ({ match }: Conditions, tag: string | undefined): boolean =>
+export const matches = ({ match }: Pick<Conditions, 'match'>, tag: string | undefined): boolean =>
   match === undefined || match === '*' || (tag !== undefined && match.includes(tag))
 
 /** Returns whether `If-None-Match` holds, by weak comparison (RFC 9110 §13.1.2). */

@@ -1,19 +1,19 @@
 import { Hono } from 'hono'
-import * as z from 'zod/mini'
 import { acknowledgement } from '../contract/acknowledgement.ts'
+import type { Conditions } from '../contract/conditions.ts'
 import { endpointInput, endpointList, endpointQuery } from '../contract/endpoints/endpoint.ts'
 import { Failure } from '../failure.ts'
 import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
+import { conditionsOf } from '../http/input/conditions.ts'
 import { jsonBody } from '../http/input/json-body.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
-import type { ExpectedRevision } from './registry/repository.ts'
 
 export interface EndpointRoutesDeps {
   readonly endpoints: EndpointRegistry
@@ -63,10 +63,9 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       requireRole('operator'),
       jsonBody(endpointInput),
       async (c) => {
-        const noneMatch = c.req.header('If-None-Match')
-        const onlyNew = noneMatch?.trim() === '*'
-        if (!onlyNew) rejectNoneMatch(noneMatch)
-        const expected = onlyNew ? 'none' : expectedRevision(c.req.header('If-Match'))
+        const conditions = conditionsOf(c)
+        const onlyNew = conditions.noneMatch === '*' && conditions.match === undefined
+        const expected = onlyNew ? 'none' : matchOf(conditions)
         await endpoints.add(c.req.valid('json'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
       },
@@ -86,9 +85,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       audited('endpoint.remove', (c) => auditTarget(c.req.param('address'))),
       requireRole('operator'),
       async (c) => {
-        rejectNoneMatch(c.req.header('If-None-Match'))
-        const expected = expectedRevision(c.req.header('If-Match'))
-        await endpoints.remove(c.req.param('address'), callerOf(c), expected)
+        await endpoints.remove(c.req.param('address'), callerOf(c), matchOf(conditionsOf(c)))
         return c.json(acknowledge(), 200)
       },
     )
@@ -98,36 +95,15 @@ const auditTarget = (address: string | undefined) =>
   address && (canonicalAddress(address) ?? address)
 
 /**
- * Rejects a request with `If-None-Match`. Only `*` is supported, and only to add an endpoint.
+ * Returns the revisions of `If-Match`. `If-None-Match` is supported only as `*`, to add an endpoint.
  *
  * @throws Failure `precondition-failed`
  */
-function rejectNoneMatch(header: string | undefined): void {
-  if (header === undefined) return
+function matchOf({ match, noneMatch }: Conditions): Conditions['match'] {
+  if (noneMatch === undefined) return match
   throw new Failure(
     'precondition-failed',
     'If-None-Match is supported only as *, to add an endpoint. Use If-Match instead.',
     { field: 'If-None-Match' },
   )
-}
-
-const revision = z.coerce.number().check(z.int(), z.nonnegative())
-
-/**
- * Parses the revision in an `If-Match` header (RFC 9110 §13.1.1): `*` or one entity tag. The quotes
- * are optional.
- *
- * @throws Failure `bad-parameter`
- */
-function expectedRevision(header: string | undefined): ExpectedRevision {
-  if (header === undefined) return undefined
-  if (header.trim() === '*') return 'any'
-  const digits = /^"?([0-9]{1,15})"?$/.exec(header.trim())?.[1]
-  const read = revision.safeParse(digits)
-  if (digits === undefined || !read.success) {
-    throw new Failure('bad-parameter', 'If-Match must be a single revision, such as "12", or *.', {
-      field: 'If-Match',
-    })
-  }
-  return read.data
 }

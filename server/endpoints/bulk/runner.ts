@@ -3,6 +3,7 @@ import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure, isFileLimit, isStoreFailure } from '../../failure.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
+import type { ExpectedRevision } from '../registry/repository.ts'
 import { ClaimLost } from '../writes/write-batch.ts'
 import type { ClaimedChange, Claims, FailedChange } from './claims.ts'
 
@@ -95,7 +96,7 @@ async function makeChanges(
   }
   const make = async (at: number, change: EndpointChangeInput) => {
     const part = { change: id, at, claim: claims.claimant }
-    const expected = change.expect === null ? 'none' : change.expect
+    const expected = expectedRevision(change.expect)
     try {
       if ('remove' in change) await endpoints.remove(change.endpoint, actor, expected, part)
       else await endpoints.add(change, actor, expected, part)
@@ -147,6 +148,11 @@ async function makeChanges(
  */
 const isInterruption = (error: unknown): boolean =>
   isStoreFailure(error) && !isFileLimit(error.cause)
+
+function expectedRevision(expect: EndpointChangeInput['expect']): ExpectedRevision {
+  if (expect === undefined) return undefined
+  return expect === null ? 'none' : [String(expect)]
+}
 
 const INTERNAL = 'An unexpected error occurred. The server log has the details.'
 

@@ -18,7 +18,7 @@ import { createMapping, type Mapping, reaches } from './mapping/mapping.ts'
 import { explainBindFailure } from './placement/bind-failure.ts'
 import type { Placement } from './placement/placement.ts'
 import type { Reconciler } from './reconciler/reconciler.ts'
-import { type ExpectedRevision, requireRevision } from './repository.ts'
+import { type ExpectedRevision, meets, requireRevision } from './repository.ts'
 
 /** Changes of single endpoints. Each stores the desired state, then reconciles the address. */
 export interface EndpointChanges {
@@ -221,9 +221,6 @@ export const stoppingFailure = () =>
   new Failure('unavailable', 'This node is stopping and cannot open endpoints. Try again.')
 
 export const notFound = () => new Failure('endpoint-not-found', 'endpoint not found')
-
-const meets = (revision: number, expected: ExpectedRevision): boolean =>
-  expected === undefined || expected === 'any' || expected === revision
 
 const sameNames = (a: Mapping, b: Mapping): boolean =>
   a.names.length === b.names.length && a.names.every((name, at) => name === b.names[at])

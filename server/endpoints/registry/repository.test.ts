@@ -81,7 +81,7 @@ forEngine('postgres', (engine) => {
     const outside = AsyncLocalStorage.snapshot()
     const guard = () =>
       outside(async () => {
-        removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: revision })
+        removed = deleteEndpoint(stores[1], ADDRESS, { ...by, expected: [String(revision)] })
         removed.catch(() => {})
         await vi.waitFor(waits, WAIT)
       })

@@ -1,3 +1,4 @@
+import { type Conditions, matches } from '../../contract/conditions.ts'
 import { databaseNames } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
@@ -11,10 +12,10 @@ export interface StoredEndpoint extends EndpointRecord {
 }
 
 /**
- * The precondition of a change: a revision, or `any` existing endpoint (`If-Match`); or `none`,
- * that the endpoint does not exist (`If-None-Match: *`).
+ * The precondition of a change: one of these revisions as entity tags, or `*` for any existing
+ * endpoint (`If-Match`); or `none`, that the endpoint does not exist (`If-None-Match: *`).
  */
-export type ExpectedRevision = number | 'any' | 'none' | undefined
+export type ExpectedRevision = Conditions['match'] | 'none'
 
 /** Returns all stored endpoints without proposals, sorted by address in code point order. */
 export async function readEndpoints(store: Store): Promise<StoredEndpoint[]> {
@@ -96,7 +97,7 @@ export function requireRevision(
   if (expected === 'none') {
     throw new Failure('precondition-failed', `The endpoint ${endpoint} already exists.`)
   }
-  if (found !== undefined && (expected === 'any' || expected === found)) return
+  if (found !== undefined && meets(found, expected)) return
   throw new Failure(
     'precondition-failed',
     found === undefined
@@ -104,6 +105,10 @@ export function requireRevision(
       : 'The endpoint has been changed since you loaded it. Reload it and try again.',
   )
 }
+
+/** Returns whether the revision of an existing endpoint meets a precondition. */
+export const meets = (revision: number, expected: ExpectedRevision): boolean =>
+  expected !== 'none' && matches({ match: expected }, String(revision))
 
 function fromRow(row: { address: string; databases: string; revision: number }): StoredEndpoint {
   return {
