@@ -119,7 +119,11 @@ export function documentRoutes({
     const tag = tagOf(page)
     const conditions = conditionsOf(c)
     requireMatch(conditions, tag)
-    const headers: Record<string, string> = { ETag: `"${tag}"`, 'Content-Type': contentType(c) }
+    const headers: Record<string, string> = {
+      ETag: `"${tag}"`,
+      'Content-Type': contentType(c),
+      Vary: 'Accept',
+    }
     if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
     if (!matchesNone(conditions, tag)) return c.body(null, 304, headers)
     const { id } = await wholeCollections.begin(where, 'list', { filter, after }, bounds.caller.id)
@@ -226,7 +230,12 @@ export function documentRoutes({
         const tag = tagOf(page)
         requireMatch(conditions, tag)
         const plan = pageHeaders(query, page)
-        const headers: Record<string, string> = { ...plan, ETag: `"${tag}"`, 'Content-Type': type }
+        const headers: Record<string, string> = {
+          ...plan,
+          ETag: `"${tag}"`,
+          'Content-Type': type,
+          Vary: 'Accept',
+        }
         if (page.nextParameter !== undefined) {
           headers.Link = nextLink(c, page.nextParameter, parameters)
         }

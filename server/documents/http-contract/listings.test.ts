@@ -23,6 +23,27 @@ forEachContractNode(({ by }) => {
       expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => n))
     })
 
+    it('varies by Accept, by which the same URL serves exports', async () => {
+      const page = await by('GET', '/pages?limit=1')
+      const same = { 'If-None-Match': String(page.headers.etag) }
+      for (const [method, headers, status] of [
+        ['GET', {}, 200],
+        ['HEAD', {}, 200],
+        ['GET', same, 304],
+        ['HEAD', same, 304],
+        ['GET', { Prefer: 'respond-async' }, 206],
+        ['GET', { Prefer: 'respond-async', ...same }, 304],
+        ['GET', { Accept: 'text/csv' }, 200],
+      ] as const) {
+        const path = 'Accept' in headers ? '/pages' : '/pages?limit=1'
+        const response = await by(method, path, undefined, headers)
+        expect([response.status, response.headers.vary]).toEqual([
+          status,
+          expect.stringMatching(/^Accept(?:, Accept-Encoding)?$/),
+        ])
+      }
+    })
+
     it('has no link after the last document', async () => {
       expect((await by('GET', '/pages?limit=25')).headers.link).toBeUndefined()
       expect((await by('GET', '/pages?limit=24')).headers.link).toContain('after=p123')
