@@ -197,7 +197,13 @@ export const documentComponents: Components = {
     IfMatchAny: {
       name: 'If-Match',
       in: 'header',
-      description: 'Only *. A tag gets 412, because none covers what the request changes.',
+      description: 'Only *. A tag gets 412, because none covers what the request reads or changes.',
+      schema: { type: 'string', enum: ['*'] },
+    },
+    IfNoneMatchAny: {
+      name: 'If-None-Match',
+      in: 'header',
+      description: '* gets 304. There is no tag, so any other value has no effect.',
       schema: { type: 'string', enum: ['*'] },
     },
     IfNoneMatch: {

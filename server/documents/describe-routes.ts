@@ -57,7 +57,7 @@ const started = (description: string, content: object, headers: Described = {}) 
   headers: { ...headers, Location: JOB, 'Preference-Applied': header('respond-async') },
   content,
 })
-const notModified = (headers: Described) => ({
+export const notModified = (headers: Described = {}) => ({
   description: 'The state matches If-None-Match.',
   headers,
 })
@@ -87,6 +87,7 @@ const counted = (name: string) => ({
 })
 
 const CONDITIONS = [parameter('IfMatch'), parameter('IfNoneMatch')]
+export const CONDITIONS_WITHOUT_TAG = [parameter('IfMatchAny'), parameter('IfNoneMatchAny')]
 
 /** Adds the parameters of a path to each of its operations. */
 export function operations<Method extends string>(

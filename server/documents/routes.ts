@@ -218,11 +218,8 @@ export function documentRoutes({
       const where = collectionOf(c)
       const parameters = searchParameters(c)
       const format = exportFormatOf(c, parameters)
+      if (format !== undefined) return exportCollection(c, where, format, parameters, exports)
       const conditions = conditionsOf(c)
-      if (format !== undefined) {
-        requireMatch(conditions, undefined)
-        return exportCollection(c, where, format, parameters, exports)
-      }
       const ahead = pageAhead.take(c)
       const query = ahead?.query ?? parseDocumentQuery(parameters)
       if (prefersAsync(c) && isListable(query)) return beginListing(c, where, query)
@@ -345,11 +342,11 @@ function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, stri
 }
 
 /**
- * Checks `If-Match` for a page, or for an export, which has no tag (RFC 9110 §13.1.1).
+ * Checks `If-Match` for a page (RFC 9110 §13.1.1).
  *
  * @throws Failure `precondition-failed`
  */
-function requireMatch(conditions: Conditions, tag: string | undefined): void {
+function requireMatch(conditions: Conditions, tag: string): void {
   if (matches(conditions, tag)) return
   throw new Failure(
     'precondition-failed',

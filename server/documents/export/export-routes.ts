@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
 import { queueCallerOf } from '../../http/guards/queue-caller.ts'
 import { acceptedType } from '../../http/input/accepted-type.ts'
+import { isNotModified } from '../../http/input/conditions.ts'
 import { requestHeader } from '../../http/input/request-header.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -51,6 +52,8 @@ export async function exportCollection(
   { exporter, onExportError }: ExportCollectionDeps,
 ): Promise<Response> {
   const query = parseExportQuery(parameters, format)
+  const headers = { Vary: 'Accept' }
+  if (isNotModified(c)) return c.body(null, 304, headers)
   const {
     chunks,
     deadline,
@@ -67,7 +70,7 @@ export async function exportCollection(
   return c.body(body, 200, {
     'Content-Type': TYPES[format],
     'Content-Disposition': `attachment; filename="${where.collection}.${format}"`,
-    Vary: 'Accept',
+    ...headers,
     ...(isPlanned(query) && { 'Query-Plan': index === undefined ? 'scan' : `index=${index}` }),
   })
 }

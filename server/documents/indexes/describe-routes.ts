@@ -1,6 +1,12 @@
 import { documentIndex, indexInput, indexList } from '../../contract/document-index.ts'
 import { failure, jsonOf, parameter } from '../describe-components.ts'
-import { body, NO_CONTENT, operations } from '../describe-routes.ts'
+import {
+  body,
+  CONDITIONS_WITHOUT_TAG,
+  NO_CONTENT,
+  notModified,
+  operations,
+} from '../describe-routes.ts'
 
 const INDEX = jsonOf(documentIndex)
 
@@ -8,9 +14,12 @@ const INDEX = jsonOf(documentIndex)
 export const collectionIndexes = operations([parameter('Collection')], {
   get: {
     summary: 'List the indexes of a collection',
+    parameters: CONDITIONS_WITHOUT_TAG,
     responses: {
       '200': { description: 'The indexes, by name', content: jsonOf(indexList) },
+      '304': notModified(),
       '404': failure('NotFound'),
+      '412': failure('PreconditionFailed'),
     },
   },
 })

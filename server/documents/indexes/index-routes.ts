@@ -5,7 +5,7 @@ import { described } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
-import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
+import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/conditions.ts'
 import { jsonBody } from '../../http/input/json-body.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
@@ -44,9 +44,11 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
     target: targetOf(c),
   })
   return new Hono<AppEnv>()
-    .get(PATH, described(collectionIndexes.get, requireRole('viewer')), async (c) =>
-      c.json(await indexes.list(collectionOf(c)), 200),
-    )
+    .get(PATH, described(collectionIndexes.get, requireRole('viewer')), async (c) => {
+      const list = await indexes.list(collectionOf(c))
+      // The console's client infers the type of the list, and sends no conditions.
+      return isNotModified(c) ? (c.body(null, 304) as never) : c.json(list, 200)
+    })
     .put(
       `${PATH}/:name`,
       audited('index.create', targetOf),

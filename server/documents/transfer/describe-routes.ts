@@ -1,6 +1,12 @@
 import { databaseImportResult } from '../../contract/transfer.ts'
 import { failure, jsonOf, parameter } from '../describe-components.ts'
-import { body, JOB_STARTED, operations } from '../describe-routes.ts'
+import {
+  body,
+  CONDITIONS_WITHOUT_TAG,
+  JOB_STARTED,
+  notModified,
+  operations,
+} from '../describe-routes.ts'
 
 const LINES = {
   'application/x-ndjson': {
@@ -16,6 +22,7 @@ export const databaseExport = operations([], {
   get: {
     summary: 'Export a database',
     description: 'All collections with their schemas, indexes and documents, as of one moment.',
+    parameters: CONDITIONS_WITHOUT_TAG,
     responses: {
       '200': {
         description: 'The database',
@@ -24,6 +31,8 @@ export const databaseExport = operations([], {
         },
         content: LINES,
       },
+      '304': notModified(),
+      '412': failure('PreconditionFailed'),
     },
   },
 })

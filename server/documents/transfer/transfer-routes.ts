@@ -8,7 +8,7 @@ import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
-import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
+import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/conditions.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
 import { requireNoParameters, searchParameters } from '../../http/input/search-parameters.ts'
@@ -45,6 +45,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
     .get('/_export', described(databaseExport.get, requireRole('viewer')), async (c) => {
       requireNoParameters(c, 'An export of a database')
       const database = databaseOf(c)
+      if (isNotModified(c)) return c.body(null, 304)
       const { chunks, deadline, signal } = await exporter.beginDatabase(database, queueCallerOf(c))
       const { value: first } = await chunks.next()
       const body = streamText(c, first ?? '', chunks, { deadline, signal, onError: onExportError })
