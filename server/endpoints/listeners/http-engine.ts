@@ -5,7 +5,7 @@ import { BODY_PROGRESS } from '../../contract/request-body.ts'
 import { systemCode } from '../../failure.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './connections/body-progress.ts'
-import { printClientError } from './connections/client-error.ts'
+import { printClientError, rejectVersion } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
 import { CountedResponse, sendComplete } from './connections/counted-response.ts'
 import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
@@ -167,7 +167,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
         connection?.begin(response, ownerOf(request).closing)
         const run = () => {
           // A client may disconnect while its request waits.
-          if (!request.socket.destroyed) handle(request, response)
+          if (request.socket.destroyed) return
+          if (request.httpVersionMajor === 1) handle(request, response)
+          else rejectVersion(request, response)
         }
         const share = shareOf(request)
         const begin = share === undefined ? run : () => share.run(run)

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { ErrorBody, ErrorObject } from '../../../contract/acknowledgement.ts'
 import { type FailureCode, failureKinds } from '../../../failure.ts'
 
@@ -8,13 +8,18 @@ type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer 
 const LARGE_HEADERS = 'The URL and the headers together can have at most 16 KiB.'
 const NOT_ENCODED = 'The URL has a character that must be percent-encoded, such as %C3%A9 for é.'
 
-/** Status 431, 408 and 417 occur only here, so they have no `FailureCode`. */
-function responseFor(code: string | undefined): {
+/** The code of {@link rejectVersion}. Node.js reports no error for HTTP/2.0. */
+const OTHER_VERSION = 'OTHER_VERSION'
+
+/** Status 431, 408 and 505 occur only here, so they have no `FailureCode`. */
+function errorFor(code: string | undefined): {
   status: number
   code: FailureCode
   text: string
 } {
   switch (code) {
+    case OTHER_VERSION:
+      return { status: 505, code: 'bad-parameter', text: 'The server supports only HTTP/1.1.' }
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, code: 'too-large', text: LARGE_HEADERS }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
@@ -36,16 +41,24 @@ function responseFor(code: string | undefined): {
   }
 }
 
+interface ClientErrorResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | number>>
+  readonly body: string
+}
+
 /**
  * Returns the response to a malformed request, which announces the close of the connection. The
  * body is the Error object if the path was received and begins with `/_api`, otherwise the error
  * body.
+ *
+ * @param head the request line, or its beginning.
  */
-export function printClientError(error: ParseError): string {
-  const { status, code, text } = responseFor(error.code)
+function responseFor(errorCode: string | undefined, head: string): ClientErrorResponse {
+  const { status, code, text } = errorFor(errorCode)
   const { errorNum, id } = failureKinds[code]
-  const isApi = API_TARGET.test(error.rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? '')
-  const body: ErrorObject | ErrorBody = isApi
+  const isApi = API_TARGET.test(head)
+  const error: ErrorObject | ErrorBody = isApi
     ? {
         error: true,
         code: status,
@@ -53,12 +66,36 @@ export function printClientError(error: ParseError): string {
         errorMessage: text,
       }
     : { id, message: text }
-  const json = JSON.stringify(body)
-  return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n` +
-    `Content-Type: application/json${isApi ? '; charset=utf-8' : ''}\r\n` +
-    `Content-Length: ${Buffer.byteLength(json)}\r\nCache-Control: no-store\r\n\r\n${json}`
-  )
+  const body = JSON.stringify(error)
+  return {
+    status,
+    headers: {
+      Connection: 'close',
+      'Content-Type': `application/json${isApi ? '; charset=utf-8' : ''}`,
+      'Content-Length': Buffer.byteLength(body),
+      'Cache-Control': 'no-store',
+    },
+    body,
+  }
+}
+
+/** Returns the response to a request that Node.js cannot parse, as it is sent. */
+export function printClientError({ code, rawPacket }: ParseError): string {
+  const head = rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? ''
+  const { status, headers, body } = responseFor(code, head)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
+}
+
+/**
+ * Rejects a request that Node.js parses although it is not HTTP/1: 505 for HTTP/2.0 (RFC 9110
+ * §15.6.6), and 400 for HTTP/0.9 or no version, which Node.js does not distinguish.
+ */
+export function rejectVersion(request: IncomingMessage, response: ServerResponse): void {
+  const { method, url, httpVersionMajor } = request
+  const code = httpVersionMajor === 0 ? undefined : OTHER_VERSION
+  const { status, headers, body } = responseFor(code, `${method} ${url} `)
+  response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body)
 }
 
 /** Number of bytes of the request that are searched for its path. */
