@@ -65,7 +65,7 @@ export const documentComponents: Components = {
     PreconditionFailed: error('The precondition in If-Match or If-None-Match failed.'),
     Misdirected: error('A session cookie was sent to a host name of another server.'),
     TooLarge: error('The body is larger than allowed.'),
-    UnsupportedMediaType: error('The body has an unsupported type or coding.', {
+    UnsupportedMediaType: error('The body has an unsupported type, charset or coding.', {
       'Accept-Encoding': header('gzip, if the coding is unsupported.'),
       'Accept-Patch': header('application/merge-patch+json, if the body is a JSON Patch.'),
     }),

@@ -235,6 +235,13 @@ forEachContractNode((fixture) => {
         id: 'unsupported_media_type',
         message: expect.stringContaining('Content-Type'),
       })
+      for (const type of ['application/json', 'text/plain']) {
+        const latin1 = { 'Content-Type': `${type}; charset=iso-8859-1` }
+        expect((await by('PUT', `/articles/${id}`, '{}', latin1)).json).toMatchObject({
+          id: 'unsupported_media_type',
+          message: expect.stringContaining('"iso-8859-1"'),
+        })
+      }
     })
 
     it('rejects JSON Patch, and names the patch format', async () => {

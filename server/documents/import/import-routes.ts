@@ -10,6 +10,7 @@ import { type ImportFormat, readRecords } from '../../contract/records/read-reco
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { callerIdOf } from '../../http/guards/queue-caller.ts'
+import { requireUtf8 } from '../../http/input/charset.ts'
 import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
@@ -62,8 +63,8 @@ export function importHandler(deps: ImportHandlerDeps) {
   })
 }
 
-/** Matches the media types of imports, without parameters or in UTF-8. */
-const TYPE = /^(application\/x-ndjson|text\/csv)\s*(?:;(.*))?$/i
+/** Matches the media types of imports. */
+const TYPE = /^(application\/x-ndjson|text\/csv)\s*(?:;|$)/i
 
 /** Matches other names of these formats. They would be rejected as types other than JSON. */
 const OTHER_NAME =
@@ -71,7 +72,7 @@ const OTHER_NAME =
 
 /** @throws Failure `unsupported-media-type` for another charset, or another name of a format. */
 function formatOf(type = ''): ImportFormat | undefined {
-  const [, name, parameters] = TYPE.exec(type) ?? []
+  const [, name] = TYPE.exec(type) ?? []
   if (name === undefined) {
     const [other, ndjson] = OTHER_NAME.exec(type) ?? []
     if (other === undefined) return undefined
@@ -83,12 +84,7 @@ function formatOf(type = ''): ImportFormat | undefined {
       { field: 'Content-Type' },
     )
   }
-  const [, charset = 'utf-8'] = /charset\s*=\s*"?([^\s";]+)/i.exec(parameters ?? '') ?? []
-  if (!/^utf-?8$/i.test(charset)) {
-    throw new Failure('unsupported-media-type', 'The body must be UTF-8.', {
-      field: 'Content-Type',
-    })
-  }
+  requireUtf8(type)
   return name.toLowerCase() === 'text/csv' ? 'csv' : 'ndjson'
 }
 

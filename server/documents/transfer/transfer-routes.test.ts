@@ -194,6 +194,13 @@ forEachEngineNode((start) => {
         'Content-Type': 'application/json',
       })
       expect([other.status, other.json.field]).toEqual([415, 'Content-Type'])
+      const utf16 = await sendRequest('partly', 'POST', '/_import', exported, {
+        'Content-Type': 'application/x-ndjson; charset="UTF-16"',
+      })
+      expect([utf16.status, utf16.json.message]).toEqual([
+        415,
+        'The body must be UTF-8, but Content-Type has the charset "UTF-16".',
+      ])
       const misspelled = await restore('partly', exported, '?on-conflicts=skip')
       expect([misspelled.status, misspelled.json.field]).toEqual([400, 'on-conflicts'])
     })

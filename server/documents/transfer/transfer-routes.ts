@@ -8,6 +8,7 @@ import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import { requireUtf8 } from '../../http/input/charset.ts'
 import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/conditions.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { bodyChunks } from '../../http/input/request-body.ts'
@@ -86,11 +87,13 @@ export function transferRoutes(deps: TransferRoutesDeps) {
 }
 
 /** @throws Failure `unsupported-media-type` */
-function requireNdjson(type: string | undefined): void {
-  if (/^application\/x-ndjson\s*(?:;|$)/i.test(type ?? '')) return
-  throw new Failure(
-    'unsupported-media-type',
-    'The body must be an export of a database, with Content-Type: application/x-ndjson.',
-    { field: 'Content-Type' },
-  )
+function requireNdjson(type = ''): void {
+  if (!/^application\/x-ndjson\s*(?:;|$)/i.test(type)) {
+    throw new Failure(
+      'unsupported-media-type',
+      'The body must be an export of a database, with Content-Type: application/x-ndjson.',
+      { field: 'Content-Type' },
+    )
+  }
+  requireUtf8(type)
 }

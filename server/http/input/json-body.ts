@@ -5,6 +5,7 @@ import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { notJson } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
+import { requireUtf8 } from './charset.ts'
 import { readBody } from './request-body.ts'
 import { validated } from './validated.ts'
 
@@ -27,17 +28,20 @@ const UNDECLARED_TYPE = /^(?:application\/x-www-form-urlencoded|text\/plain)\s*(
 const JSON_PATCH = /^application\/json-patch\+json\s*(?:;|$)/i
 
 /**
- * Accepts a body whose Content-Type is JSON or missing. If the request carries a token, form and
+ * Accepts a body whose Content-Type is JSON in UTF-8, or missing. If the request carries a token, form and
  * plain-text types are accepted too.
  *
  * @throws Failure `unsupported-media-type` naming the header.
  */
 export function requireJsonType(c: Context<AppEnv>): void {
   const type = c.req.header('Content-Type')
-  if (type !== undefined && JSON_PATCH.test(type)) throw isJsonPatch()
-  if (type === undefined || JSON_TYPE.test(type)) return
+  if (type === undefined) return
+  if (JSON_PATCH.test(type)) throw isJsonPatch()
   const hasToken = c.get('principal')?.by === 'token'
-  if (hasToken && UNDECLARED_TYPE.test(type)) return
+  if (JSON_TYPE.test(type) || (hasToken && UNDECLARED_TYPE.test(type))) {
+    requireUtf8(type)
+    return
+  }
   throw new Failure(
     'unsupported-media-type',
     `The body must be JSON, but Content-Type is ${JSON.stringify(type.slice(0, 64))}.`,
