@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { type Context, Hono } from 'hono'
 import { describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../concurrency/turn-share.ts'
@@ -49,6 +50,25 @@ describe('readBody', () => {
       incoming.end('a=b')
       expect((await response).status).toBe(status)
     }
+  })
+
+  it.each([
+    ['', 200],
+    [' , ,', 200],
+    ['Identity', 200],
+    ['identity,', 200],
+    ['GZIP', 200],
+    [', x-gzip, identity', 200],
+    ['gzip, gzip', 415],
+    ['br', 415],
+    ['identity, br', 415],
+  ])('a body with the content coding %j gets %i', async (coding, status) => {
+    const { incoming, response } = send('/', { 'Content-Encoding': coding })
+    const text = '1234567890'
+    incoming.end(/gzip/i.test(coding) ? gzipSync(text) : text)
+    const got = await response
+    expect(got.status).toBe(status)
+    if (status === 200) expect(await got.text()).toBe(text)
   })
 
   it('bodies that end together after their heads are handled in several turns', async () => {

@@ -18,8 +18,12 @@ const FORM_LIMIT = 16 * 1024
  */
 export function isCompressed(c: Context<AppEnv>): boolean {
   const coding = c.req.header('Content-Encoding')
-  if (coding === undefined || /^identity$/i.test(coding)) return false
-  if (/^(?:x-)?gzip$/i.test(coding)) return true
+  if (coding === undefined) return false
+  // Empty elements of a list are ignored (RFC 9110 §5.6.1).
+  const codings = coding.split(',').map((each) => each.trim().toLowerCase())
+  const [first, second] = codings.filter((each) => each !== '' && each !== 'identity')
+  if (first === undefined) return false
+  if (second === undefined && (first === 'gzip' || first === 'x-gzip')) return true
   throw new Failure(
     'unsupported-media-type',
     `The body may be compressed with gzip, but Content-Encoding is ${JSON.stringify(coding.slice(0, 64))}.`,
