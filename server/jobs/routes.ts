@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { type JobView, WHOLE_DATABASE } from '../contract/job.ts'
 import { parseAfter, parsePageLimit } from '../contract/query/page-parameters.ts'
+import { singleValue } from '../contract/query/single-value.ts'
 import type { Documents } from '../documents/documents.ts'
 import type { ReadBounds } from '../documents/query/scan/read-in-id-order.ts'
 import type { Page } from '../documents/query/scan/read-page.ts'
@@ -46,13 +47,13 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
     .get('/:id', described(operations.get, requireRole('viewer')), async (c) => {
       const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
       const parameters = searchParameters(c)
-      const limit = parsePageLimit(parameters.get('limit') ?? undefined)
+      const limit = parsePageLimit(singleValue('limit', parameters.getAll('limit')))
       const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
       const view = toView(job)
       const status = view.state === 'running' ? 206 : 200
       if (job.kind !== 'list') return c.json(view, status, headers)
       requireParametersOfPage(parameters)
-      const after = parseAfter(parameters.get('after') ?? undefined)
+      const after = parseAfter(singleValue('after', parameters.getAll('after')))
       const page = await results(documents, job, after, limit, {
         reserve: (bytes) => reserve(c, bytes),
         caller: queueCallerOf(c),
@@ -72,15 +73,8 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
 
 const PARAMETERS = ['limit', 'after']
 
-/**
- * Rejects repeated parameters and other ones, such as filters: the request that began the listing
- * had them.
- */
+/** Rejects other parameters, such as filters: the request that began the listing had them. */
 function requireParametersOfPage(parameters: URLSearchParams): void {
-  const repeated = PARAMETERS.find((each) => parameters.getAll(each).length > 1)
-  if (repeated !== undefined) {
-    throw new Failure('bad-parameter', `${repeated} is given more than once.`, { field: repeated })
-  }
   const name = parameters.keys().find((each) => !PARAMETERS.includes(each))
   if (name === undefined) return
   throw new Failure(

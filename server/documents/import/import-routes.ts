@@ -6,6 +6,7 @@ import {
   ON_CONFLICT,
   type OnConflict,
 } from '../../contract/import.ts'
+import { singleValue } from '../../contract/query/single-value.ts'
 import { type ImportFormat, readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
@@ -117,10 +118,10 @@ function parseChoice<Choice extends string>(
   name: string,
   choices: readonly Choice[],
 ): Choice | undefined {
-  const [value, second] = parameters.getAll(name)
+  const value = singleValue(name, parameters.getAll(name))
   if (value === undefined) return undefined
   const found = choices.find((choice) => choice === value)
-  if (found !== undefined && second === undefined) return found
+  if (found !== undefined) return found
   throw badParameter(name, `${name} must be one of ${choices.join(', ')}.`)
 }
 

@@ -1,4 +1,5 @@
 import { CSV_SEPARATORS, type CsvSeparator, isCsvSeparator } from '../../contract/import.ts'
+import { invariant } from '../../contract/invariant.ts'
 import {
   type FieldPath,
   type ListedField,
@@ -11,6 +12,7 @@ import {
   isQueryParameter,
   type QueryParameter,
 } from '../../contract/query/query-parameter.ts'
+import { singleValue } from '../../contract/query/single-value.ts'
 import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
 import { isIdOrder } from './order.ts'
 
@@ -193,8 +195,9 @@ function split(query: URLSearchParams): {
   const parameters = new Map<QueryParameter, string>()
   for (const [name, value] of query) {
     if (isQueryParameter(name)) {
-      if (parameters.has(name)) throw badParameter(name, `${name} is given more than once.`)
-      parameters.set(name, value)
+      const single = singleValue(name, query.getAll(name))
+      invariant(single !== undefined, 'a parameter that is given has a value')
+      parameters.set(name, single)
     } else {
       requireFilter(name)
       filter.push([name, value])

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { invariant } from '../../contract/invariant.ts'
-import { Failure } from '../../failure.ts'
+import { singleValue } from '../../contract/query/single-value.ts'
 import type { AppEnv } from '../env.ts'
 import { validated } from './validated.ts'
 
@@ -23,10 +23,7 @@ export const queryInput = <S extends z.ZodMiniObject>(
         values[name] = all
         continue
       }
-      if (all.length > 1) {
-        throw new Failure('bad-parameter', `${name} is given more than once.`, { field: name })
-      }
-      const [value] = all
+      const value = singleValue(name, all)
       invariant(value !== undefined, 'a parameter that is given has a value')
       values[name] = value
     }
