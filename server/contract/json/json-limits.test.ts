@@ -24,12 +24,20 @@ it('accepts 65,536 objects and arrays and rejects more', () => {
   )
 })
 
+it('counts the objects and arrays of several texts', () => {
+  expect(requireJsonLimits('[{},"[]"]', 0, requireJsonLimits('[]'))).toBe(3)
+  requireJsonLimits('[{}]', 0, STRUCTURES - 2)
+  expect(() => requireJsonLimits('[{}]', 0, STRUCTURES - 1)).toThrow('at most 65,536 objects')
+})
+
 it.each([
   ['brackets in strings', JSON.stringify(['['.repeat(1_000), '"{'.repeat(1_000)])],
   ['strings that end in backslashes', JSON.stringify(['\\', '\\"', '['.repeat(1_000), '\\\\'])],
   ['many arrays that are closed again', `[${'[],'.repeat(1_000)}{}]`],
   ['text that is not JSON', `${']'.repeat(1_000)}"`],
-])('does not count %s', (_what, text) => requireJsonLimits(text))
+])('does not count %s', (_what, text) => {
+  requireJsonLimits(text)
+})
 
 it.each([
   ['100,000 open brackets', '['.repeat(100_000)],

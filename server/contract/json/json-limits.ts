@@ -22,11 +22,13 @@ export const STRUCTURES = 65_536
  * {@link STRUCTURES}. Call it before parsing: it takes linear time and constant stack for any input.
  *
  * @param around number of enclosing levels, allowed in addition to {@link DEPTH}.
+ * @param before number of objects and arrays in preceding texts that share the limit.
+ * @returns the number of objects and arrays, including those before.
  * @throws Failure `invalid`
  */
-export function requireJsonLimits(text: string, around = 0): void {
+export function requireJsonLimits(text: string, around = 0, before = 0): number {
   let depth = 0
-  let structures = 0
+  let structures = before
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -52,4 +54,5 @@ export function requireJsonLimits(text: string, around = 0): void {
       depth--
     }
   }
+  return structures
 }

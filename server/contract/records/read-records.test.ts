@@ -261,6 +261,21 @@ test('accepts a carriage return in the quoted name of a column', async () => {
   )
 })
 
+it('counts the objects and arrays of a record of CSV across its cells', async () => {
+  const cell = (count: number) => `"[${'[],'.repeat(count - 1)}0]"`
+  const half = STRUCTURES / 2
+  const [most, over, text] = await read(
+    'csv',
+    `a,b\n${cell(half)},${cell(half - 1)}\n${cell(half)},${cell(half)}\n`,
+    // Not JSON, so the cell would be a string.
+    `${cell(half)},"[${'[]'.repeat(half)}]"`,
+  )
+  expect(most?.[1]).toMatch(/^\{"a":\[\[\],/)
+  const tooMany = 'JSON can contain at most 65,536 objects and arrays.'
+  expect(over).toEqual([3, `! ${tooMany}`])
+  expect(text).toEqual([4, `! ${tooMany}`])
+})
+
 it('gives the same records however the bytes are split into chunks', async () => {
   const line = fc.oneof(
     fc.constantFrom('{"a":1}', '"', ',', '\r', '\n', '""', '\ufeff', 'é😀', '\\', "'=", ''),
