@@ -145,12 +145,9 @@ export function createAuthenticator({
     return tokenUsed(found, at)
   }
 
-  const shareSession = shareLast<CachedPrincipal | undefined>()
-  const shareToken = shareLast<Principal>()
-
   function queriedSession(hash: string): Promise<CachedPrincipal | undefined> {
     const since = cleared
-    return shareSession(findSession(hash), ({ rows: [row] }) => {
+    return findSession(hash).then(({ rows: [row] }) => {
       if (row !== undefined && !wasReplaced(row.operator_key, operatorKey))
         return cache(sessions, hash, sessionPrincipal(row, uses.sessionUse(hash)), since)
       lastSessions.delete(hash)
@@ -160,7 +157,7 @@ export function createAuthenticator({
 
   function queriedToken(hash: string): Promise<Principal> {
     const since = cleared
-    return shareToken(findToken(hash), ({ rows: [row] }) => {
+    return findToken(hash).then(({ rows: [row] }) => {
       if (row !== undefined) return byToken(cache(tokens, hash, tokenPrincipal(row), since))
       throw notValid('The token is not valid.')
     })
@@ -196,18 +193,6 @@ export function createAuthenticator({
       sessions.clear()
       tokens.clear()
     },
-  }
-}
-
-/**
- * Returns a function that derives a result from a lookup. Consecutive requests that share the lookup
- * share the result.
- */
-function shareLast<Result>() {
-  let last: { readonly lookup: unknown; readonly result: Promise<Result> } | undefined
-  return <Found>(lookup: Promise<Found>, derive: (found: Found) => Result): Promise<Result> => {
-    if (last?.lookup !== lookup) last = { lookup, result: lookup.then(derive) }
-    return last.result
   }
 }
 

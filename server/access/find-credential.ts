@@ -26,7 +26,7 @@ export type FoundSession = Pick<
 > &
   CredentialOwner
 
-/** At most one row. Requests with the same credential may get the same promise. */
+/** At most one row. Concurrent requests with the same credential may share it. */
 type Lookup<Row> = Promise<{ readonly rows: readonly Row[] }>
 
 /**
