@@ -328,7 +328,10 @@ describe('Revisions', () => {
     let current = await revisionOf(endpoint)
     expect((await post(`"x", W/"${current}"`, 'weak')).status).toBe(412)
     expect((await post(`"x,${current}"`, 'quoted')).status).toBe(412)
-    expect((await post(`"${current}"`, 'both', { 'If-None-Match': '*' })).status).toBe(412)
+    expect((await post(`"${current}"`, 'both', { 'If-None-Match': '*' })).json).toMatchObject({
+      code: 412,
+      errorMessage: expect.stringContaining('exclude each other'),
+    })
     expect((await post(`"x" , "${current}",W/"1"`, 'blog')).status).toBe(200)
     current = await revisionOf(endpoint)
     expect((await drop(`W/"${current}"`)).status).toBe(412)

@@ -64,8 +64,7 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
       jsonBody(endpointInput),
       async (c) => {
         const conditions = conditionsOf(c)
-        const onlyNew = conditions.noneMatch === '*' && conditions.match === undefined
-        const expected = onlyNew ? 'none' : matchOf(conditions)
+        const expected = isOnlyNew(conditions) ? 'none' : matchOf(conditions)
         await endpoints.add(c.req.valid('json'), callerOf(c), expected)
         return c.json(acknowledge(), 200)
       },
@@ -93,6 +92,21 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
 /** Formats an address for the audit log; an invalid address is logged as sent. */
 const auditTarget = (address: string | undefined) =>
   address && (canonicalAddress(address) ?? address)
+
+/**
+ * Returns whether `If-None-Match: *` asks that an endpoint is only added.
+ *
+ * @throws Failure `precondition-failed` if `If-Match` requires that it exists.
+ */
+function isOnlyNew({ match, noneMatch }: Conditions): boolean {
+  if (noneMatch !== '*') return false
+  if (match === undefined) return true
+  throw new Failure(
+    'precondition-failed',
+    'If-Match and If-None-Match: * exclude each other. Send one of them.',
+    { field: 'If-None-Match' },
+  )
+}
 
 /**
  * Returns the revisions of `If-Match`. `If-None-Match` is supported only as `*`, to add an endpoint.
