@@ -46,14 +46,15 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
     })
     .get('/:id', described(operations.get, requireRole('viewer')), async (c) => {
       const job = await jobs.read(idOf(c.get('database')), c.req.param('id'))
+      // Checked for every kind of job, which the client may not know.
       const parameters = searchParameters(c)
       const limit = parsePageLimit(singleValue('limit', parameters.getAll('limit')))
+      const after = parseAfter(singleValue('after', parameters.getAll('after')))
       const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
       const view = toView(job)
       const status = view.state === 'running' ? 206 : 200
       if (job.kind !== 'list') return c.json(view, status, headers)
       requireParametersOfPage(parameters)
-      const after = parseAfter(singleValue('after', parameters.getAll('after')))
       const page = await results(documents, job, after, limit, {
         reserve: (bytes) => reserve(c, bytes),
         caller: queueCallerOf(c),

@@ -205,6 +205,18 @@ forEachContractNode((fixture) => {
       expect((await by('GET', '/refused')).json).toEqual([])
     })
 
+    it('rejects repeated parameters of a job of any kind', async () => {
+      const listing = await by('GET', '/repeated', undefined, later)
+      const job = String(listing.headers.location).replace('/_db/blog', '')
+      for (const path of [job, await begun('DELETE', '/repeated')]) {
+        expect((await by('GET', `${path}?limit=1&after=a`)).status).toBeLessThan(300)
+        for (const field of ['limit', 'after']) {
+          const response = await by('GET', `${path}?${field}=1&${field}=1`)
+          expect([response.status, response.json.field]).toEqual([400, field])
+        }
+      }
+    })
+
     it('does not apply to a single object', async () => {
       const response = await by('POST', '/single', { id: 'one' }, later)
       expect([response.status, response.headers['preference-applied']]).toEqual([201, undefined])
