@@ -8,8 +8,13 @@ type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer 
 const LARGE_HEADERS = 'The URL and the headers together can have at most 16 KiB.'
 const NOT_ENCODED = 'The URL has a character that must be percent-encoded, such as %C3%A9 for é.'
 
-/** The code of {@link rejectVersion}. Node.js reports no error for HTTP/2.0. */
-const OTHER_VERSION = 'OTHER_VERSION'
+const NO_HTTP_2 = 'The server supports HTTP/1.1. Use it instead of HTTP/2.'
+
+/**
+ * The code that Node.js reports for the connection preface of HTTP/2 (RFC 9113 §3.4). It reports no
+ * error for other requests with HTTP/2.0 ({@link rejectVersion}).
+ */
+const HTTP_2 = 'HPE_PAUSED_H2_UPGRADE'
 
 /** Status 431, 408 and 505 occur only here, so they have no `FailureCode`. */
 function errorFor(code: string | undefined): {
@@ -18,8 +23,8 @@ function errorFor(code: string | undefined): {
   text: string
 } {
   switch (code) {
-    case OTHER_VERSION:
-      return { status: 505, code: 'bad-parameter', text: 'The server supports only HTTP/1.1.' }
+    case HTTP_2:
+      return { status: 505, code: 'bad-parameter', text: NO_HTTP_2 }
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, code: 'too-large', text: LARGE_HEADERS }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
@@ -93,7 +98,7 @@ export function printClientError({ code, rawPacket }: ParseError): string {
  */
 export function rejectVersion(request: IncomingMessage, response: ServerResponse): void {
   const { method, url, httpVersionMajor } = request
-  const code = httpVersionMajor === 0 ? undefined : OTHER_VERSION
+  const code = httpVersionMajor === 0 ? undefined : HTTP_2
   const { status, headers, body } = responseFor(code, `${method} ${url} `)
   response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body)
 }
