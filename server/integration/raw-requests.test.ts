@@ -248,6 +248,12 @@ describe('a malformed request', () => {
     expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject(body)
   })
 
+  test('HEAD with HTTP/2.0 gets no body', async () => {
+    const { text } = await exchange(`HEAD /articles HTTP/2.0\r\n${host}\r\n`)
+    expect(statuses(text)).toEqual([505])
+    expect(text.indexOf('\r\n\r\n')).toBe(text.length - 4)
+  })
+
   test('CONNECT is closed without a response', async () => {
     expect((await exchange(`CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`)).text).toBe('')
     await stillThere()

@@ -100,7 +100,7 @@ export function rejectVersion(request: IncomingMessage, response: ServerResponse
   const { method, url, httpVersionMajor } = request
   const code = httpVersionMajor === 0 ? undefined : HTTP_2
   const { status, headers, body } = responseFor(code, `${method} ${url} `)
-  response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body)
+  response.writeHead(status, headers).end(body)
 }
 
 /** Number of bytes of the request that are searched for its path. */
