@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
 import { requestHeader } from './request-header.ts'
+import { parseParameter, splitUnquoted } from './split-unquoted.ts'
 
 /** Returns whether a request has `Prefer: respond-async` (RFC 7240 §4.1). `HEAD` ignores it. */
 export const prefersAsync = (c: Context<AppEnv>): boolean =>
@@ -45,35 +46,8 @@ function prefers(c: Context<AppEnv>, name: string, value: string): boolean {
 export function preferenceOf(header: string, name: string): string | undefined {
   for (const preference of splitUnquoted(header, ',')) {
     const [pair = ''] = splitUnquoted(preference, ';')
-    const equals = pair.indexOf('=')
-    const key = equals === -1 ? pair : pair.slice(0, equals)
-    if (key.trim().toLowerCase() !== name) continue
-    return equals === -1 ? '' : unquoted(pair.slice(equals + 1).trim())
+    const [key, value = ''] = parseParameter(pair)
+    if (key === name) return value
   }
   return undefined
 }
-
-/** Splits a header at each separator outside quoted strings (RFC 9110 §5.6.4), in linear time. */
-function splitUnquoted(text: string, separator: string): string[] {
-  const parts: string[] = []
-  let begin = 0
-  let isQuoted = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === '"') {
-      isQuoted = !isQuoted
-    } else if (isQuoted) {
-      if (character === '\\') at++
-    } else if (character === separator) {
-      parts.push(text.slice(begin, at))
-      begin = at + 1
-    }
-  }
-  parts.push(text.slice(begin))
-  return parts
-}
-
-const unquoted = (word: string): string =>
-  word.length > 1 && word.startsWith('"') && word.endsWith('"')
-    ? word.slice(1, -1).replaceAll(/\\(.)/g, '$1')
-    : word
