@@ -8,6 +8,10 @@ it.each([
   'application/x-ndjson; charset=utf8',
   'text/plain; charset=US-ASCII',
   'application/json; charset=',
+  'application/json; charset=""',
+  "application/json; charset='utf-8'",
+  'application/json; profile="a; charset=latin1"',
+  'application/json; profile="a\\"; charset=latin1"; charset="ut\\f-8"',
   'application/json; x-charset=utf-16',
 ])('accepts the type %s', (type) => {
   expect(() => requireUtf8(type)).not.toThrow()
@@ -19,6 +23,8 @@ it.each([
   'text/csv; header=present; Charset = Windows-1252',
   'application/json; charset=utf-8; charset=utf-16',
   'text/csv; charset=utf-80',
+  'application/json; profile="a;"; charset=latin1',
+  "application/json; charset='latin1'",
 ])('rejects the type %s', (type) => {
   expect(() => requireUtf8(type)).toThrow('must be UTF-8')
 })
