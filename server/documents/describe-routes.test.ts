@@ -4,7 +4,8 @@ import { blog, openApp } from '../test-support/app.testing.ts'
 import { expectDescribed, operationOf } from '../test-support/expect-described.testing.ts'
 
 // The description of the data API is that of its routes: each response has a description, and each
-// described parameter, body, response and header occurs in one of these requests.
+// described parameter, body, response and header occurs in one of these requests. A header with a
+// value that is not described gets an error.
 
 const { request, close } = await openApp()
 let operations: readonly ApiOperation[]
@@ -198,6 +199,11 @@ async function check(
   const names = (where: string) =>
     operation.parameters.filter((each) => each.in === where).map((each) => each.name)
   expect(names('header')).toEqual(expect.arrayContaining(Object.keys(others)))
+  for (const { name, schema } of operation.parameters) {
+    const value = others[name]
+    if (status >= 400 || value === undefined || schema.enum === undefined) continue
+    expect(schema.enum).toContain(value)
+  }
   const query = [...new URL(path, 'http://localhost').searchParams.keys()].map((name) =>
     names('query').includes(name) || !names('query').includes('filters') ? name : 'filters',
   )

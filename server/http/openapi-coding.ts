@@ -16,7 +16,7 @@ export const CODING_COMPONENTS = {
       name: 'Content-Encoding',
       in: 'header',
       description: 'gzip, if the body is compressed.',
-      schema: { type: 'string', enum: ['gzip'] },
+      schema: { type: 'string', enum: ['gzip', 'identity'] },
     },
   },
   headers: {
