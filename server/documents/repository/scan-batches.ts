@@ -42,9 +42,9 @@ interface Row {
 
 /** Returns the function of a PostgreSQL store. */
 export function createReadScanBatch({ db }: Pick<Store, 'db'>): ReadScanBatch<IndexedDocument> {
-  const tags = sql`cast(json_agg(tag) filter (where fits) as text)`
+  const selectedTags = sql`cast(json_agg(tag) filter (where fits) as text)`
   const run: RunQuery = (query) => db.executeQuery(query)
-  return createRead(db, run, tags, (id, body, tag) => {
+  return createRead(db, run, selectedTags, (id, body, tag) => {
     invariant(tag !== undefined, 'each document has a tag')
     return { id, tag, body }
   })
@@ -69,7 +69,7 @@ export function createReadUntaggedBatch(
 function createRead<Document>(
   db: Store['db'],
   run: RunQuery,
-  tags: RawBuilder<unknown>,
+  selectedTags: RawBuilder<unknown>,
   toDocument: (id: string, body: string, tag: string | undefined) => Document,
 ): ReadScanBatch<Document> {
   return async ({ database, collection }, range, maxBytes) => {
@@ -79,7 +79,7 @@ function createRead<Document>(
         cast(count(*) as integer) as found,
         cast(coalesce(sum(bytes) filter (where fits), 0) as integer) as bytes,
         cast(json_agg(id) filter (where fits) as text) as ids,
-        ${tags} as tags,
+        ${selectedTags} as tags,
         string_agg(body, ${SEPARATOR}) filter (where fits) as bodies
       from (
         select id, tag, body, bytes, total = bytes or total <= ${maxBytes} as fits
@@ -98,10 +98,11 @@ function createRead<Document>(
     invariant(row, 'an aggregate has a row')
     const { found, bytes } = row
     const ids = JSON.parse(row.ids ?? '[]') as string[]
-    const tagOf = JSON.parse(row.tags ?? '[]') as string[]
+    const tags = JSON.parse(row.tags ?? '[]') as string[]
+    invariant(row.tags === null || tags.length === ids.length, 'each document has one tag')
     const bodies = row.bodies?.split(SEPARATOR) ?? []
     invariant(bodies.length === ids.length, 'a body is JSON')
-    const documents = ids.map((id, at) => toDocument(id, bodies[at] as string, tagOf[at]))
+    const documents = ids.map((id, at) => toDocument(id, bodies[at] as string, tags[at]))
     return { last: ids.length < found ? ids.at(-1) : undefined, bytes, documents }
   }
 }
