@@ -177,15 +177,15 @@ function setAt(document: JsonObject, path: FieldPath, value: Json): void {
 
 const isId = (path: FieldPath) => path.length === 1 && path[0] === 'id'
 
-/** Matches what may be the JSON text of a value that is not a string. */
-const VALUE = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\[.*\]|\{.*\})$/s
+/** Matches what may be the JSON text of a number, `true`, `false` or `null`. */
+const SCALAR = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 
 /** Returns whether a cell may be the JSON text of an array or object. */
 const isStructure = (cell: string) =>
   (cell.startsWith('[') && cell.endsWith(']')) || (cell.startsWith('{') && cell.endsWith('}'))
 
 function toValue(cell: string): Json {
-  if (!VALUE.test(cell)) return withoutGuard(cell)
+  if (!SCALAR.test(cell) && !isStructure(cell)) return withoutGuard(cell)
   try {
     return parseStrictly(cell)
   } catch {
