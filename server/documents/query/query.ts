@@ -1,5 +1,4 @@
 import { CSV_SEPARATORS, type CsvSeparator, isCsvSeparator } from '../../contract/import.ts'
-import { invariant } from '../../contract/invariant.ts'
 import {
   type FieldPath,
   type ListedField,
@@ -195,9 +194,8 @@ function split(query: URLSearchParams): {
   const parameters = new Map<QueryParameter, string>()
   for (const [name, value] of query) {
     if (isQueryParameter(name)) {
-      const single = singleValue(name, query.getAll(name))
-      invariant(single !== undefined, 'a parameter that is given has a value')
-      parameters.set(name, single)
+      singleValue(name, query.getAll(name))
+      parameters.set(name, value)
     } else {
       requireFilter(name)
       filter.push([name, value])
