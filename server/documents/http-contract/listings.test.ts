@@ -34,6 +34,8 @@ forEachContractNode(({ by }) => {
         ['GET', { Prefer: 'respond-async' }, 206],
         ['GET', { Prefer: 'respond-async', ...same }, 304],
         ['GET', { Accept: 'text/csv' }, 200],
+        ['GET', { Accept: 'text/csv', 'If-None-Match': '*' }, 304],
+        ['HEAD', { Accept: 'text/csv', 'If-None-Match': '*' }, 304],
       ] as const) {
         const path = 'Accept' in headers ? '/pages' : '/pages?limit=1'
         const response = await by(method, path, undefined, headers)
