@@ -40,22 +40,24 @@ forEngine('postgres', (engine) => {
       held = promise
       return { resolve, reject }
     }
-    return { reader, batches: reader.read(where, {}), run, hold }
+    const close = () => reader[Symbol.asyncDispose]()
+    return { batches: reader.read(where, {}), run, hold, [Symbol.asyncDispose]: close }
   }
 
   it('reads the next documents while the last ones are used', async () => {
-    const { reader, batches, run } = await open()
+    await using opened = await open()
+    const { batches, run } = opened
     expect((await batches.next()).value).toHaveLength(1_000)
     expect(run).toHaveBeenCalledTimes(2)
     expect((await batches.next()).value).toHaveLength(1_000)
     expect((await batches.next()).value).toMatchObject([{ id: 'd12000' }])
     expect(await batches.next()).toEqual({ value: undefined, done: true })
     expect(run).toHaveBeenCalledTimes(3)
-    await reader[Symbol.asyncDispose]()
   })
 
   it('reports the failure of a read when its documents are needed', async () => {
-    const { reader, batches, hold } = await open()
+    await using opened = await open()
+    const { batches, hold } = opened
     const first = batches.next()
     const { reject } = hold()
     expect((await first).value).toHaveLength(1_000)
@@ -63,11 +65,11 @@ forEngine('postgres', (engine) => {
     // An unhandled rejection would fail the test here.
     await new Promise(setImmediate)
     await expect(batches.next()).rejects.toThrow('the connection was lost')
-    await reader[Symbol.asyncDispose]()
   })
 
   it('waits for a read when no more documents are needed', async () => {
-    const { reader, batches, hold } = await open()
+    await using opened = await open()
+    const { batches, hold } = opened
     const first = batches.next()
     const { resolve } = hold()
     await first
@@ -77,7 +79,6 @@ forEngine('postgres', (engine) => {
     expect(returned).not.toHaveBeenCalled()
     resolve()
     await end
-    await reader[Symbol.asyncDispose]()
   })
 })
 
