@@ -109,7 +109,8 @@ function isOnlyNew({ match, noneMatch }: Conditions): boolean {
 }
 
 /**
- * Returns the revisions of `If-Match`. `If-None-Match` is supported only as `*`, to add an endpoint.
+ * Returns the revisions of `If-Match`. `If-None-Match` is supported only as `*`, to add an
+ * endpoint.
  *
  * @throws Failure `precondition-failed`
  */

@@ -24,7 +24,7 @@ type Document = Omit<StoredDocument, 'tag'>
 
 /** Reads the documents of a snapshot. */
 export interface SnapshotReader extends AsyncDisposable {
-  /** Returns the documents of a range, some at a time. */
+  /** Returns the documents of a range, in batches. */
   read(where: CollectionRef, range: Range): AsyncGenerator<readonly Document[], void>
   readonly indexes: IndexReader
   readonly prepareRead: Store['prepareRead']
@@ -95,8 +95,8 @@ function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
 type PrepareRead = Snapshot['prepareRead']
 
 /**
- * PostgreSQL only. It reads the next documents while the caller uses the last ones, so a second batch
- * is in memory.
+ * PostgreSQL only. It reads the next documents while the caller uses the last ones, so a second
+ * batch is in memory.
  */
 function createReadAhead(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['read'] {
   const scan = createReadUntaggedBatch({ db }, async (query) =>

@@ -71,7 +71,10 @@ const TYPE = /^(application\/x-ndjson|text\/csv)\s*(?:;|$)/i
 const OTHER_NAME =
   /^(?:application|text)\/(?:x-)?(?:(ndjson|jsonl|json-?lines)|csv|comma-separated-values)\s*(?:;|$)/i
 
-/** @throws Failure `unsupported-media-type` for another charset, or another name of a format. */
+/**
+ * @throws Failure `unsupported-media-type` for a charset other than UTF-8, or another name of a
+ * format.
+ */
 function formatOf(type = ''): ImportFormat | undefined {
   const [, name] = TYPE.exec(type) ?? []
   if (name === undefined) {

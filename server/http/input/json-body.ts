@@ -28,8 +28,8 @@ const UNDECLARED_TYPE = /^(?:application\/x-www-form-urlencoded|text\/plain)\s*(
 const JSON_PATCH = /^application\/json-patch\+json\s*(?:;|$)/i
 
 /**
- * Accepts a body whose Content-Type is JSON in UTF-8, or missing. If the request carries a token, form and
- * plain-text types are accepted too.
+ * Accepts a body whose Content-Type is JSON in UTF-8, or missing. If the request carries a token,
+ * form and plain-text types are accepted too.
  *
  * @throws Failure `unsupported-media-type` naming the header.
  */
@@ -62,7 +62,8 @@ const isJsonPatch = () =>
  * Content-Type counts as JSON.
  *
  * Fails with `unsupported-media-type`; `too-large` beyond `limit` bytes; `bad-json`; `invalid` for
- * JSON that exceeds the limits of `contract/json/json-limits.ts`; or `bad-parameter` naming the field.
+ * JSON that exceeds the limits of `contract/json/json-limits.ts`; or `bad-parameter` naming the
+ * field.
  */
 export const jsonBody = <S extends z.ZodMiniType>(
   schema: S,

@@ -84,7 +84,7 @@ function responseFor(errorCode: string | undefined, head: string): ClientErrorRe
   }
 }
 
-/** Returns the response to a request that Node.js cannot parse, as it is sent. */
+/** Returns the raw HTTP response to a request that Node.js cannot parse. */
 export function printClientError({ code, rawPacket }: ParseError): string {
   const head = rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? ''
   const { status, headers, body } = responseFor(code, head)
