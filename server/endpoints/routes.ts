@@ -94,7 +94,7 @@ const auditTarget = (address: string | undefined) =>
   address && (canonicalAddress(address) ?? address)
 
 /**
- * Returns whether `If-None-Match: *` asks that an endpoint is only added.
+ * Returns whether the request may only add the endpoint: it has `If-None-Match: *`.
  *
  * @throws Failure `precondition-failed` if `If-Match` requires that it exists.
  */
