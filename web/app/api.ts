@@ -31,8 +31,8 @@ export function requestHeaders(): Record<string, string> {
 type FailureDetails = Partial<Omit<ErrorBody, 'message'>>
 
 /**
- * The server rejected the request. `message` is the server's error message, written for users,
- * except after a 401.
+ * The server rejected the request. `message` is the server's error message, written for users.
+ * After a 401, `message` is the console's own text instead.
  */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'

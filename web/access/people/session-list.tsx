@@ -39,7 +39,7 @@ export function SessionList({ of }: { of: string }) {
 
 function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo[] }) {
   const endAll = useEndSessions(of)
-  /** Why sessions were not ended, by id. */
+  /** Errors of sessions that could not be ended, by session id. */
   const [failures, setFailures] = useState<Readonly<Record<string, Error | null>>>({})
   const others = sessions.filter(({ current }) => !current)
   const columns: readonly Column<SessionInfo>[] = [

@@ -47,8 +47,8 @@ export function adviseFields(
 type IndexDefinition = Pick<DocumentIndex, 'fields' | 'unique'>
 
 /**
- * Returns the name of a new index: `by-author-name-year`, with a number if it is taken. An index with
- * the same definition keeps its name, so that a retry without a response to the first request does
+ * Returns the name of a new index: `by-author-name-year`, with a number if it is taken. If an index
+ * has the same definition, returns its name, so that retrying a request that got no response does
  * not create a second index.
  */
 export function nameIndex(

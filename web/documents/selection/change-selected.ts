@@ -99,7 +99,7 @@ async function changeEach(
       failures.push({ id: before.id, reason: reasonOf(error as Error), isUnknown })
     }
   })
-  // A report shows only the first.
+  // A report shows only the first few.
   failures.sort((one, other) => Number(other.isUnknown) - Number(one.isUnknown))
   return { verb, changes, failures, gone }
 }

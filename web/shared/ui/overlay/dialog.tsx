@@ -24,7 +24,7 @@ export interface DialogProps {
   readonly palette?: boolean
   /**
    * Returns the element to focus after closing, such as the row that was added. Default: the
-   * element that opened the dialog, which is undefined if it no longer exists.
+   * opener. `opener` is the element that opened the dialog; undefined if it no longer exists.
    */
   readonly returnTo?: (opener: HTMLElement | undefined) => HTMLElement | null | undefined
 }
