@@ -69,9 +69,9 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   const chosen = fieldsOf(form.values, known)
   const definition = { fields: chosen, unique: form.values.unique }
   const automatic = nameIndex(definition, indexes)
-  // Not the index that was just created.
-  const isOpen = create.isIdle || create.isError
-  const same = isOpen && form.values.name === '' ? findSameIndex(definition, indexes) : undefined
+  // After a success, the list contains the new index itself.
+  const isUnsent = create.isIdle || create.isError
+  const same = isUnsent && form.values.name === '' ? findSameIndex(definition, indexes) : undefined
   const submit = () =>
     form.submit((draft) =>
       create.mutate(
