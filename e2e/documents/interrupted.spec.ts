@@ -111,6 +111,7 @@ test('A session that ends during a change or an import loses neither input nor s
   await context.clearCookies()
   await page.keyboard.press('Control+Enter')
   await expect(last(page)).toContainText('12 documents could not be changed.')
+  await expect(last(page)).toContainText('9 other documents are not listed.')
   await expect(page.getByText('Your input is kept.').first()).toBeVisible()
   await gatehouse.signIn(page, page.url())
   await expect(bar(page)).toContainText('12 selected')

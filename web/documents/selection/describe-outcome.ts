@@ -1,5 +1,8 @@
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
-import type { SelectionOutcome } from './change-selected.ts'
+import type { DocumentFailure, SelectionOutcome } from './change-selected.ts'
+
+/** Maximum number of failures that a report lists. */
+const MAX_LISTED = 3
 
 /** Returns a number of documents in words: "1 document", "1,200 documents". */
 export const formatDocuments = (count: number): string =>
@@ -24,4 +27,16 @@ export function describeOutcome({ verb, changes, failures, gone }: SelectionOutc
     gone > 0 && describeGone(gone),
   ]
   return sentences.filter((sentence) => sentence !== false).join(' ')
+}
+
+/** Returns the failures that a report lists, and a sentence that counts the others. */
+export function listFailures(failures: readonly DocumentFailure[]) {
+  const others = failures.length - MAX_LISTED
+  return {
+    listed: failures.slice(0, MAX_LISTED),
+    unlisted:
+      others > 0
+        ? `${formatCount(others)} other ${others === 1 ? 'document is' : 'documents are'} not listed.`
+        : undefined,
+  }
 }

@@ -6,15 +6,12 @@ import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
 import { UndoBar, UndoFailure } from '../../shared/ui/overlay/undo-bar.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { type SelectionOutcome, undoChanges } from './change-selected.ts'
-import { describeOutcome } from './describe-outcome.ts'
+import { describeOutcome, listFailures } from './describe-outcome.ts'
 import { useChangeSelected } from './use-change-selected.ts'
 
 /** How long an undo is offered, ms, and how long the bar stays after hover, focus or an undo. */
 const UNDO_MS = 10_000
 const MIN_AFTER_PAUSE_MS = 3_000
-
-/** Maximum number of reasons to show. */
-const MAX_REASONS = 3
 
 export interface UndoChangesProps {
   readonly collectionRef: CollectionRef
@@ -30,6 +27,7 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
   const undo = useChangeSelected(collectionRef)
   const [deadline, setDeadline] = useState<number | undefined>(() => Date.now() + UNDO_MS)
   const shown = undo.data ?? outcome
+  const { listed, unlisted } = listFailures(shown.failures)
   const stays = undo.isPending || shown.failures.length > 0
   const close = useRef(onClose)
   close.current = onClose
@@ -68,9 +66,10 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
         }
       >
         <p>{describeOutcome(shown)}</p>
-        {shown.failures.slice(0, MAX_REASONS).map(({ id, reason }) => (
+        {listed.map(({ id, reason }) => (
           <UndoFailure key={id} name={id} reason={reason} />
         ))}
+        {unlisted !== undefined && <p>{unlisted}</p>}
       </UndoBar>
     </FloatingBar>
   )
