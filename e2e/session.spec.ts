@@ -293,7 +293,7 @@ test('Open sessions are listed, and the others can be ended', async ({
   await elsewhere.close()
 })
 
-test('The report of a session that was not ended names its browser and address', async ({
+test('The report of a session that was not ended names its browser, address and start', async ({
   page,
   gatehouse,
   browser,
@@ -314,7 +314,7 @@ test('The report of a session that was not ended names its browser and address',
   await page.getByRole('link', { name: 'Databases' }).click()
   held.resolve()
   await expect(page.getByRole('region', { name: 'Failed change' }).getByRole('alert')).toHaveText(
-    /^The session of Chrome on \w+ from 127\.0\.0\.1 was not ended\. Out of service\./,
+    /^The session of Chrome on \w+ from 127\.0\.0\.1 \(started .+ UTC\) was not ended\. Out of service\./,
   )
   await elsewhere.close()
 })

@@ -4,6 +4,7 @@ import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { exactTime } from '../../shared/ui/text/relative-time.tsx'
 import { formatBrowser } from '../format-browser.ts'
 import { peopleQuery } from '../queries.ts'
 
@@ -14,9 +15,11 @@ async function endSessions(person: string, sessions: readonly SessionInfo[]): Pr
   }
 }
 
-/** Returns how a session differs from others of its person. */
-export const describeSession = ({ userAgent, address }: SessionInfo) =>
-  `${formatBrowser(userAgent)} from ${address ?? 'this machine'}`
+/** Describes a session by facts that identify it: its browser, client address and start. */
+export const describeSession = ({ userAgent, address, created }: SessionInfo) => {
+  const client = `${formatBrowser(userAgent)} from ${address ?? 'this machine'}`
+  return `${client} (started ${exactTime(Date.parse(created))})`
+}
 
 /** Describes the end of sessions in the report of a failure. */
 export const toEndChange = ([session, ...others]: readonly SessionInfo[]): RequestedChange => ({
