@@ -146,18 +146,25 @@ sessionTest(
     await gatehouse.signIn(page, '/_console/me')
     const list = page.getByRole('group', { name: 'Sessions' })
     await expect(list.getByRole('row')).toHaveCount(4)
+    const json = { errorMessage: 'Out of service.' }
+    await page.route(/\/session\/[^/]+$/, (route) => route.fulfill({ status: 503, json }))
+    await list.getByRole('button', { name: 'End all other sessions' }).click()
+    await expect(list.getByRole('alert')).toHaveText(
+      'At least one of 2 sessions was not ended. Out of service.',
+    )
+    await page.unroute(/\/session\/[^/]+$/)
     const held = Promise.withResolvers<void>()
     let sent = 0
     await page.route(/\/session\/[^/]+$/, async (route) => {
       const turn = ++sent
       await held.promise
-      const json = { errorMessage: 'Out of service.' }
       return turn === 1 ? route.fulfill({ status: 503, json }) : route.continue()
     })
     const end = list.getByRole('button', { name: /^End the session of/ })
     const ending = list.getByRole('button', { name: /^Ending the session of/ })
     await end.first().click()
     await expect(ending).toHaveText('Ending…')
+    await expect(list.getByRole('alert')).toBeHidden()
     await end.click()
     await expect(ending).toHaveCount(2)
     await expect.poll(() => sent).toBe(2)

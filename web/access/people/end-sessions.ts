@@ -25,7 +25,7 @@ export const describeSession = ({ userAgent, address, created }: SessionInfo) =>
 export const toEndChange = ([session, ...others]: readonly SessionInfo[]): RequestedChange => ({
   what:
     session === undefined || others.length > 0
-      ? `One of ${others.length + 1} sessions`
+      ? `At least one of ${others.length + 1} sessions`
       : `The session of ${describeSession(session)}`,
   done: 'ended',
 })

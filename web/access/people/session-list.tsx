@@ -42,6 +42,13 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
   /** Errors of sessions that could not be ended, by session id. */
   const [failures, setFailures] = useState<Readonly<Record<string, Error | null>>>({})
   const others = sessions.filter(({ current }) => !current)
+  const remaining = sessions.filter(({ id }) => endAll.variables?.some((ended) => ended.id === id))
+  const setFailure = (id: string, error: Error | null) =>
+    setFailures((all) => ({ ...all, [id]: error }))
+  const runAll = () => {
+    setFailures({})
+    endAll.mutate(others)
+  }
   const columns: readonly Column<SessionInfo>[] = [
     {
       head: 'Browser',
@@ -78,7 +85,11 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
           <EndButton
             of={of}
             session={session}
-            onResult={(error) => setFailures((all) => ({ ...all, [session.id]: error }))}
+            onStart={() => {
+              setFailure(session.id, null)
+              if (endAll.isError) endAll.reset()
+            }}
+            onError={(error) => setFailure(session.id, error)}
           />
         ),
     },
@@ -97,7 +108,11 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
             )
           )
         })}
-        {endAll.error && <p>{endAll.error.message}</p>}
+        {endAll.error && remaining.length > 0 && (
+          <p>
+            {describeFailure(toEndChange(remaining), endAll.error)} {endAll.error.message}
+          </p>
+        )}
       </div>
       {others.length > 1 && (
         <Button
@@ -105,7 +120,7 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
           variant="default"
           mt={12}
           aria-disabled={endAll.isPending || undefined}
-          onClick={() => endAll.isPending || endAll.mutate(others)}
+          onClick={() => endAll.isPending || runAll()}
         >
           {endAll.isPending
             ? 'Ending the sessions…'
@@ -122,14 +137,14 @@ function Sessions({ of, sessions }: { of: string; sessions: readonly SessionInfo
 function EndButton(props: {
   of: string
   session: SessionInfo
-  /** Called with null when the request is sent, and with the error if it fails. */
-  onResult: (error: Error | null) => void
+  onStart: () => void
+  onError: (error: Error) => void
 }) {
-  const { of, session, onResult } = props
+  const { of, session, onStart, onError } = props
   const end = useEndSessions(of)
   const run = () => {
-    onResult(null)
-    end.mutate([session], { onError: onResult })
+    onStart()
+    end.mutate([session], { onError })
   }
   const described = describeSession(session)
   return (
