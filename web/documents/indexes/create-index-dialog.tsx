@@ -52,6 +52,12 @@ function toErrors(error: Error) {
 
 const UNKNOWN = 'The index may or may not have been created. It is safe to try again.'
 
+/** Describes the result of saving. `same` is an index with the same definition. */
+const describeResult = (same: DocumentIndex | undefined) =>
+  same === undefined
+    ? 'It is built in the background. Queries use it once it is ready.'
+    : `The index ${same.name} already has this definition, so no other one is created.`
+
 /** Form that creates an index. */
 export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex[] }) {
   const { collectionRef, close } = useIndexesLocation()
@@ -71,9 +77,17 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   const automatic = nameIndex(definition, indexes)
   // After a success, the list contains the new index itself.
   const isUnsent = create.isIdle || create.isError
-  const same = isUnsent && form.values.name === '' ? findSameIndex(definition, indexes) : undefined
+  const { name } = form.values
+  const named = name === '' ? indexes : indexes.filter((index) => index.name === name)
+  const same = isUnsent ? findSameIndex(definition, named) : undefined
+  // The server would neither reject the request nor build the index again.
+  const failed =
+    same?.state === 'failed'
+      ? `The index ${same.name} has this definition and failed. Delete it first.`
+      : undefined
   const submit = () =>
-    form.submit((draft) =>
+    form.submit((draft) => {
+      if (failed !== undefined) return form.showErrors({ form: failed })
       create.mutate(
         {
           name: draft.name === '' ? automatic : draft.name,
@@ -84,8 +98,8 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
           onSuccess: close,
           onError: (error) => form.showErrors(toErrors(error)),
         },
-      ),
-    )
+      )
+    })
   return (
     <Dialog
       title={`Create index of ${collectionRef.collection}`}
@@ -97,10 +111,9 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         form={form}
         saveLabel="Create index"
         busy={create.isPending}
+        error={failed}
         sentences={[
-          same === undefined
-            ? 'It is built in the background. Queries use it once it is ready.'
-            : `The index ${same.name} already has this definition, so no other one is created.`,
+          ...(failed === undefined ? [describeResult(same)] : []),
           ...(form.values.unique
             ? [
                 'Two documents cannot have the same values. Documents without the fields are exempt.',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toApiPath } from './api-url.ts'
 import { conditionsOf } from './conditions.ts'
-import { adviseFields, describePlan, nameIndex, parsePlan } from './query-plan.ts'
+import { adviseFields, describePlan, findSameIndex, nameIndex, parsePlan } from './query-plan.ts'
 import { parseSort } from './sort.ts'
 
 test.each([
@@ -42,15 +42,25 @@ test('An index is named after its fields, unless the name is taken', () => {
     name,
     fields: ['writer'],
     unique: false,
+    state: 'ready' as const,
   }))
   expect(nameIndex({ fields: ['author'], unique: false }, taken)).toBe('by-author-3')
 })
 
 test('An index with the same definition keeps its name, so that it is not created twice', () => {
-  const stored = [{ name: 'by-author', fields: ['author', '-year'], unique: false }]
+  const state = 'ready' as const
+  const stored = [{ name: 'by-author', fields: ['author', '-year'], unique: false, state }]
   expect(nameIndex({ fields: ['author', '-year'], unique: false }, stored)).toBe('by-author')
   expect(nameIndex({ fields: ['author'], unique: false }, stored)).toBe('by-author-2')
   expect(nameIndex({ fields: ['author', '-year'], unique: true }, stored)).toBe('by-author-year')
+})
+
+test('Of two indexes with the same definition, the one that has not failed is found', () => {
+  const definition = { fields: ['email'], unique: true }
+  const failed = { ...definition, name: 'by-email', state: 'failed' as const }
+  const building = { ...definition, name: 'emails', state: 'building' as const }
+  expect(findSameIndex(definition, [failed])).toBe(failed)
+  expect(findSameIndex(definition, [failed, building])).toBe(building)
 })
 
 test('The URL of the API is readable and unambiguous', () => {

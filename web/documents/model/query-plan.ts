@@ -53,7 +53,7 @@ type IndexDefinition = Pick<DocumentIndex, 'fields' | 'unique'>
  */
 export function nameIndex(
   definition: IndexDefinition,
-  indexes: readonly (IndexDefinition & Pick<DocumentIndex, 'name'>)[],
+  indexes: readonly (IndexDefinition & Pick<DocumentIndex, 'name' | 'state'>)[],
 ): string {
   const same = findSameIndex(definition, indexes)
   if (same !== undefined) return same.name
@@ -71,11 +71,14 @@ export function nameIndex(
   return candidate
 }
 
-/** Returns the index with the same definition. */
-export const findSameIndex = <Index extends IndexDefinition>(
+/** Returns the index with the same definition; a failed one only if there is no other. */
+export function findSameIndex<Index extends IndexDefinition & Pick<DocumentIndex, 'state'>>(
   { fields, unique }: IndexDefinition,
   indexes: readonly Index[],
-): Index | undefined => indexes.find((index) => index.unique === unique && hasFields(index, fields))
+): Index | undefined {
+  const same = indexes.filter((index) => index.unique === unique && hasFields(index, fields))
+  return same.find(({ state }) => state !== 'failed') ?? same[0]
+}
 
 /** Returns the index with these fields. */
 export const findIndex = (

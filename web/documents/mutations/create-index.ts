@@ -13,6 +13,9 @@ interface NewIndex {
   readonly unique: boolean
 }
 
+/** The outcome in words, by the state of the index in the response. */
+const OUTCOMES = { building: 'is being built', ready: 'already exists', failed: 'failed' } as const
+
 /** Creates an index, if there is none with this name and definition. */
 async function createIndex(collectionRef: CollectionRef, { name, fields, unique }: NewIndex) {
   const { param, indexes } = collectionClient(collectionRef)
@@ -40,7 +43,7 @@ export function useCreateIndex(
       done: 'created',
     }),
     onSuccess: ({ name, state }) => {
-      announce(`The index ${name} ${state === 'building' ? 'is being built' : 'already exists'}.`)
+      announce(`The index ${name} ${OUTCOMES[state]}.`)
       onCreated?.()
       return queryClient.invalidateQueries(indexesQuery(collectionRef))
     },
