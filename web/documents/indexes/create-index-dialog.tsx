@@ -44,7 +44,6 @@ const fieldsOf = ({ fields }: IndexDraft, known: readonly string[]) =>
 
 /** Assigns an error of the server to a field. It names a member of the body, or a path parameter. */
 function toErrors(error: Error) {
-  if (error instanceof NoResponse) return { form: `${error.message} ${UNKNOWN}` }
   const field = error instanceof ApiFailure ? (error.field ?? '') : ''
   if (field === 'name') return { name: error.message }
   return { [/^\/?fields/.test(field) ? 'fields.0.field' : 'form']: error.message }
@@ -85,6 +84,8 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
     same?.state === 'failed'
       ? `The index ${same.name} has this definition and failed. Delete it first.`
       : undefined
+  const isUnknown = create.error instanceof NoResponse && same === undefined
+  const formError = form.errors.form && `${form.errors.form}${isUnknown ? ` ${UNKNOWN}` : ''}`
   const submit = () =>
     form.submit((draft) => {
       if (failed !== undefined) return form.showErrors({ form: failed })
@@ -111,7 +112,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         form={form}
         saveLabel="Create index"
         busy={create.isPending}
-        error={failed}
+        error={failed ?? formError}
         sentences={[
           ...(failed === undefined ? [describeResult(same)] : []),
           ...(form.values.unique
