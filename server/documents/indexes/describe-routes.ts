@@ -30,7 +30,8 @@ export const documentIndexOperations = operations(
   {
     put: {
       summary: 'Create an index of a collection',
-      description: 'The index is built in the background, and serves queries once it is ready.',
+      description:
+        'The index is built in the background, and serves queries once it is ready. One with the same definition whose build has failed is built again.',
       parameters: [parameter('IfMatchAny')],
       requestBody: body(jsonOf(indexInput), 'The fields of the index.'),
       responses: {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { INDEXES } from '../../contract/document-index.ts'
 import { Failure } from '../../failure.ts'
@@ -8,7 +8,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import { limitRows } from '../../storage/sql/limit-rows.ts'
 import type { Store } from '../../storage/store.ts'
-import type { DocumentIndexesTable } from '../../storage/tables.ts'
+import type { DocumentIndexesTable, Tables } from '../../storage/tables.ts'
 
 /** A row of an index. */
 export type IndexRow = DocumentIndexesTable
@@ -35,7 +35,8 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
     list: (where: CollectionRef): Promise<IndexRow[]> => rowsOf(where, db).execute(),
 
     /**
-     * Creates an index and audits it; returns undefined if it exists with the same definition.
+     * Creates an index and audits it. A failed one with the same definition is replaced, which builds
+     * it again. Returns undefined if it exists with the same definition otherwise.
      *
      * @throws Failure `conflict` if another index has the name, or the collection has too many;
      * `database-not-found`
@@ -45,7 +46,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
       name: string,
       { fields, unique }: IndexInput,
       { record, actor, target }: OnTargetRecord,
-    ): Promise<IndexRow | undefined> {
+    ): Promise<{ readonly row: IndexRow; readonly isReplaced: boolean } | undefined> {
       const row: IndexRow = {
         ...where,
         id: 0,
@@ -65,19 +66,21 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
         await requireDatabase(trx, where.database)
         const others = await rowsOf(where, trx).execute()
         const same = others.find((each) => each.name === name)
-        if (same?.fields === row.fields && same.is_unique === row.is_unique) return undefined
-        if (same !== undefined) throw taken(name)
-        if (others.length >= INDEXES) throw tooMany(where)
+        const definition = { fields, unique }
+        if (same !== undefined) {
+          if (same.fields !== row.fields || same.is_unique !== row.is_unique) throw taken(name)
+          if (same.state !== 'failed') return undefined
+          await setDropped(trx, same)
+        } else if (others.length >= INDEXES) throw tooMany(where)
         await trx
           .insertInto('document_indexes')
           .values({ ...row, id })
           .execute()
-        const after = { fields, unique }
         await record(trx, {
-          ...{ actor, target, after },
-          ...{ action: 'index.create', outcome: 'done', before: null },
+          ...{ actor, target, before: same === undefined ? null : definition, after: definition },
+          ...{ action: 'index.create', outcome: 'done' },
         })
-        return { ...row, id }
+        return { row: { ...row, id }, isReplaced: same !== undefined }
       })
     },
 
@@ -97,13 +100,7 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
           .where('state', '!=', 'dropped')
           .executeTakeFirst()
         if (row === undefined) return undefined
-        const { numUpdatedRows } = await trx
-          .updateTable('document_indexes')
-          .set({ state: 'dropped' })
-          .where('id', '=', row.id)
-          .where('state', '!=', 'dropped')
-          .executeTakeFirst()
-        if (numUpdatedRows === 0n) return undefined
+        if (!(await setDropped(trx, row))) return undefined
         await beginChange(trx, actor)
         const before = { fields: JSON.parse(row.fields) as string[], unique: row.is_unique === 1 }
         await record(trx, {
@@ -189,6 +186,17 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
         .execute()
     },
   }
+}
+
+/** Drops an index, whose entries the builder deletes. Returns false if it was dropped already. */
+async function setDropped(trx: Transaction<Tables>, { id }: Pick<IndexRow, 'id'>) {
+  const { numUpdatedRows } = await trx
+    .updateTable('document_indexes')
+    .set({ state: 'dropped' })
+    .where('id', '=', id)
+    .where('state', '!=', 'dropped')
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 export type IndexRepository = ReturnType<typeof createIndexRepository>

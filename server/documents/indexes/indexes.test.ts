@@ -406,6 +406,28 @@ forEachEngine((engine) => {
       expect(await store.db.selectFrom('index_entries').select('id').execute()).toEqual([])
       expect((await idsOf('v=1')).index).toBeUndefined()
     })
+
+    it('is built again after it has failed, if it is created with the same definition', async () => {
+      await createArray([
+        { id: 'a', v: 1 },
+        { id: 'b', v: 1 },
+      ])
+      for (let at = 0; at < 15; at++) await indexes.put(where, `i${at}`, ['a'])
+      await indexes.put(where, 'by-v', ['v'], true)
+      await indexes.build()
+      await expect(indexes.put(where, 'by-v', ['v'])).rejects.toMatchObject({ code: 'conflict' })
+      await documents.delete(ref('b'), ANY)
+      expect(await indexes.put(where, 'by-v', ['v'], true)).toMatchObject({
+        created: false,
+        index: { state: 'building', duplicates: [], excluded: 0 },
+      })
+      await indexes.build()
+      expect(await indexes.list(where)).toContainEqual(
+        expect.objectContaining({ name: 'by-v', state: 'ready' }),
+      )
+      expect((await idsOf('v=1')).index).toBe('by-v')
+      await expect(create({ v: 1 })).rejects.toMatchObject(conflict('by-v', 'a'))
+    })
   })
 
   it('lists duplicates of the whole collection, and counts them', async () => {

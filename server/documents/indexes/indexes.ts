@@ -14,7 +14,8 @@ import type { IndexInput, IndexRepository, IndexRow } from './index-repository.t
 export interface Indexes {
   list(where: CollectionRef): Promise<DocumentIndex[]>
   /**
-   * Creates an index, which is then built in the background. `created` is false if it exists.
+   * Creates an index, which is then built in the background. `created` is false if it exists. If it
+   * exists and its build has failed, it is built again.
    *
    * @throws Failure `bad-parameter`, `conflict`
    */
@@ -40,10 +41,10 @@ export function createIndexes(repository: IndexRepository, wake: () => void): In
       requireDistinct(canonical)
       if (unique) requireSeparate(canonical)
       const input = { fields: canonical, unique }
-      const row = await repository.create(where, name, input, on)
-      if (row !== undefined) {
+      const begun = await repository.create(where, name, input, on)
+      if (begun !== undefined) {
         wake()
-        return { created: true, index: toDocumentIndex(row) }
+        return { created: !begun.isReplaced, index: toDocumentIndex(begun.row) }
       }
       const found = (await repository.list(where)).find((each) => each.name === name)
       if (found === undefined) throw notFound(name)
