@@ -52,10 +52,12 @@ function toErrors(error: Error) {
 const UNKNOWN = 'The index may or may not have been created. It is safe to try again.'
 
 /** Describes the result of saving. `same` is an index with the same definition. */
-const describeResult = (same: DocumentIndex | undefined) =>
-  same === undefined
-    ? 'It is built in the background. Queries use it once it is ready.'
+function describeResult(same: DocumentIndex | undefined): string {
+  if (same === undefined) return 'It is built in the background. Queries use it once it is ready.'
+  return same.state === 'failed'
+    ? `The index ${same.name} has this definition and failed. It is built again.`
     : `The index ${same.name} already has this definition, so no other one is created.`
+}
 
 /** Form that creates an index. */
 export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex[] }) {
@@ -79,16 +81,10 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
   const { name } = form.values
   const named = name === '' ? indexes : indexes.filter((index) => index.name === name)
   const same = isUnsent ? findSameIndex(definition, named) : undefined
-  // The server would neither reject the request nor build the index again.
-  const failed =
-    same?.state === 'failed'
-      ? `The index ${same.name} has this definition and failed. Delete it first.`
-      : undefined
   const isUnknown = create.error instanceof NoResponse && same === undefined
   const formError = form.errors.form && `${form.errors.form}${isUnknown ? ` ${UNKNOWN}` : ''}`
   const submit = () =>
-    form.submit((draft) => {
-      if (failed !== undefined) return form.showErrors({ form: failed })
+    form.submit((draft) =>
       create.mutate(
         {
           name: draft.name === '' ? automatic : draft.name,
@@ -99,8 +95,8 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
           onSuccess: close,
           onError: (error) => form.showErrors(toErrors(error)),
         },
-      )
-    })
+      ),
+    )
   return (
     <Dialog
       title={`Create index of ${collectionRef.collection}`}
@@ -112,9 +108,9 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
         form={form}
         saveLabel="Create index"
         busy={create.isPending}
-        error={failed ?? formError}
+        error={formError}
         sentences={[
-          ...(failed === undefined ? [describeResult(same)] : []),
+          describeResult(same),
           ...(form.values.unique
             ? [
                 'Two documents cannot have the same values. Documents without the fields are exempt.',

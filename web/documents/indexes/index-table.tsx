@@ -1,10 +1,13 @@
+import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type DocumentIndex, INDEX_DUPLICATES } from '../../../server/contract/document-index.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
+import { useCreateIndex } from '../mutations/create-index.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './index-table.module.css'
 
@@ -14,7 +17,7 @@ export interface IndexTableProps {
   readonly onDelete: (name: string) => void
 }
 
-/** The indexes of a collection with their states. A failed one lists the duplicates. */
+/** The indexes of a collection with their states. A failed one lists the duplicates, and can be built again. */
 export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps) {
   const mayChange = useHasRole('operator')
   return (
@@ -49,9 +52,9 @@ export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps
             ]
           : []),
       ]}
-      detailOf={({ state, duplicates }) =>
-        state === 'failed' ? (
-          <Duplicates collectionRef={collectionRef} ids={duplicates} />
+      detailOf={(index) =>
+        index.state === 'failed' ? (
+          <FailedBuild index={index} collectionRef={collectionRef} />
         ) : undefined
       }
     />
@@ -72,18 +75,29 @@ function State({ index: { state, progress, name } }: { index: DocumentIndex }) {
   )
 }
 
-function Duplicates(props: { collectionRef: CollectionRef; ids: readonly string[] }) {
-  const { collectionRef, ids } = props
+interface FailedBuildProps {
+  readonly index: DocumentIndex
+  readonly collectionRef: CollectionRef
+}
+
+/** Lists the documents that prevent an index, with a button to build it again. */
+function FailedBuild({
+  index: { name, fields, unique, duplicates },
+  collectionRef,
+}: FailedBuildProps) {
+  const mayChange = useHasRole('operator')
+  const create = useCreateIndex(collectionRef)
   const params = { database: collectionRef.database, collection: collectionRef.collection }
   return (
-    <div className={classes.duplicates}>
+    <div className={classes.failed}>
       <p>
-        The index cannot be unique, because these documents have the same values. Delete the index,
-        change the documents, and create it again.
-        {ids.length === INDEX_DUPLICATES && ` Only the first ${INDEX_DUPLICATES} are listed.`}
+        The index cannot be unique, because these documents have the same values. Change the
+        documents, and build the index again.
+        {duplicates.length === INDEX_DUPLICATES &&
+          ` Only the first ${INDEX_DUPLICATES} are listed.`}
       </p>
       <ul aria-label="Documents with the same values">
-        {ids.map((id) => (
+        {duplicates.map((id) => (
           <li key={id}>
             <Link
               to="/documents/$database/$collection"
@@ -96,6 +110,21 @@ function Duplicates(props: { collectionRef: CollectionRef; ids: readonly string[
           </li>
         ))}
       </ul>
+      {mayChange && (
+        <Button
+          ref={keepFocus}
+          variant="default"
+          aria-disabled={create.isPending || undefined}
+          onClick={() => create.isPending || create.mutate({ name, fields, unique })}
+        >
+          {create.isPending ? 'Building…' : `Build ${name} again`}
+        </Button>
+      )}
+      {create.error !== null && (
+        <p role="alert" className={classes.error}>
+          {create.error.message}
+        </p>
+      )}
     </div>
   )
 }

@@ -16,7 +16,7 @@ interface NewIndex {
 /** The outcome in words, by the state of the index in the response. */
 const OUTCOMES = { building: 'is being built', ready: 'already exists', failed: 'failed' } as const
 
-/** Creates an index, if there is none with this name and definition. */
+/** Creates an index, or builds it again if its build has failed. */
 async function createIndex(collectionRef: CollectionRef, { name, fields, unique }: NewIndex) {
   const { param, indexes } = collectionClient(collectionRef)
   return readJson(
