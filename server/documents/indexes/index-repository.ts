@@ -91,17 +91,22 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
       { record, actor, target }: OnTargetRecord,
     ): Promise<IndexRow | undefined> {
       return change(async (trx) => {
-        const row = await trx
-          .selectFrom('document_indexes')
-          .selectAll()
-          .where('database', '=', database)
-          .where('collection', '=', collection)
-          .where('name', '=', name)
-          .where('state', '!=', 'dropped')
-          .executeTakeFirst()
-        if (row === undefined) return undefined
-        if (!(await setDropped(trx, row))) return undefined
+        const find = () =>
+          trx
+            .selectFrom('document_indexes')
+            .selectAll()
+            .where('database', '=', database)
+            .where('collection', '=', collection)
+            .where('name', '=', name)
+            .where('state', '!=', 'dropped')
+            .executeTakeFirst()
+        // Without an index, the revision stays the same.
+        if ((await find()) === undefined) return undefined
+        // Locks the revision, so that changes of indexes follow each other. Another one may have
+        // replaced the index before.
         await beginChange(trx, actor)
+        const row = await find()
+        if (row === undefined || !(await setDropped(trx, row))) return undefined
         const before = { fields: JSON.parse(row.fields) as string[], unique: row.is_unique === 1 }
         await record(trx, {
           ...{ actor, target, before },

@@ -286,6 +286,20 @@ forEachEngine((engine) => {
       await indexes.build()
       await expectConsistent()
     })
+
+    it('deletes a unique index while another node builds it again', async () => {
+      await createArray([
+        { id: 'a', v: 1 },
+        { id: 'b', v: 1 },
+      ])
+      const other = openIndexesOf(await engine.open())
+      for (let round = 0; round < 20; round++) {
+        await indexes.put(where, 'by-v', ['v'], true)
+        await indexes.build()
+        const again = indexes.put(where, 'by-v', ['v'], true)
+        await Promise.all([again, other.delete(where, 'by-v')])
+      }
+    })
   }
 
   it('indexes few documents in a step, and fewer if they are large', async () => {
