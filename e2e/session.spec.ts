@@ -293,6 +293,32 @@ test('Open sessions are listed, and the others can be ended', async ({
   await elsewhere.close()
 })
 
+test('The second click of a double-click does not end the next session', async ({
+  page,
+  gatehouse,
+  browser,
+}) => {
+  const others = await Promise.all([browser.newContext(), browser.newContext()])
+  for (const other of others) await gatehouse.signIn(await other.newPage())
+  await gatehouse.signIn(page, '/_console/me')
+  const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
+  const end = page.getByRole('button', { name: /^End the session of/ })
+  await expect(sessions).toHaveCount(4)
+  const clickFirst = async (clickCount: number) => {
+    await end.first().hover()
+    await page.mouse.down({ clickCount })
+    await page.mouse.up({ clickCount })
+  }
+  await clickFirst(1)
+  await expect(sessions).toHaveCount(3)
+  await clickFirst(2)
+  await page.reload()
+  await expect(sessions).toHaveCount(3)
+  await clickFirst(1)
+  await expect(sessions).toHaveCount(2)
+  for (const other of others) await other.close()
+})
+
 test('The report of a session that was not ended names its browser, address and start', async ({
   page,
   gatehouse,

@@ -55,6 +55,20 @@ test('The first document of a database is created and can be read through its en
   })
 })
 
+test('A form that is submitted twice at once creates one document', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse)
+  await gatehouse.signIn(page, `${ARTICLES}`)
+  await page.getByRole('button', { name: 'Create document' }).click()
+  const form = dialogOf(page, 'Create document in articles')
+  await editorOf(page).fill('{ "title": "One" }')
+  await form.locator('form').evaluate((element: HTMLFormElement) => {
+    element.requestSubmit()
+    element.requestSubmit()
+  })
+  await expect(form).toBeHidden()
+  expect((await gatehouse.get('/_db/blog/articles')).body).toHaveLength(1)
+})
+
 test('Each schema violation is shown with its position in the document', async ({
   page,
   gatehouse,

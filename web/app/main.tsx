@@ -15,6 +15,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { LiveProvider } from '../shared/live/live-provider.tsx'
 import { SessionGate } from '../shared/session/session-gate.tsx'
+import { ignoreStrayClicks } from '../shared/ui/layout/ignore-stray-clicks.ts'
 import { resolveVariables, theme, themeStorage } from '../shared/ui/theme/theme.ts'
 import { queryClient } from './query-client.ts'
 import { router } from './router.tsx'
@@ -35,6 +36,7 @@ new MutationObserver((_, observer) => {
   observer.disconnect()
 }).observe(root, { childList: true })
 
+ignoreStrayClicks()
 createRoot(root).render(
   <StrictMode>
     <MantineProvider

@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
 import { api, readJson } from '../../app/api.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 
 const createToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
@@ -8,7 +9,7 @@ const createToken = (input: TokenInput) => readJson(api._api.token.$post({ json:
 /** Creates a token. Its response is the only one with the secret. */
 export function useCreateToken({ onCreated }: { onCreated: () => void }) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useSingleMutation({
     mutationFn: createToken,
     // The mutation cache would otherwise keep the secret for minutes.
     gcTime: 0,

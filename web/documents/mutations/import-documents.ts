@@ -1,9 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { COLLECTION_PARAMETER } from '../../../server/contract/document.ts'
 import type { ImportResult, OnConflict } from '../../../server/contract/import.ts'
 import { databaseApi, readJson } from '../../app/api.ts'
 import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { SourceError, toLines } from '../import/array-splitter.ts'
 import { describeImport } from '../import/describe-import.ts'
@@ -59,7 +60,7 @@ async function importDocuments(
 /** Imports documents one by one. Those that were stored before a failure stay. */
 export function useImportDocuments(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
-  return useMutation({
+  return useSingleMutation({
     mutationFn: (source: DocumentImport) => importDocuments(collectionRef, source),
     onSuccess: (result) => announce(describeImport(result)),
     onSettled: () => {

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { collectionsQuery } from '../../app/queries.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { documentsKey, listKey } from '../queries.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
@@ -21,7 +22,7 @@ export function useChangeSelected(collectionRef: CollectionRef) {
     shouldBlockFn: () => isRunning.current && (search.bulk ?? search.remove) !== undefined,
     enableBeforeUnload: () => isRunning.current,
   })
-  return useMutation({
+  return useSingleMutation({
     mutationFn: async (change: () => Promise<SelectionOutcome>) => {
       isRunning.current = true
       try {

@@ -1,8 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { cancelBulk } from './bulk-requests.ts'
 
 /** Cancels a bulk change. Changes already applied stay. */
 export function useCancelBulk() {
   const queryClient = useQueryClient()
-  return useMutation({ mutationFn: (id: string) => cancelBulk(queryClient, id) })
+  return useSingleMutation({ mutationFn: (id: string) => cancelBulk(queryClient, id) })
 }

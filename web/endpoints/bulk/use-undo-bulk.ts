@@ -1,8 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { undoBulk } from './bulk-requests.ts'
 
 /** Starts the undo of a bulk change. */
 export function useUndoBulk() {
   const queryClient = useQueryClient()
-  return useMutation({ mutationFn: (id: string) => undoBulk(queryClient, id) })
+  return useSingleMutation({ mutationFn: (id: string) => undoBulk(queryClient, id) })
 }

@@ -101,8 +101,7 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     onClick: (event: MouseEvent<HTMLAnchorElement>) => {
       const opensTab = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
       const isOpen = toKey(event.currentTarget.href) === here()
-      // The first click of a double-click may have been on another element that the link replaced.
-      if (!opensTab && (isOpen || event.detail > 1)) event.preventDefault()
+      if (!opensTab && isOpen) event.preventDefault()
     },
   } as const
   return { open, link, close, leave, replace }

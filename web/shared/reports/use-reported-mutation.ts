@@ -1,4 +1,5 @@
-import { type UseMutationOptions, useMutation } from '@tanstack/react-query'
+import type { UseMutationOptions } from '@tanstack/react-query'
+import { useSingleMutation } from '../forms/use-single-mutation.ts'
 import type { RequestedChange } from './failure-store.ts'
 import { useFailureReporter } from './use-failure-reporter.ts'
 
@@ -12,7 +13,7 @@ interface ReportedMutationOptions<T, V> extends UseMutationOptions<T, Error, V> 
 export function useReportedMutation<T, V = void>(options: ReportedMutationOptions<T, V>) {
   const { mutationFn, change, ...others } = options
   const report = useFailureReporter()
-  return useMutation({
+  return useSingleMutation({
     ...others,
     mutationFn: async (variables: V) => {
       const onFailure = report(change(variables))

@@ -1,14 +1,12 @@
 import type { MouseEvent } from 'react'
 
 /**
- * Returns a click handler that opens a row. It ignores clicks on controls in the row, clicks that
- * end a text selection, and the second click of a double-click.
+ * Returns a click handler that opens a row. It ignores clicks on controls in the row, and clicks
+ * that end a text selection.
  */
 export const onRowClick =
   <Row extends { readonly id: string }>(rows: readonly Row[], open: (row: Row) => void) =>
-  ({ target, detail }: MouseEvent): void => {
-    // The first click may have been on another element, such as the button for the next page.
-    if (detail > 1) return
+  ({ target }: MouseEvent): void => {
     if (!(target instanceof Element) || target.closest('button, a, input, label') !== null) return
     if (getSelection()?.isCollapsed === false) return
     const id = target.closest<HTMLElement>('[data-row]')?.dataset.row
