@@ -11,6 +11,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
 }) => {
   browserErrors.allow(/^http 412 (?:PATCH|DELETE) .*\/_db\/blog\/articles\/d[24]$/)
   browserErrors.allow(/^http 404 .*\/_db\/blog\/articles\/d4$/)
+  browserErrors.allow(/^request failed PUT .*\/_db\/blog\/articles\/d[13]:/)
   await makeBlog(
     gatehouse,
     Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, author: { name: 'ada' }, n: at })),
@@ -52,7 +53,11 @@ test('Selected documents are changed with a preview and deleted, and both can be
   const read = async (id: string) => (await gatehouse.get(`/_db/blog/articles/${id}`)).body
   expect(await read('d1')).toEqual({ id: 'd1', author: { name: 'ada', born: 1815 } })
   expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
+  // An undo that fails can be repeated.
+  await page.route(/\/articles\/d[13]$/, (route) => route.abort(), { times: 2 })
   await last.getByRole('button', { name: 'Undo' }).click()
+  await expect(last).toContainText('2 documents may or may not have been restored.')
+  await last.getByRole('button', { name: 'Undo again' }).click()
   await expect(last).toHaveText('2 documents were restored.')
   await expect(last).toBeHidden()
   expect(await read('d3')).toEqual({ id: 'd3', author: { name: 'ada' }, n: 3 })

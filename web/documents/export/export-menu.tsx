@@ -22,13 +22,15 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
       {formats.map(([format, label]) => (
         <Menu.Item
           key={format}
-          onClick={() =>
+          onClick={({ detail }) => {
+            // The item can be clicked again while the menu fades.
+            if (detail > 1) return
             start({
               collectionRef,
               run: (control) =>
                 exportDocuments({ collectionRef, filter, sort, format, ...control }),
             })
-          }
+          }}
         >
           {label}
         </Menu.Item>

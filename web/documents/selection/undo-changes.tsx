@@ -21,7 +21,8 @@ export interface UndoChangesProps {
 
 /**
  * Shows the outcome of a change of documents, and offers for ten seconds to undo it, by button or
- * with Ctrl+Z or ⌘Z. Hover and focus pause the countdown. Failures stay until they are dismissed.
+ * with Ctrl+Z or ⌘Z. Hover and focus pause the countdown. Failures stay until they are dismissed,
+ * and an undo that failed for some documents is offered again for them.
  */
 export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProps) {
   const undo = useChangeSelected(collectionRef)
@@ -38,8 +39,9 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
   }, [deadline, stays])
   const pause = () => setDeadline(undefined)
   const resume = useCallback(() => setDeadline(Date.now() + MIN_AFTER_PAUSE_MS), [])
-  const { changes } = outcome
-  const isOffered = changes.length > 0 && undo.data === undefined
+  const failed = undo.data?.failures.map(({ id }) => id)
+  const changes = outcome.changes.filter(({ before }) => failed?.includes(before.id) ?? true)
+  const isOffered = changes.length > 0
   const run = () => undo.mutate(() => undoChanges(collectionRef, changes), { onSuccess: resume })
   useUndoKey(isOffered && !undo.isPending ? run : undefined)
   return (
@@ -60,7 +62,7 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
               data-tip={UNDO_TIP}
               onClick={() => undo.isPending || run()}
             >
-              {undo.isPending ? 'Undoing…' : 'Undo'}
+              {undo.isPending ? 'Undoing…' : failed === undefined ? 'Undo' : 'Undo again'}
             </Button>
           )
         }
