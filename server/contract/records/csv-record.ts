@@ -136,10 +136,8 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
 export function parseRecord(header: CsvHeader, record: string, separator: string): string {
   const cells = parseCells(record, separator)
   if (cells.length !== header.length) {
-    throw new Failure(
-      'invalid',
-      `The line has ${cells.length} cells, but the header has ${header.length}.`,
-    )
+    const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
+    throw new Failure('invalid', `The line has ${count}, but the header has ${header.length}.`)
   }
   const document = emptyObject()
   let structures = 1

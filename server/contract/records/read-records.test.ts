@@ -151,7 +151,7 @@ describe('CSV', () => {
       'another number of cells',
       'a,b\n1\n1,2,3\n1,2',
       [
-        [2, '! The line has 1 cells, but the header has 2.'],
+        [2, '! The line has 1 cell, but the header has 2.'],
         [3, '! The line has 3 cells, but the header has 2.'],
         [4, '{"a":1,"b":2}'],
       ],

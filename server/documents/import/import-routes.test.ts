@@ -23,7 +23,7 @@ forEachEngineNode((start) => {
     expect(response).toMatchObject({ status: 200, json: { created: 2, failed: 1 } })
     expect(response.headers['content-type']).toBe('application/json; version=1')
     expect(response.json.errors).toEqual([
-      { line: 4, pointer: '', message: 'The line has 1 cells, but the header has 4.' },
+      { line: 4, pointer: '', message: 'The line has 1 cell, but the header has 4.' },
     ])
     expect(await all('/csv')).toEqual([
       { id: '1', title: 'One', author: { name: 'Ada' }, year: 1843 },
