@@ -571,6 +571,12 @@ test('A slow query shows what it read, and uses the suggested index once it exis
     author: at % 400 === 0 ? 'ada' : 'grace',
   }))
   await makeBlog(gatehouse, many)
+  // The authors are not unique, so this index fails and serves no query.
+  const indexes = '/_db/blog/_index/articles'
+  await gatehouse.put(`${indexes}/by-author`, { fields: ['author'], unique: true })
+  await expect
+    .poll(async () => (await gatehouse.get(indexes)).body)
+    .toMatchObject([{ state: 'failed' }])
   const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields: ['author'] }
   await page.route(/\/_db\/blog\/articles\?/, (route) =>
     route.fulfill({ status: 422, json: tooExpensive }),
@@ -587,7 +593,7 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   await expect(page.locator(':focus')).toContainText('3 documents match.')
   await expect(page).toHaveURL(/count=1/)
   await page.getByRole('button', { name: 'Create index' }).click()
-  await expect(page.getByText('Read 3 documents using the index by-author.')).toBeVisible()
+  await expect(page.getByText('Read 3 documents using the index by-author-2.')).toBeVisible()
   await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
 })
 

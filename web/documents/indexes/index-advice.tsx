@@ -41,7 +41,6 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
     )
   }
   if (index?.state === 'ready') return <span>The index {index.name} is ready.</span>
-  if (index?.state === 'failed') return <span>The index {index.name} failed.</span>
   if (!mayChange) return <span>An operator can create an index on {names}.</span>
   const run = () =>
     create.mutate({

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { toApiPath } from './api-url.ts'
 import { conditionsOf } from './conditions.ts'
-import { adviseFields, describePlan, findSameIndex, nameIndex, parsePlan } from './query-plan.ts'
+import {
+  adviseFields,
+  describePlan,
+  findIndex,
+  findSameIndex,
+  nameIndex,
+  parsePlan,
+} from './query-plan.ts'
 import { parseSort } from './sort.ts'
 
 test.each([
@@ -61,6 +68,15 @@ test('Of two indexes with the same definition, the one that has not failed is fo
   const building = { ...definition, name: 'emails', state: 'building' as const }
   expect(findSameIndex(definition, [failed])).toBe(failed)
   expect(findSameIndex(definition, [failed, building])).toBe(building)
+})
+
+test('A failed index neither serves a query nor hides another one with the same fields', () => {
+  const rest = { fields: ['author'], progress: null, duplicates: [], excluded: 0 }
+  const failed = { ...rest, name: 'by-author', unique: true, state: 'failed' as const }
+  const building = { ...rest, name: 'by-author-2', unique: false, state: 'building' as const }
+  expect(findIndex([failed], ['author'])).toBeUndefined()
+  expect(findIndex([failed, building], ['author'])).toBe(building)
+  expect(nameIndex({ fields: ['author'], unique: false }, [failed])).toBe('by-author-2')
 })
 
 test('The URL of the API is readable and unambiguous', () => {

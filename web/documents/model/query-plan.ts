@@ -80,11 +80,12 @@ export function findSameIndex<Index extends IndexDefinition & Pick<DocumentIndex
   return same.find(({ state }) => state !== 'failed') ?? same[0]
 }
 
-/** Returns the index with these fields. */
+/** Returns the index with these fields that is ready or being built. A failed one serves no query. */
 export const findIndex = (
   indexes: readonly DocumentIndex[],
   fields: readonly string[],
-): DocumentIndex | undefined => indexes.find((index) => hasFields(index, fields))
+): DocumentIndex | undefined =>
+  indexes.find((index) => index.state !== 'failed' && hasFields(index, fields))
 
 const hasFields = (index: Pick<DocumentIndex, 'fields'>, fields: readonly string[]) =>
   index.fields.join() === fields.join()
