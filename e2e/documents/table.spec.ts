@@ -577,13 +577,14 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   await expect
     .poll(async () => (await gatehouse.get(indexes)).body)
     .toMatchObject([{ state: 'failed' }])
-  const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields: ['author'] }
+  const fields = ['author', '-year']
+  const tooExpensive = { id: 'query_too_expensive', message: 'Too slow.', fields }
   await page.route(/\/_db\/blog\/articles\?/, (route) =>
     route.fulfill({ status: 422, json: tooExpensive }),
   )
   await gatehouse.signIn(page, `${ARTICLES}?filter=author%3Dada`)
   await expect(page.getByRole('alert').filter({ hasText: 'Too slow.' })).toContainText(
-    'Create an index on author.',
+    'Create an index on author, year (descending).',
   )
   await page.unroute(/\/_db\/blog\/articles\?/)
   await page.reload()
