@@ -102,6 +102,29 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d59')).toMatchObject({ seen: true })
 })
 
+test('The form that changes selected documents says which of them no longer exist', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 GET .*\/_db\/blog\/articles\/(?:nope|nix)$/)
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  await gatehouse.signIn(page, `${ARTICLES}?selected=one%2Cnope&bulk=edit`)
+  const some = dialogOf(page, 'Edit 2 documents')
+  await expect(some.getByText('1 document no longer exists.')).toBeVisible()
+  await some.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
+  await expect(some.getByText('1 of 2 documents will change.')).toBeVisible()
+
+  await page.goto(`${ARTICLES}?selected=nope%2Cnix&bulk=edit`)
+  const none = dialogOf(page, 'Edit 2 documents')
+  await expect(none.getByText('2 documents no longer exist.')).toBeVisible()
+  await expect(none.getByText('will change.')).toBeHidden()
+  await none.getByRole('button', { name: 'Clear selection' }).click()
+  await expect(none).toBeHidden()
+  await expect(page).toHaveURL(/\/articles$/)
+  await expect(page.getByRole('region', { name: 'Selected documents' })).toBeHidden()
+})
+
 test('The preview of a change scrolls to the first line that changes', async ({
   page,
   gatehouse,

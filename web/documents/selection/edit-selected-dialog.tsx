@@ -14,7 +14,7 @@ import { formatCollection, useDocumentsLocation } from '../use-documents-locatio
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { patchEach, patchMatching } from './change-selected.ts'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
-import { formatDocuments } from './describe-outcome.ts'
+import { describeGone, formatDocuments } from './describe-outcome.ts'
 import classes from './edit-selected-dialog.module.css'
 import { type PreviewedChange, previewChanges } from './preview-changes.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
@@ -45,6 +45,8 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     onStarted: form.deleteDraft,
   })
   const { text } = form.values
+  const gone = isAll || query.data === undefined ? 0 : ids.size - query.data.length
+  const isGone = gone > 0 && gone === ids.size
   const changesOf = useMemo(() => previewChanges(query.data ?? []), [query.data])
   // Up to 500 documents are compared, which must not delay typing.
   const previewed = useDeferredValue(text)
@@ -83,14 +85,19 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     >
       <FormFrame
         form={form}
-        saveLabel="Change documents"
+        saveLabel={isGone ? 'Clear selection' : 'Change documents'}
         busy={change.isPending || start.isPending}
         sentences={
           isAll
             ? [`${describeMatching(conditions, count)} are changed, or none.`]
-            : [`${changed.length} of ${formatDocuments(ids.size)} will change.`]
+            : [
+                ...(gone > 0 ? [describeGone(gone)] : []),
+                ...(isGone
+                  ? []
+                  : [`${changed.length} of ${formatDocuments(ids.size)} will change.`]),
+              ]
         }
-        onSave={submit}
+        onSave={isGone ? () => onDone(undefined) : submit}
         onCancel={onClose}
       >
         <JsonField
