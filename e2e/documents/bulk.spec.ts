@@ -34,6 +34,13 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(form).toBeHidden()
   await page.goForward()
   const patch = form.getByRole('textbox', { name: 'Changes as JSON' })
+  await patch.fill('{ "id": "d9" }')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('The id cannot be changed.')).toBeVisible()
+  await patch.fill('{ "author": { "id": 9 } ')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('Invalid JSON')).toBeVisible()
+  await expect(form.getByText('The id cannot be changed.')).toBeHidden()
   await patch.fill('{ "author": { "born": 1815 }, "n": null }')
   await expect(form.getByText('3 of 3 documents will change.')).toBeVisible()
   const [now, after] = [

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { memo, useDeferredValue, useMemo } from 'react'
 import * as z from 'zod/mini'
+import { parseJson } from '../../../server/contract/json/parse-json.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
-import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
+import { documentError, minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
 import { compareDocuments } from '../model/compare-documents.ts'
@@ -23,6 +24,13 @@ import { useChangeSelected } from './use-change-selected.ts'
 /** Maximum number of documents to read for an example of a change of all that match. */
 const EXAMPLES = 6
 
+const patchText = documentText.check(
+  z.refine(
+    (text) => documentError(text) !== undefined || !Object.hasOwn(Object(parseJson(text)), 'id'),
+    'The id cannot be changed.',
+  ),
+)
+
 /** Form that merges a patch into the selected documents, with a preview. */
 export function EditSelectedDialog(props: SelectionDialogProps) {
   const { collectionRef, selection, onClose, onDone } = props
@@ -36,7 +44,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const form = useJsonForm({
     draft: `changes of ${formatCollection(collectionRef)}`,
     initialValues: { text: NEW_DOCUMENT },
-    schema: z.object({ text: documentText }),
+    schema: z.object({ text: patchText }),
   })
   const change = useChangeSelected(collectionRef)
   const start = useStartJob(collectionRef, {
