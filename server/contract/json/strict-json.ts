@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.ts'
+import { runSteps } from '../run-steps.ts'
 import type { Json } from './json.ts'
 import {
   CLOSE_ARRAY,
@@ -32,13 +33,7 @@ export interface Parsed {
 }
 
 /** Like {@link parseStrictly}; also returns the printed value. */
-export function parseAndPrint(text: string): Parsed {
-  const steps = parseInSteps(text)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
+export const parseAndPrint = (text: string): Parsed => runSteps(parseInSteps(text))
 
 /** Number of characters that a step checks. */
 const CHECKED = 128 * 1024

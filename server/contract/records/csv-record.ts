@@ -3,7 +3,7 @@ import { DOCUMENT_BYTES } from '../document.ts'
 import type { Json } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
-import { parseStrictly, printJson } from '../json/strict-json.ts'
+import { parseInSteps, parseStrictly, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
 
 /**
@@ -126,14 +126,22 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
   return path
 }
 
+/** Number of characters of arrays and objects that are parsed in one step. */
+const STEP_LENGTH = 64 * 1024
+
 /**
  * Returns the document of a CSV record as JSON. Empty cells are omitted. A cell with the JSON text
  * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
+ * Yields between the steps of a large record, so that the caller can wait between them.
  *
  * @throws Failure `invalid` if the number of cells differs from the header, or the cells exceed
  * the limits of `contract/json/json-limits.ts`; `too-large`
  */
-export function parseRecord(header: CsvHeader, record: string, separator: string): string {
+export function* parseRecord(
+  header: CsvHeader,
+  record: string,
+  separator: string,
+): Generator<undefined, string, void> {
   const cells = parseCells(record, separator)
   if (cells.length !== header.length) {
     const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
@@ -141,6 +149,7 @@ export function parseRecord(header: CsvHeader, record: string, separator: string
   }
   const document = emptyObject()
   let structures = 1
+  let length = 0
   for (const [at, path] of header.entries()) {
     const cell = cells[at] as string
     if (cell === '') continue
@@ -148,10 +157,20 @@ export function parseRecord(header: CsvHeader, record: string, separator: string
       setAt(document, path, withoutGuard(cell))
       continue
     }
+    if (!isStructure(cell)) {
+      setAt(document, path, SCALAR.test(cell) ? toValue(cell) : withoutGuard(cell))
+      continue
+    }
     // Even if it is not JSON after all, parsing it takes as long.
-    if (isStructure(cell)) structures = requireJsonLimits(cell, 0, structures)
-    setAt(document, path, toValue(cell))
+    structures = requireJsonLimits(cell, 0, structures)
+    length += cell.length
+    if (length > STEP_LENGTH) {
+      yield
+      length = cell.length
+    }
+    setAt(document, path, cell.length > STEP_LENGTH ? yield* toLargeValue(cell) : toValue(cell))
   }
+  if (record.length > STEP_LENGTH) yield
   const text = printJson(document)
   if (text.length > DOCUMENT_BYTES) throw documentTooLarge()
   return text
@@ -182,10 +201,19 @@ const SCALAR = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 const isStructure = (cell: string) =>
   (cell.startsWith('[') && cell.endsWith(']')) || (cell.startsWith('{') && cell.endsWith('}'))
 
+/** Returns the value of a cell that may be JSON text. */
 function toValue(cell: string): Json {
-  if (!SCALAR.test(cell) && !isStructure(cell)) return withoutGuard(cell)
   try {
     return parseStrictly(cell)
+  } catch {
+    return cell
+  }
+}
+
+/** Like {@link toValue}, in steps. */
+function* toLargeValue(cell: string): Generator<undefined, Json, void> {
+  try {
+    return (yield* parseInSteps(cell)).value
   } catch {
     return cell
   }

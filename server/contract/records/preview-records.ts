@@ -1,6 +1,7 @@
 import { Failure } from '../../failure.ts'
 import type { Json } from '../json/json.ts'
 import { parseStrictly } from '../json/strict-json.ts'
+import { runSteps } from '../run-steps.ts'
 import {
   createRecordReader,
   type ImportFormat,
@@ -39,7 +40,7 @@ export function previewRecords(
   let count = 0
   try {
     for (const raw of [...splitter.push(begin), ...(isWhole ? splitter.end() : [])]) {
-      const record = read(raw)
+      const record = runSteps(read(raw))
       if (record === undefined) continue
       const document = documentOf(record)
       if (!(document instanceof Failure)) documents.push(document)

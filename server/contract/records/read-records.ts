@@ -20,14 +20,17 @@ interface Parser {
   readonly needsHeader: boolean
   /** Returns whether a record is a blank line. */
   isBlank(record: string): boolean
-  /** Returns the JSON text of a record; undefined for a header. */
-  parse(record: string): string | undefined
+  /** Returns the JSON text of a record, in steps; undefined for a header. */
+  parse(record: string): Generator<undefined, string | undefined, void>
 }
 
 const JSON_PARSER: Parser = {
   needsHeader: false,
   isBlank: (record) => record.trim() === '',
-  parse: (record) => record,
+  // biome-ignore lint/correctness/useYield: a line is parsed where it is validated
+  *parse(record) {
+    return record
+  },
 }
 
 /**
@@ -44,11 +47,12 @@ const CHUNK_BYTES = 16 * 1024
 export interface RecordReader {
   readonly splitter: RecordSplitter
   /**
-   * Returns a record in the order of the splitter; undefined for a header and for blank lines.
+   * Returns a record in the order of the splitter; undefined for a header and for blank lines. Yields
+   * between the steps of a large record.
    *
    * @throws Failure `invalid` if the header of a CSV file cannot be used.
    */
-  readonly read: (raw: RawRecord) => ImportRecord | undefined
+  readonly read: (raw: RawRecord) => Generator<undefined, ImportRecord | undefined, void>
 }
 
 export interface ReadOptions {
@@ -73,7 +77,8 @@ export function createRecordReader(
 
 /**
  * Reads the records of an import as its bytes arrive. An error in a record does not end the import. A
- * part is empty if its lines are blank, so that the caller can yield to other work.
+ * part is empty if its lines are blank, and between the steps of a large record, so that the caller
+ * can yield to other work.
  *
  * @param chunks closed if they are not read to their end.
  * @throws Failure `invalid` if the header of a CSV file cannot be used.
@@ -89,7 +94,10 @@ export async function* readRecords(
   let bytes = 0
   function* add(records: readonly RawRecord[]) {
     for (const raw of records) {
-      const record = read(raw)
+      const steps = read(raw)
+      let step = steps.next()
+      for (; !step.done; step = steps.next()) yield []
+      const record = step.value
       if (record !== undefined) part.push(record)
       count++
       bytes += Math.max(raw.bytes?.length ?? 0, lengthOf(record))
@@ -112,12 +120,15 @@ export async function* readRecords(
 const lengthOf = (record: ImportRecord | undefined): number =>
   record !== undefined && 'text' in record ? record.text.length : 0
 
-function toRecord({ line, bytes }: RawRecord, parser: Parser): ImportRecord | undefined {
+function* toRecord(
+  { line, bytes }: RawRecord,
+  parser: Parser,
+): Generator<undefined, ImportRecord | undefined, void> {
   try {
     if (bytes === undefined) throw documentTooLarge()
     const record = withoutReturn(decode(bytes))
     if (parser.isBlank(record)) return undefined
-    const text = parser.parse(record)
+    const text = yield* parser.parse(record)
     return text === undefined ? undefined : { line, text }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -159,9 +170,9 @@ class CsvParser implements Parser {
     return record === '' || (this.#header?.length !== 1 && record.trim() === '')
   }
 
-  parse(record: string): string | undefined {
+  *parse(record: string): Generator<undefined, string | undefined, void> {
     const { separator } = this.#splitter
-    if (this.#header !== undefined) return parseRecord(this.#header, record, separator)
+    if (this.#header !== undefined) return yield* parseRecord(this.#header, record, separator)
     this.#header = parseHeader(record, separator)
     return undefined
   }
