@@ -107,6 +107,7 @@ export default defineConfig({
             ...configDefaults.exclude,
             // Each of these needs a capability of the machine, which .ci/test.ts detects.
             ...(process.env.GATEHOUSE_TEST_STRACE === '1' ? [] : ['**/*.strace.test.ts']),
+            ...(process.env.GATEHOUSE_TEST_CURL === '1' ? [] : ['**/*.curl.test.ts']),
             ...(process.env.GATEHOUSE_TEST_NETNS === '1' ? [] : ['**/*.netns.test.ts']),
             ...(process.env.GATEHOUSE_TEST_MOUNT === '1' ? [] : ['**/*.mount.test.ts']),
             ...(process.env.GATEHOUSE_TEST_DPKG === '1' ? [] : ['**/*.dpkg.test.ts']),

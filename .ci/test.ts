@@ -7,6 +7,7 @@ import { unprivileged } from '../e2e/support/server/unprivileged.ts'
 import { type Count, countCheck, countTests, summarize } from './count.ts'
 import { canCreateBareRoot } from './machine/bare-root.ts'
 import { findChromium } from './machine/chromium.ts'
+import { findCurl } from './machine/curl.ts'
 import { findMemoryFolder } from './machine/memory-folder.ts'
 import { hasMounts, hasNamespaces } from './machine/namespaces.ts'
 import { findStrace } from './machine/strace.ts'
@@ -85,6 +86,8 @@ async function runTests(
 async function unit(): Promise<Count> {
   const strace = await findStrace()
   if (!strace) print('Skipped: *.strace.test.ts. strace is not available.')
+  const curl = await findCurl()
+  if (!curl) print('Skipped: *.curl.test.ts. curl is not available.')
   const networks = await hasNamespaces()
   if (!networks) print('Skipped: *.netns.test.ts. Network namespaces cannot be created.')
   const mounts = await hasMounts()
@@ -96,6 +99,7 @@ async function unit(): Promise<Count> {
     ['run', '--reporter=default', '--reporter=./.ci/vitest-reporter.ts'],
     {
       GATEHOUSE_TEST_STRACE: strace ? '1' : '0',
+      GATEHOUSE_TEST_CURL: curl ? '1' : '0',
       GATEHOUSE_TEST_NETNS: networks ? '1' : '0',
       GATEHOUSE_TEST_MOUNT: mounts ? '1' : '0',
       GATEHOUSE_TEST_DPKG: bareRoot ? '1' : '0',
@@ -114,6 +118,9 @@ async function browser(): Promise<Count> {
           'be installed. Install Chromium and set GATEHOUSE_CHROMIUM to its path.',
       ],
     }
+  }
+  if (!(await findCurl())) {
+    print('Skipped: the browser test of suggested commands. curl is not available.')
   }
   if (unprivileged === undefined) {
     print('Skipped: the browser test of privileged ports. Every user can bind every port.')

@@ -7,6 +7,7 @@ import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { forward } from '../support/server/forward.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
+import { hasCurl } from '../support/server/has-curl.ts'
 import { listen } from '../support/server/listen.ts'
 
 const panelPath = (address: string) => `${consolePath}?${new URLSearchParams({ open: address })}`
@@ -123,42 +124,44 @@ test('The endpoint of the page is known behind a proxy', async ({ page, gatehous
   )
 })
 
-test('The suggested commands work in a shell', async ({ page, gatehouse, context }) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  const { address } = await added(gatehouse, 'blog', 'shop')
-  const TOKEN = await gatehouse.token()
-  const run = async (command: string) => {
-    const env = { ...process.env, TOKEN }
-    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -sS`], { env })
-    return JSON.parse(stdout) as unknown
-  }
-  await gatehouse.signIn(page, panelPath(address))
-  const tried = page.getByRole('region', { name: 'Try it' })
-  const commands = async () => {
-    const texts = await tried.locator('code').allTextContents()
-    return texts.filter((text) => text.startsWith('curl'))
-  }
-  await expect.poll(commands).toHaveLength(3)
-  const [health = '', read = '', store = ''] = await commands()
-  expect(await run(health)).toMatchObject({ ready: true })
-  expect(await run(store)).toMatchObject({ title: 'Hello' })
-  expect(await run(read)).toMatchObject([{ title: 'Hello' }])
+if (hasCurl) {
+  test('The suggested commands work in a shell', async ({ page, gatehouse, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const { address } = await added(gatehouse, 'blog', 'shop')
+    const TOKEN = await gatehouse.token()
+    const run = async (command: string) => {
+      const env = { ...process.env, TOKEN }
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -sS`], { env })
+      return JSON.parse(stdout) as unknown
+    }
+    await gatehouse.signIn(page, panelPath(address))
+    const tried = page.getByRole('region', { name: 'Try it' })
+    const commands = async () => {
+      const texts = await tried.locator('code').allTextContents()
+      return texts.filter((text) => text.startsWith('curl'))
+    }
+    await expect.poll(commands).toHaveLength(3)
+    const [health = '', read = '', store = ''] = await commands()
+    expect(await run(health)).toMatchObject({ ready: true })
+    expect(await run(store)).toMatchObject({ title: 'Hello' })
+    expect(await run(read)).toMatchObject([{ title: 'Hello' }])
 
-  await tried.getByLabel('Database to try').selectOption('shop')
-  await expect.poll(async () => (await commands())[1]).toContain('/_db/shop/')
-  expect(await run((await commands())[1] ?? '')).toEqual([])
-  await tried.getByRole('button', { name: 'Copy the command: Read the collection' }).click()
-  const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
-  await expect.poll(clipboard).toContain('/_db/shop/')
-  expect(await run(await clipboard())).toEqual([])
+    await tried.getByLabel('Database to try').selectOption('shop')
+    await expect.poll(async () => (await commands())[1]).toContain('/_db/shop/')
+    expect(await run((await commands())[1] ?? '')).toEqual([])
+    await tried.getByRole('button', { name: 'Copy the command: Read the collection' }).click()
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+    await expect.poll(clipboard).toContain('/_db/shop/')
+    expect(await run(await clipboard())).toEqual([])
 
-  await mkdir(path.join(gatehouse.data, 'sockets'), { recursive: true })
-  const socket = `unix://${path.join(gatehouse.data, 'sockets', 'a socket')}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: socket, databases: ['blog'] })
-  await page.goto(panelPath(socket))
-  await expect.poll(commands).toHaveLength(3)
-  expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
-})
+    await mkdir(path.join(gatehouse.data, 'sockets'), { recursive: true })
+    const socket = `unix://${path.join(gatehouse.data, 'sockets', 'a socket')}`
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: socket, databases: ['blog'] })
+    await page.goto(panelPath(socket))
+    await expect.poll(commands).toHaveLength(3)
+    expect(await run((await commands())[1] ?? '')).toMatchObject([{ title: 'Hello' }])
+  })
+}
 
 test('A failed endpoint is retried on demand when its port is free', async ({
   page,
