@@ -4,6 +4,12 @@ import { installFromDebian } from './debian.ts'
 const works = async () =>
   (await runCommand('curl', ['--version'], { limit: 10, quiet: true })) === 0
 
-/** Returns whether curl is here, with which the tests run documented commands; installs it if possible. */
-export const findCurl = async (): Promise<boolean> =>
-  (await works()) || ((await installFromDebian('curl')) && (await works()))
+const find = async () => (await works()) || ((await installFromDebian('curl')) && (await works()))
+
+let found: Promise<boolean> | undefined
+
+/** Returns whether curl, with which tests run documented commands, works; installs it if possible. */
+export function findCurl(): Promise<boolean> {
+  found ??= find()
+  return found
+}

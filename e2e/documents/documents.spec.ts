@@ -57,7 +57,7 @@ test('The first document of a database is created and can be read through its en
 
 test('A form that is submitted twice at once creates one document', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse)
-  await gatehouse.signIn(page, `${ARTICLES}`)
+  await gatehouse.signIn(page, ARTICLES)
   await page.getByRole('button', { name: 'Create document' }).click()
   const form = dialogOf(page, 'Create document in articles')
   await editorOf(page).fill('{ "title": "One" }')

@@ -3,8 +3,9 @@ import { DOCUMENT_BYTES } from '../document.ts'
 import type { Json } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
-import { parseInSteps, parseStrictly, printJson } from '../json/strict-json.ts'
+import { parseInSteps, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
+import { runSteps } from '../run-steps.ts'
 
 /**
  * Maximum number of columns of a file, and of characters in the names of their fields. `levels`
@@ -158,7 +159,7 @@ export function* parseRecord(
       continue
     }
     if (!isStructure(cell)) {
-      setAt(document, path, SCALAR.test(cell) ? toValue(cell) : withoutGuard(cell))
+      setAt(document, path, SCALAR.test(cell) ? runSteps(toValue(cell)) : withoutGuard(cell))
       continue
     }
     // Even if it is not JSON after all, parsing it takes as long.
@@ -168,7 +169,8 @@ export function* parseRecord(
       yield
       length = cell.length
     }
-    setAt(document, path, cell.length > STEP_LENGTH ? yield* toLargeValue(cell) : toValue(cell))
+    const isLarge = cell.length > STEP_LENGTH
+    setAt(document, path, isLarge ? yield* toValue(cell) : runSteps(toValue(cell)))
   }
   if (record.length > STEP_LENGTH) yield
   const text = printJson(document)
@@ -201,17 +203,8 @@ const SCALAR = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 const isStructure = (cell: string) =>
   (cell.startsWith('[') && cell.endsWith(']')) || (cell.startsWith('{') && cell.endsWith('}'))
 
-/** Returns the value of a cell that may be JSON text. */
-function toValue(cell: string): Json {
-  try {
-    return parseStrictly(cell)
-  } catch {
-    return cell
-  }
-}
-
-/** Like {@link toValue}, in steps. */
-function* toLargeValue(cell: string): Generator<undefined, Json, void> {
+/** Returns the value of a cell that may be JSON text, in steps. */
+function* toValue(cell: string): Generator<undefined, Json, void> {
   try {
     return (yield* parseInSteps(cell)).value
   } catch {
