@@ -271,7 +271,8 @@ test('The documents that match are exported, and their request is copied', async
   const exported = async (format: string) => {
     const download = page.waitForEvent('download')
     await menu.click()
-    await page.getByRole('menuitem', { name: format, exact: true }).click()
+    // The second click is on the menu while it fades.
+    await page.getByRole('menuitem', { name: format, exact: true }).dblclick()
     const file = await download
     return [file.suggestedFilename(), await readFile(await file.path(), 'utf8')]
   }

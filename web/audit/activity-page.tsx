@@ -40,7 +40,7 @@ export function ActivityPage() {
             leftSection={<IconDownload />}
             data-tip="Save the filtered rows as JSON lines, with times in UTC"
             aria-disabled={save.isPending || undefined}
-            onClick={() => save.isPending || save.mutate()}
+            onClick={() => save.mutate()}
           >
             {save.isPending ? 'Exporting…' : 'Export'}
           </Button>

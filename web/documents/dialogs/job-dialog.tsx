@@ -49,7 +49,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
           <Button
             variant="default"
             aria-disabled={cancel.isPending || undefined}
-            onClick={() => cancel.isPending || cancel.mutate()}
+            onClick={() => cancel.mutate()}
           >
             {cancel.isPending ? 'Cancelling…' : labels[job.kind]}
           </Button>

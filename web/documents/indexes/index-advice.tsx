@@ -63,7 +63,7 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
         ref={keepFocus}
         variant="default"
         aria-disabled={create.isPending || undefined}
-        onClick={() => create.isPending || run()}
+        onClick={run}
       >
         {create.isPending ? 'Creating…' : 'Create index'}
       </Button>

@@ -17,7 +17,10 @@ export interface IndexTableProps {
   readonly onDelete: (name: string) => void
 }
 
-/** The indexes of a collection with their states. A failed one lists the duplicates, and can be built again. */
+/**
+ * The indexes of a collection with their states. A failed one lists the duplicates, and can be built
+ * again.
+ */
 export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps) {
   const mayChange = useHasRole('operator')
   return (
@@ -115,7 +118,7 @@ function FailedBuild({
           ref={keepFocus}
           variant="default"
           aria-disabled={create.isPending || undefined}
-          onClick={() => create.isPending || create.mutate({ name, fields, unique })}
+          onClick={() => create.mutate({ name, fields, unique })}
         >
           {create.isPending ? 'Building…' : `Build ${name} again`}
         </Button>

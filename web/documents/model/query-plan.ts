@@ -80,7 +80,7 @@ export function findSameIndex<Index extends IndexDefinition & Pick<DocumentIndex
   return same.find(({ state }) => state !== 'failed') ?? same[0]
 }
 
-/** Returns the index with these fields that is ready or being built. A failed one serves no query. */
+/** Returns the index with these fields, unless it has failed: such an index serves no query. */
 export const findIndex = (
   indexes: readonly DocumentIndex[],
   fields: readonly string[],

@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { JobView } from '../../../server/contract/job.ts'
 import { databaseApi, readJson } from '../../app/api.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { jobQuery } from '../queries.ts'
 
 /** Cancels a job. No effect if it has ended. */
@@ -13,7 +14,7 @@ async function cancelJob(database: string, id: string): Promise<JobView> {
 export function useCancelJob(database: string, id: string) {
   const queryClient = useQueryClient()
   const { queryKey } = jobQuery(database, id)
-  return useMutation({
+  return useSingleMutation({
     mutationFn: () => cancelJob(database, id),
     async onSuccess(job) {
       // A response from before the cancellation would show the job as running.

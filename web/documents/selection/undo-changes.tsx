@@ -60,7 +60,7 @@ export function UndoChanges({ collectionRef, outcome, onClose }: UndoChangesProp
               variant="subtle"
               aria-disabled={undo.isPending || undefined}
               data-tip={UNDO_TIP}
-              onClick={() => undo.isPending || run()}
+              onClick={run}
             >
               {undo.isPending ? 'Undoing…' : failed === undefined ? 'Undo' : 'Undo again'}
             </Button>

@@ -64,7 +64,7 @@ function Progress({ view }: { view: EndpointChangeView }) {
             ref={keepFocus}
             variant="default"
             aria-disabled={cancel.isPending || undefined}
-            onClick={() => cancel.isPending || cancel.mutate(view.id)}
+            onClick={() => cancel.mutate(view.id)}
           >
             {cancel.isPending ? 'Cancelling…' : 'Cancel'}
           </Button>
@@ -81,7 +81,7 @@ function Outcome({ view, onClose }: BulkBarProps) {
   const { data: failures = [] } = useQuery({ ...bulkFailuresQuery(id), enabled: failed > 0 })
   const undo = useUndoBulk()
   const canUndo = mayChange && made > 0 && undoOf === null
-  const run = () => undo.isPending || undo.mutate(id)
+  const run = () => undo.mutate(id)
   useUndoKey(canUndo ? run : undefined)
   return (
     <>

@@ -39,7 +39,7 @@ export function ImportOutcome({ run, onClear }: { run: ImportRun; onClear: () =>
           <Button
             variant="default"
             aria-disabled={undo.isPending || undefined}
-            onClick={() => undo.isPending || undo.mutate(id, { onSuccess: clearImport })}
+            onClick={() => undo.mutate(id, { onSuccess: clearImport })}
           >
             Undo import
           </Button>

@@ -33,7 +33,7 @@ export function PendingPage({ person, ended }: { person: SignedIn; ended: boolea
         <Button
           variant="default"
           aria-disabled={signOut.isPending || undefined}
-          onClick={() => signOut.isPending || signOut.mutate()}
+          onClick={() => signOut.mutate()}
         >
           Sign out
         </Button>

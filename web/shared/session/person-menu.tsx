@@ -54,7 +54,7 @@ export function PersonMenu() {
             button={button}
             person={person}
             problem={problem}
-            onSignOut={() => signOut.isPending || signOut.mutate()}
+            onSignOut={() => signOut.mutate()}
             onClose={() => setOpen(false)}
           />
         </Suspense>

@@ -1,11 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
 import { api, readJson } from '../../app/api.ts'
 import { clearDrafts } from '../forms/draft-storage.ts'
+import { useSingleMutation } from '../forms/use-single-mutation.ts'
 import { SIGNED_OUT_URL } from './return-to.ts'
 
 /** Ends the session on the server, deletes the person's drafts, and opens the sign-in page. */
 export function useSignOut({ id }: { readonly id: string }) {
-  return useMutation({
+  return useSingleMutation({
     mutationFn: () => readJson(api._api.session.$delete()),
     onSuccess: () => {
       clearDrafts(id)

@@ -28,7 +28,7 @@ export function MissingDefault(props: {
         <Button
           variant="default"
           aria-disabled={create.isPending || undefined}
-          onClick={() => create.isPending || create.mutate(name)}
+          onClick={() => create.mutate(name)}
         >
           Create database {name}
         </Button>
