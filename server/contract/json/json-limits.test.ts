@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DEPTH, requireJsonLimits, STRUCTURES } from './json-limits.ts'
+import { DEPTH, KEYS, requireJsonLimits, STRUCTURES } from './json-limits.ts'
 
 const tooDeep = expect.objectContaining({
   code: 'invalid',
@@ -22,6 +22,26 @@ it('accepts 65,536 objects and arrays and rejects more', () => {
       message: 'JSON can contain at most 65,536 objects and arrays.',
     }),
   )
+})
+
+const fields = (count: number) => Array.from({ length: count }, (_, n) => `"${n}":":"`).join()
+
+it('accepts 32,768 keys in an object and rejects more', () => {
+  const tooMany = expect.objectContaining({
+    code: 'invalid',
+    message: 'An object can have at most 32,768 keys.',
+  })
+  for (const around of ['', '[', '{"a":[1,{}],"b":']) {
+    requireJsonLimits(`${around}{${fields(KEYS)}}`)
+    expect(() => requireJsonLimits(`${around}{${fields(KEYS + 1)}}`)).toThrow(tooMany)
+  }
+})
+
+it('counts the keys of each object separately', () => {
+  const half = fields(KEYS / 2)
+  const object = `{${half},"a":{${half},"b":[{${half}}]},${fields(KEYS / 2 - 1)}}`
+  requireJsonLimits(`[${object},${object}]`)
+  expect(() => requireJsonLimits(object.replace('{', '{"c":1,'))).toThrow('at most 32,768 keys')
 })
 
 it('counts the objects and arrays of several texts', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEPTH, STRUCTURES } from '../../contract/json/json-limits.ts'
+import { DEPTH, KEYS, STRUCTURES } from '../../contract/json/json-limits.ts'
 import { forEachContractNode } from './contract-node.testing.ts'
 
 forEachContractNode((fixture) => {
@@ -42,6 +42,25 @@ forEachContractNode((fixture) => {
       }
       expect((await by('PATCH', path, { b: 1 })).status).toBe(200)
       expect((await by('DELETE', path)).status).toBe(200)
+    })
+
+    it('have at most 32,768 keys in an object in every kind of request', async () => {
+      const fields = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]))
+      const { json } = await created({ a: fields(KEYS) })
+      const path = `/articles/${json.id}`
+      const tooMany = { a: fields(KEYS + 1) }
+      for (const [method, target, body] of [
+        ['POST', '/articles', tooMany],
+        ['POST', '/articles', [{}, tooMany]],
+        ['PUT', path, tooMany],
+        ['PATCH', path, { a: { b: 1 } }],
+        ['PATCH', '/articles', tooMany],
+      ] as const) {
+        const { status, text } = await by(method, target, body)
+        expect([status, text]).toEqual([422, expect.stringContaining('at most 32,768 keys')])
+      }
+      expect((await by('PATCH', path, { b: 1 })).json).toEqual({ ...json, b: 1 })
     })
 
     it('are nested at most 100 levels deep in every kind of request', async () => {
