@@ -13,7 +13,8 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch
   const merged = isObject(target) ? target : {}
-  for (const [key, value] of Object.entries(patch)) {
+  for (const key of Object.keys(patch)) {
+    const value = patch[key] as Json
     if (value === null) delete merged[key]
     else
       setField(merged, key, mergePatch(Object.hasOwn(merged, key) ? merged[key] : undefined, value))

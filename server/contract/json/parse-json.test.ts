@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { parseJson, parseJsonInSteps } from './parse-json.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Prints a value with each character of its strings as an escape. */
 const printEscaped = (value: unknown): string =>
@@ -69,13 +69,4 @@ test('reads a text with many escaped keys not more than twice', () => {
   } finally {
     parse.mockRestore()
   }
-})
-
-test.each([
-  ['without', '{"a":"\\n"}', 1],
-  ['with', '{"\\n":1}', 2],
-])('a text %s an escaped key is parsed in steps, to the same value', (_, text, pauses) => {
-  const steps = parseJsonInSteps(text)
-  for (let n = 0; n < pauses; n++) expect(steps.next()).toEqual({ done: false, value: undefined })
-  expect(steps.next()).toEqual({ done: true, value: parseJson(text) })
 })

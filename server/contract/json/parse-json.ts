@@ -22,15 +22,6 @@ export function parseJson(text: string): Json {
   return hasEscapedKey(text) ? parseWellFormed(text) : parsed
 }
 
-/** Like {@link parseJson}. Yields between steps, so that the caller can wait between them. */
-export function* parseJsonInSteps(text: string): Generator<undefined, Json, void> {
-  const parsed: Json = JSON.parse(text)
-  yield
-  if (!hasEscapedKey(text)) return parsed
-  yield
-  return parseWellFormed(text)
-}
-
 function hasEscapedKey(text: string): boolean {
   let nextEscape = text.indexOf('\\')
   for (let begin = 0; nextEscape !== -1; ) {
@@ -51,10 +42,8 @@ function parseWellFormed(text: string): Json {
 
   /** Moves to the next character that is no whitespace; returns its code. */
   function next(): number {
-    for (; ; at++) {
-      const code = text.charCodeAt(at)
-      if (!isWhitespace(code)) return code
-    }
+    at = skipWhitespace(text, at)
+    return text.charCodeAt(at)
   }
 
   /** Returns whether an array or object ends here; otherwise moves behind the comma. */
@@ -142,9 +131,14 @@ const isEndOfLiteral = (code: number) =>
 
 /** Returns whether a string is the key of an object: a colon follows its closing quote. */
 function isKey(text: string, end: number): boolean {
-  let at = end + 1
+  return text[skipWhitespace(text, end + 1)] === ':'
+}
+
+/** Returns the index of the first character that is no whitespace (RFC 8259 §2), from an index on. */
+export function skipWhitespace(text: string, from: number): number {
+  let at = from
   while (isWhitespace(text.charCodeAt(at))) at++
-  return text[at] === ':'
+  return at
 }
 
 /** Returns the string between two quotes. @throws SyntaxError if it is malformed. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../failure.ts'
-import { runSteps } from '../run-steps.ts'
+import { runSteps, type Steps } from '../run-steps.ts'
 import type { Json } from './json.ts'
 import {
   CLOSE_ARRAY,
@@ -13,13 +13,16 @@ import {
 import { requireJsonLimits } from './json-limits.ts'
 import { checkNumber, isDigit } from './json-number.ts'
 import { jsonPointer } from './json-pointer.ts'
-import { endOfString, keyOf, parseJsonInSteps } from './parse-json.ts'
+import { endOfString, keyOf } from './parse-json.ts'
+import { PIECE_LENGTH, parseJsonInSteps } from './parse-json-in-steps.ts'
+import { printJsonInSteps } from './print-json-in-steps.ts'
 
 /**
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change
  * silently: objects with a duplicate key, and numbers that a double cannot represent. Also rejects
  * numbers of more than `NUMBER_LENGTH` characters (`contract/document.ts`) and values nested deeper
- * than `DEPTH`, or with more objects and arrays than `STRUCTURES` (`contract/json/json-limits.ts`).
+ * than `DEPTH`, with more objects and arrays than `STRUCTURES`, or with an object of more keys than
+ * `KEYS` (`contract/json/json-limits.ts`).
  *
  * @throws Failure `bad-json` for malformed JSON; `invalid` naming the rejected key or number, with
  * its JSON Pointer.
@@ -35,11 +38,8 @@ export interface Parsed {
 /** Like {@link parseStrictly}; also returns the printed value. */
 export const parseAndPrint = (text: string): Parsed => runSteps(parseInSteps(text))
 
-/** Number of characters that a step checks. */
-const CHECKED = 128 * 1024
-
-/** Like {@link parseAndPrint}. Yields between steps, so that the caller can wait between them. */
-export function* parseInSteps(text: string): Generator<undefined, Parsed, void> {
+/** Like {@link parseAndPrint}, in steps. */
+export function* parseInSteps(text: string): Steps<Parsed> {
   requireJsonLimits(text)
   yield
   let value: Json
@@ -50,7 +50,7 @@ export function* parseInSteps(text: string): Generator<undefined, Parsed, void> 
   }
   yield
   // Text that prints identically has lost nothing. Most clients send such text.
-  const printed = printJson(value)
+  const printed = text.length > PIECE_LENGTH ? yield* printJsonInSteps(value) : printJson(value)
   if (printed === text) return { value, printed: text }
   yield* scan(text)
   return { value, printed }
@@ -80,7 +80,7 @@ interface Open {
 }
 
 /** Checks every key and number of a well-formed JSON text, in steps. */
-function* scan(text: string): Generator<undefined, void, void> {
+function* scan(text: string): Steps<void> {
   const open: Open[] = []
   const field = () =>
     jsonPointer(open.map(({ isObject, key = '', index }) => (isObject ? key : index)))
@@ -90,7 +90,7 @@ function* scan(text: string): Generator<undefined, void, void> {
   for (let at = 0; at < text.length; at++) {
     if (at >= checked) {
       yield
-      checked = at + CHECKED
+      checked = at + PIECE_LENGTH
     }
     const code = text.charCodeAt(at)
     if (code === QUOTE) {

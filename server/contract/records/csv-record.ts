@@ -5,7 +5,7 @@ import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
 import { parseInSteps, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
-import { runSteps } from '../run-steps.ts'
+import { runSteps, type Steps } from '../run-steps.ts'
 
 /**
  * Maximum number of columns of a file, and of characters in the names of their fields. `levels`
@@ -138,11 +138,7 @@ const STEP_LENGTH = 64 * 1024
  * @throws Failure `invalid` if the number of cells differs from the header, or the cells exceed
  * the limits of `contract/json/json-limits.ts`; `too-large`
  */
-export function* parseRecord(
-  header: CsvHeader,
-  record: string,
-  separator: string,
-): Generator<undefined, string, void> {
+export function* parseRecord(header: CsvHeader, record: string, separator: string): Steps<string> {
   const cells = parseCells(record, separator)
   if (cells.length !== header.length) {
     const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
@@ -204,7 +200,7 @@ const isStructure = (cell: string) =>
   (cell.startsWith('[') && cell.endsWith(']')) || (cell.startsWith('{') && cell.endsWith('}'))
 
 /** Returns the value of a cell that may be JSON text, in steps. */
-function* toValue(cell: string): Generator<undefined, Json, void> {
+function* toValue(cell: string): Steps<Json> {
   try {
     return (yield* parseInSteps(cell)).value
   } catch {

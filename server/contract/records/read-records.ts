@@ -1,5 +1,6 @@
 import { Failure } from '../../failure.ts'
 import { CSV_SEPARATORS, type CsvSeparator } from '../import.ts'
+import type { Steps } from '../run-steps.ts'
 import { type CsvHeader, documentTooLarge, parseHeader, parseRecord } from './csv-record.ts'
 import {
   CsvSplitter,
@@ -21,7 +22,7 @@ interface Parser {
   /** Returns whether a record is a blank line. */
   isBlank(record: string): boolean
   /** Returns the JSON text of a record, in steps; undefined for a header. */
-  parse(record: string): Generator<undefined, string | undefined, void>
+  parse(record: string): Steps<string | undefined>
 }
 
 const JSON_PARSER: Parser = {
@@ -52,7 +53,7 @@ export interface RecordReader {
    *
    * @throws Failure `invalid` if the header of a CSV file cannot be used.
    */
-  readonly read: (raw: RawRecord) => Generator<undefined, ImportRecord | undefined, void>
+  readonly read: (raw: RawRecord) => Steps<ImportRecord | undefined>
 }
 
 export interface ReadOptions {
@@ -120,10 +121,7 @@ export async function* readRecords(
 const lengthOf = (record: ImportRecord | undefined): number =>
   record !== undefined && 'text' in record ? record.text.length : 0
 
-function* toRecord(
-  { line, bytes }: RawRecord,
-  parser: Parser,
-): Generator<undefined, ImportRecord | undefined, void> {
+function* toRecord({ line, bytes }: RawRecord, parser: Parser): Steps<ImportRecord | undefined> {
   try {
     if (bytes === undefined) throw documentTooLarge()
     const record = withoutReturn(decode(bytes))
@@ -170,7 +168,7 @@ class CsvParser implements Parser {
     return record === '' || (this.#header?.length !== 1 && record.trim() === '')
   }
 
-  *parse(record: string): Generator<undefined, string | undefined, void> {
+  *parse(record: string): Steps<string | undefined> {
     const { separator } = this.#splitter
     if (this.#header !== undefined) return yield* parseRecord(this.#header, record, separator)
     this.#header = parseHeader(record, separator)

@@ -1,8 +1,10 @@
-import type { NextTurn } from '../../concurrency/turns.ts'
+import { type NextTurn, runInTurns } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
 import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { mergePatch } from '../../contract/json/merge-patch.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
+import { parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
+import { printJsonInSteps } from '../../contract/json/print-json-in-steps.ts'
 import { type Parsed, printJson } from '../../contract/json/strict-json.ts'
 import { LARGE_LENGTH } from './parse-in-turns.ts'
 
@@ -19,17 +21,16 @@ export async function mergeInTurns(
   patchLength: number,
   nextTurn: NextTurn,
 ): Promise<Parsed> {
-  const isLarge = body.length + patchLength > LARGE_LENGTH
-  if (isLarge) await nextTurn()
-  const target = parseJson(body)
-  if (isLarge) await nextTurn()
-  const value = mergePatch(target, patch)
-  if (isLarge) await nextTurn()
-  const printed = printJson(value)
-  // A result that is not large cannot exceed the limits.
-  if (isLarge) {
-    await nextTurn()
-    requireJsonLimits(printed)
+  if (body.length + patchLength <= LARGE_LENGTH) {
+    const merged = mergePatch(parseJson(body), patch)
+    // It is not large, so it cannot exceed the limits.
+    return { value: merged, printed: printJson(merged) }
   }
+  const target = await runInTurns(parseJsonInSteps(body), nextTurn)
+  await nextTurn()
+  const value = mergePatch(target, patch)
+  const printed = await runInTurns(printJsonInSteps(value), nextTurn)
+  await nextTurn()
+  requireJsonLimits(printed)
   return { value, printed }
 }

@@ -1,4 +1,4 @@
-import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
+import { createTurns, type NextTurn, runInTurns } from '../../concurrency/turns.ts'
 import { type Parsed, parseAndPrint, parseInSteps } from '../../contract/json/strict-json.ts'
 
 /**
@@ -17,14 +17,5 @@ export function parseInTurns(
   text: string,
   nextTurn: NextTurn = sharedTurns,
 ): Parsed | Promise<Parsed> {
-  return text.length > LARGE_LENGTH ? parseLarge(text, nextTurn) : parseAndPrint(text)
-}
-
-async function parseLarge(text: string, nextTurn: NextTurn): Promise<Parsed> {
-  const steps = parseInSteps(text)
-  for (;;) {
-    await nextTurn()
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  return text.length > LARGE_LENGTH ? runInTurns(parseInSteps(text), nextTurn) : parseAndPrint(text)
 }

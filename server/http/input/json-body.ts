@@ -1,7 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
+import { createTurns, runInTurns } from '../../concurrency/turns.ts'
 import { requireJsonLimits } from '../../contract/json/json-limits.ts'
+import { parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
 import { notJson } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
@@ -11,6 +13,8 @@ import { validated } from './validated.ts'
 
 /** Maximum size of a request body under `/_api`, bytes. */
 export const BODY_LIMIT = 1024 * 1024
+
+const nextTurn = createTurns()
 
 // Replaces invalid UTF-8; the schema then accepts or rejects the text.
 const utf8 = new TextDecoder()
@@ -72,14 +76,14 @@ export const jsonBody = <S extends z.ZodMiniType>(
   createMiddleware(async (c, next) => {
     requireJsonType(c)
     const text = utf8.decode(await readBody(c, limit))
-    c.req.addValidatedData('json', validated(schema, parsed(text), 'body') as object)
+    c.req.addValidatedData('json', validated(schema, await parse(text), 'body') as object)
     await next()
   })
 
-function parsed(text: string): unknown {
+async function parse(text: string): Promise<unknown> {
   requireJsonLimits(text)
   try {
-    return JSON.parse(text)
+    return await runInTurns(parseJsonInSteps(text), nextTurn)
   } catch (cause) {
     throw notJson(text, cause)
   }
