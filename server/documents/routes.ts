@@ -14,8 +14,10 @@ import type { AppEnv, RequestView } from '../http/env.ts'
 import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead, type ReadAhead } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { requireJsonType } from '../http/input/body/json-body.ts'
+import { bodyChunks, isCompressed, readBody } from '../http/input/body/request-body.ts'
+import { textBody } from '../http/input/body/text-body.ts'
 import { conditionsOf, requireNoConditions } from '../http/input/conditions.ts'
-import { requireJsonType } from '../http/input/json-body.ts'
 import { pathParam } from '../http/input/path-param.ts'
 import {
   jobHeaders,
@@ -24,10 +26,8 @@ import {
   prefersCount,
   prefersMinimal,
 } from '../http/input/prefer.ts'
-import { bodyChunks, isCompressed, readBody } from '../http/input/request-body.ts'
 import { requestHeader } from '../http/input/request-header.ts'
 import { requireNoParameters, searchParameters } from '../http/input/search-parameters.ts'
-import { textBody } from '../http/input/text-body.ts'
 import { acceptedVersion } from '../http/input/version.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import { notCollectionName } from '../http/output/no-route.ts'

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { bodyBudget } from '../../http/input/body-budget.ts'
+import { bodyBudget } from '../../http/input/body/body-budget.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
 
 // docs/http-api.md, "POST /<collection>", imports, by plain HTTP against a running server.

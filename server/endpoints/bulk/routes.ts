@@ -11,7 +11,7 @@ import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, principalOf, type RequireRole } from '../../http/guards/require-role.ts'
-import { jsonBody } from '../../http/input/json-body.ts'
+import { jsonBody } from '../../http/input/body/json-body.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import type { BulkChanges } from './bulk-changes.ts'
 

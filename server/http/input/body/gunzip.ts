@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { COMPRESSION } from '../../contract/request-body.ts'
-import { Failure } from '../../failure.ts'
+import { COMPRESSION } from '../../../contract/request-body.ts'
+import { Failure } from '../../../failure.ts'
 
 /**
  * Decompresses a body of gzip (RFC 1952) as it arrives, while the caller reads it.

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
-import { Failure } from '../../failure.ts'
+import { Failure } from '../../../failure.ts'
 
 /**
  * Memory for request bodies in transit: a share of the process's heap limit, within bounds in

@@ -1,5 +1,5 @@
-import { Failure } from '../../failure.ts'
-import { parseParameter, splitUnquoted } from './split-unquoted.ts'
+import { Failure } from '../../../failure.ts'
+import { parseParameter, splitUnquoted } from '../split-unquoted.ts'
 
 /** Matches UTF-8, and US-ASCII, which is part of it. Some clients send single quotes. */
 const UTF_8 = /^'?(?:utf-?8|us-ascii)'?$/i

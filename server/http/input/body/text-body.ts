@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { decodeBody } from '../../contract/json/decode-body.ts'
-import type { AppEnv } from '../env.ts'
+import { decodeBody } from '../../../contract/json/decode-body.ts'
+import type { AppEnv } from '../../env.ts'
 import { requireJsonType } from './json-body.ts'
 import { readBody } from './request-body.ts'
 

@@ -1,15 +1,15 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { createTurns, runInTurns } from '../../concurrency/turns.ts'
-import { requireJsonLimits } from '../../contract/json/json-limits.ts'
-import { parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
-import { notJson } from '../../contract/json/strict-json.ts'
-import { Failure } from '../../failure.ts'
-import type { AppEnv } from '../env.ts'
+import { createTurns, runInTurns } from '../../../concurrency/turns.ts'
+import { requireJsonLimits } from '../../../contract/json/json-limits.ts'
+import { parseJsonInSteps } from '../../../contract/json/parse-json-in-steps.ts'
+import { notJson } from '../../../contract/json/strict-json.ts'
+import { Failure } from '../../../failure.ts'
+import type { AppEnv } from '../../env.ts'
+import { validated } from '../validated.ts'
 import { requireUtf8 } from './charset.ts'
 import { readBody } from './request-body.ts'
-import { validated } from './validated.ts'
 
 /** Maximum size of a request body under `/_api`, bytes. */
 export const BODY_LIMIT = 1024 * 1024
