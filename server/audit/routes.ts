@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { auditPage, auditQuery } from '../contract/audit/audit.ts'
-import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
+import { describe } from '../http/openapi/describe.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
 import type { AuditLog } from './audit-log.ts'
 

@@ -3,8 +3,8 @@
 import type * as z from 'zod/mini'
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
 import { CSV_SEPARATORS, ON_CONFLICT } from '../contract/import.ts'
-import { schemaOf } from '../http/openapi.ts'
-import type { Components, Described } from '../http/openapi-objects.ts'
+import { schemaOf } from '../http/openapi/openapi.ts'
+import type { Components, Described } from '../http/openapi/openapi-objects.ts'
 import { OPERATORS } from './query/filter.ts'
 import { EXPORT_FORMATS } from './query/query.ts'
 

@@ -2,7 +2,7 @@
 // headers and responses.
 
 import { importResult } from '../contract/import.ts'
-import type { Described, Operation } from '../http/openapi-objects.ts'
+import type { Described, Operation } from '../http/openapi/openapi-objects.ts'
 import { failure, header, json, jsonOf, parameter, ref } from './describe-components.ts'
 
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')

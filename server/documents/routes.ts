@@ -9,7 +9,6 @@ import {
   PAGE,
 } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
-import { described } from '../http/describe.ts'
 import type { AppEnv, RequestView } from '../http/env.ts'
 import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead, type ReadAhead } from '../http/guards/read-ahead.ts'
@@ -29,6 +28,7 @@ import {
 import { requestHeader } from '../http/input/request-header.ts'
 import { requireNoParameters, searchParameters } from '../http/input/search-parameters.ts'
 import { acceptedVersion } from '../http/input/version.ts'
+import { described } from '../http/openapi/describe.ts'
 import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import { notCollectionName } from '../http/output/no-route.ts'
 import { partsBody } from '../http/output/parts-body.ts'

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono'
 import { type Health, health } from '../contract/health.ts'
-import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { describe } from '../http/openapi/describe.ts'
 import type { Readiness } from './readiness.ts'
 
 const READINESS = {

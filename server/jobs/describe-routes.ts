@@ -1,4 +1,4 @@
-import type { Operation } from '../http/openapi-objects.ts'
+import type { Operation } from '../http/openapi/openapi-objects.ts'
 
 const ref = (path: string) => ({ $ref: `#/components/${path}` })
 

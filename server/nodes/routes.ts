@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { type NodeStatus, nodeList } from '../contract/node.ts'
-import { describe } from '../http/describe.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { describe } from '../http/openapi/describe.ts'
 
 /** `/_api/node`: the nodes that share the store. `node` is the name of this one. */
 export const nodeRoutes = (deps: {

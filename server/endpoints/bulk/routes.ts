@@ -7,12 +7,12 @@ import {
   endpointChangeQuery,
   endpointChangeView,
 } from '../../contract/endpoints/endpoint-change.ts'
-import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, principalOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
 import { queryInput } from '../../http/input/query-input.ts'
+import { describe } from '../../http/openapi/describe.ts'
 import type { BulkChanges } from './bulk-changes.ts'
 
 /** Default number of failures on a page. */

@@ -7,10 +7,10 @@ import {
   partOfSystemCode,
 } from '../../contract/endpoints/endpoint-check.ts'
 import { invariant } from '../../contract/invariant.ts'
-import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
+import { describe } from '../../http/openapi/describe.ts'
 import { createRateLimit } from '../../rate-limit.ts'
 import type { BindFailure } from '../registry/placement/bind-failure.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
-import { describe } from '../../http/describe.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import { describe } from '../../http/openapi/describe.ts'
 import { partsBody } from '../../http/output/parts-body.ts'
 import type { Reserve } from '../../http/output/response-memory.ts'
 import type { Metrics } from './metrics.ts'

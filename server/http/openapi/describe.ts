@@ -2,8 +2,8 @@ import type { Input, MiddlewareHandler } from 'hono'
 import type { BlankInput } from 'hono/types'
 import { uniqueSymbol } from 'hono-openapi'
 import * as z from 'zod/mini'
-import { errorObject } from '../contract/acknowledgement.ts'
-import type { AppEnv } from './env.ts'
+import { errorObject } from '../../contract/acknowledgement.ts'
+import type { AppEnv } from '../env.ts'
 import type { Operation } from './openapi-objects.ts'
 
 type Schema = z.ZodMiniType

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
+import type { AppEnv } from '../env.ts'
+import type { RequireRole } from '../guards/require-role.ts'
+import { API_JSON } from '../output/render-failure.ts'
 import { describe } from './describe.ts'
-import type { AppEnv } from './env.ts'
-import type { RequireRole } from './guards/require-role.ts'
-import { API_JSON } from './output/render-failure.ts'
 
 /**
  * Routes of `/_api/openapi.json`.

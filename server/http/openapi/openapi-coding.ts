@@ -1,6 +1,6 @@
 // The content codings in the OpenAPI description, which apply to every operation.
 
-import { CODINGS } from '../contract/content-coding.ts'
+import { CODINGS } from '../../contract/content-coding.ts'
 import type { Described, Operation } from './openapi-objects.ts'
 
 export const CODING_COMPONENTS = {
