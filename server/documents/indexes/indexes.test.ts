@@ -14,7 +14,7 @@ import { createDocumentRepository } from '../repository/repository.ts'
 import { openIndexesOf } from './build/build-indexes.testing.ts'
 import { buildStep, Contended } from './build/build-step.ts'
 import { openIndexedDocuments } from './build/indexed-documents.testing.ts'
-import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
+import { expectEntriesOfDocuments } from './write/stored-entries.testing.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const ANY = { match: undefined, noneMatch: undefined }

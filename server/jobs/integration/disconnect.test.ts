@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
-import { expectEntriesOfDocuments } from '../../documents/indexes/stored-entries.testing.ts'
+import { expectEntriesOfDocuments } from '../../documents/indexes/write/stored-entries.testing.ts'
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'

@@ -3,9 +3,9 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { databaseExists } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../../indexes/definition.ts'
-import { entriesOf } from '../../indexes/entries.ts'
 import type { IndexedDocument } from '../../indexes/read/index-reader.ts'
-import type { Entry } from '../../indexes/write-entries.ts'
+import { entriesOf } from '../../indexes/write/entries.ts'
+import type { Entry } from '../../indexes/write/write-entries.ts'
 import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
 
 /** Returns the writes of a SQLite store. Each is a synchronous transaction. */

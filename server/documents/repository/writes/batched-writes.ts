@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
 import { databaseExists } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
-import { entriesOf, entryKeysOf } from '../../indexes/entries.ts'
+import { entriesOf, entryKeysOf } from '../../indexes/write/entries.ts'
 import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
 
 /**

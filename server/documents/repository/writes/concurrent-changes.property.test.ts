@@ -6,7 +6,7 @@ import type { RowStatement } from '../../../storage/engine.ts'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
-import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
+import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { createDocumentRepository } from '../repository.ts'
 import type { DocumentRepository } from '../stored-documents.ts'
 

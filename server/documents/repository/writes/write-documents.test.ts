@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect, test, vi } from 'vitest'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
-import { expectEntriesOfDocuments } from '../../indexes/stored-entries.testing.ts'
+import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { afterStatement, pauseAfterOpeningIndexes } from '../after-statement.testing.ts'
 import { createDocumentRepository } from '../repository.ts'
 

@@ -19,7 +19,7 @@ import {
   NotUnique,
   openIndexes,
   UniqueValuesTooLarge,
-} from '../../indexes/entries.ts'
+} from '../../indexes/write/entries.ts'
 
 /** The result of writing a document. `exists`: the stored document with this id was kept. */
 export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | UniqueValuesTooLarge

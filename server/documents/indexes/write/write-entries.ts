@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { EngineName } from '../../storage/engine.ts'
-import type { Tables } from '../../storage/tables.ts'
-import type { IndexDefinition } from './definition.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import type { EngineName } from '../../../storage/engine.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import type { IndexDefinition } from '../definition.ts'
 
 /** The columns that identify an entry. */
 export interface EntryKey {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { INDEX_DUPLICATES } from '../../contract/document-index.ts'
-import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
-import type { DocumentIndexesTable } from '../../storage/tables.ts'
+import { INDEX_DUPLICATES } from '../../../contract/document-index.ts'
+import { parseJsonColumn } from '../../../storage/sql/parse-column.ts'
+import type { DocumentIndexesTable } from '../../../storage/tables.ts'
 
 /** Documents that a unique index cannot contain together. */
 export type Duplicates = z.infer<typeof duplicates>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexes } from './entries.ts'
 import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
 

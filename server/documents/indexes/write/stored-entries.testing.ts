@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { Store } from '../../storage/store.ts'
-import { toDefinition } from './definition.ts'
-import { keyOfValues, valuesOf } from './index-key.ts'
+import type { Store } from '../../../storage/store.ts'
+import { toDefinition } from '../definition.ts'
+import { keyOfValues, valuesOf } from '../index-key.ts'
 
 /**
  * Checks that the indexes of the only collection have exactly the entries of its documents, and on
