@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { CollectionIndexes } from '../documents/indexes/write/entries.ts'
+import type { CollectionIndexes } from '../documents/indexes/write/collection-indexes.ts'
 import { DocumentConflict, Failure } from '../failure.ts'
 import type { EngineName } from '../storage/engine.ts'
 import { requireDatabase } from '../storage/sql/database-exists.ts'

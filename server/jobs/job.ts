@@ -5,7 +5,7 @@ import { actor } from '../contract/audit/audit.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
-import type { CollectionIndexes } from '../documents/indexes/write/entries.ts'
+import type { CollectionIndexes } from '../documents/indexes/write/collection-indexes.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import type {
   DatabaseImportAudit,

@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, sql, type Transaction } from 'kysely'
-import type { CollectionIndexes } from '../documents/indexes/write/entries.ts'
+import type { CollectionIndexes } from '../documents/indexes/write/collection-indexes.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Job } from './job.ts'

@@ -2,7 +2,7 @@ import { PAGE } from '../../contract/document.ts'
 import type { CollectionWrites } from '../../storage/changes/collection-writes.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { NotUnique } from '../indexes/write/entries.ts'
+import { NotUnique } from '../indexes/write/collection-indexes.ts'
 import { type DocumentRepository, readOneByOne } from './stored-documents.ts'
 
 /**

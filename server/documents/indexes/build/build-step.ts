@@ -4,8 +4,8 @@ import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Store } from '../../../storage/store.ts'
 import { toDefinition } from '../definition.ts'
 import type { IndexRow } from '../index-repository.ts'
+import { addToIndexes } from '../write/collection-indexes.ts'
 import { addDuplicates } from '../write/duplicates.ts'
-import { addToIndexes } from '../write/entries.ts'
 
 /** Maximum number of documents that a transaction indexes, and of their bytes: a few ms of work. */
 const STEP_LIMITS = { documents: 250, bytes: 256 * 1024 } as const

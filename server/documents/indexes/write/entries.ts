@@ -1,49 +1,21 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Kysely, sql, type Transaction } from 'kysely'
 import { DOCUMENT_BYTES } from '../../../contract/document.ts'
 import type { Json } from '../../../contract/json/json.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { printJson } from '../../../contract/json/strict-json.ts'
-import { DocumentConflict, Failure } from '../../../failure.ts'
-import type { CollectionRef } from '../../../storage/document-ref.ts'
-import type { EngineName } from '../../../storage/engine.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import { Failure } from '../../../failure.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
 import type { SortValue } from '../../query/order.ts'
-import { type IndexDefinition, toDefinition } from '../definition.ts'
+import type { IndexDefinition } from '../definition.ts'
 import { keyOfValues, valuesOf } from '../index-key.ts'
-import { addDuplicates } from './duplicates.ts'
-import {
-  addEntries,
-  type Duplicate,
-  type Entry,
-  type EntryKey,
-  findDuplicate,
-  removeEntries,
-} from './write-entries.ts'
+import type { Entry, EntryKey } from './write-entries.ts'
 
 /** A document as JSON. */
 export interface Indexed {
   readonly id: string
   readonly body: string
-}
-
-/** A document has the same values in a unique index as another one. */
-export class NotUnique extends DocumentConflict {
-  constructor({ index, first, second }: Duplicate) {
-    const id = JSON.stringify(first.slice(0, 64))
-    super(
-      second,
-      `The index ${index.name} is unique, and the document ${id} has the same values.`,
-      {
-        field: jsonPointer(index.fields[0]?.path ?? []),
-        index: index.name,
-        document: first,
-      },
-    )
-  }
 }
 
 /**
@@ -63,90 +35,11 @@ export class UniqueValuesTooLarge extends Failure {
   }
 }
 
-/** The indexes of a collection, in a transaction that writes its documents. */
-export interface CollectionIndexes {
-  /** In the order of their ids. */
-  readonly definitions: readonly IndexDefinition[]
-  /** Whether one of them is unique. */
-  readonly hasUnique: boolean
-  /** Adds documents. @throws NotUnique, UniqueValuesTooLarge */
-  add(documents: readonly Indexed[]): Promise<void>
-  /** Adds documents that are committed already. A unique index that they violate fails. */
-  addCommitted(documents: readonly Indexed[]): Promise<void>
-  /**
-   * Checks that no document excludes this one, before its earlier state is removed. {@link add}
-   * would wait for a transaction that removes the other document; two replacements that swap their
-   * values would wait for each other.
-   *
-   * @throws NotUnique, UniqueValuesTooLarge
-   */
-  requireUnique(document: Indexed): Promise<void>
-  /** Removes documents in the state in which they were added. */
-  remove(documents: readonly Indexed[]): Promise<void>
-}
-
-/**
- * Announces to builds of indexes that a transaction writes documents. Call it before
- * {@link openIndexes} if the transaction has not written any yet: a build that begins waits for
- * these transactions, since they do not see its index. SQLite runs one write transaction at a time.
- */
-export async function lockDocuments(trx: Kysely<Tables>, engine: EngineName): Promise<void> {
-  if (engine === 'postgres') await sql`lock table documents in row exclusive mode`.execute(trx)
-}
-
-/**
- * A condition that writers maintain an index. The second part is implied by the first; with it,
- * SQLite uses the partial index on the names of the indexes of a collection.
- */
-export const isMaintained = sql<boolean>`state in ('building', 'ready') and state <> 'dropped'`
-
-/** Returns the indexes of a collection that its writers maintain; undefined if there are none. */
-export async function openIndexes(
-  trx: Transaction<Tables>,
-  engine: EngineName,
-  where: CollectionRef,
-): Promise<CollectionIndexes | undefined> {
-  const rows = await trx
-    .selectFrom('document_indexes')
-    .select(['id', 'name', 'fields', 'is_unique', 'state'])
-    .where('database', '=', where.database)
-    .where('collection', '=', where.collection)
-    .where(isMaintained)
-    .orderBy('id')
-    .execute()
-  if (rows.length === 0) return undefined
-  const indexes = rows.map(toDefinition)
-  return {
-    definitions: indexes,
-    hasUnique: indexes.some(({ isUnique }) => isUnique),
-    async add(documents) {
-      const [duplicate] = await addToIndexes(trx, engine, where, indexes, documents)
-      if (duplicate !== undefined) throw new NotUnique(duplicate)
-    },
-    async addCommitted(documents) {
-      await failDuplicates(
-        trx,
-        await addToIndexes(trx, engine, where, indexes, documents, Infinity),
-      )
-    },
-    async requireUnique(document) {
-      if (!indexes.some(({ isUnique }) => isUnique)) return
-      const entries = await entriesInTurns([document], (each) => entriesOf(indexes, each))
-      const duplicate = await findDuplicate(trx, engine, entries)
-      if (duplicate !== undefined) throw new NotUnique(duplicate)
-    },
-    async remove(documents) {
-      const entries = await entriesInTurns(documents, (document) => entryKeysOf(indexes, document))
-      await removeEntries(trx, engine, entries)
-    },
-  }
-}
-
 /** Number of entries that are computed before other requests run, a few milliseconds of work. */
 const ENTRIES_PER_TURN = 500
 
 /** Returns the entries of documents. Each entry of a large document takes a turn of its own. */
-async function entriesInTurns<T>(
+export async function entriesInTurns<T>(
   documents: readonly Indexed[],
   entriesOfDocument: (document: Indexed) => Iterable<T>,
 ): Promise<T[]> {
@@ -164,40 +57,6 @@ async function entriesInTurns<T>(
     }
   }
   return entries
-}
-
-/**
- * Adds documents to indexes; returns the duplicates that unique indexes exclude.
- *
- * @param uniqueLength maximum length of the values of a document in unique indexes; Infinity for
- * documents that are committed already.
- * @throws UniqueValuesTooLarge
- */
-export async function addToIndexes(
-  trx: Transaction<Tables>,
-  engine: EngineName,
-  where: CollectionRef,
-  indexes: readonly IndexDefinition[],
-  documents: readonly Indexed[],
-  uniqueLength?: number,
-): Promise<Duplicate[]> {
-  const entries = await entriesInTurns(documents, (each) => entriesOf(indexes, each, uniqueLength))
-  return addEntries(trx, engine, where, entries)
-}
-
-/** Ends unique indexes that found duplicates. */
-async function failDuplicates(
-  trx: Transaction<Tables>,
-  duplicates: readonly Duplicate[],
-): Promise<void> {
-  for (const [index, found] of Map.groupBy(duplicates, (duplicate) => duplicate.index)) {
-    await trx
-      .updateTable('document_indexes')
-      .set({ state: 'failed', duplicates: addDuplicates({ duplicates: null }, found) })
-      .where('id', '=', index.id)
-      .where('state', 'in', ['building', 'ready'])
-      .execute()
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { CollectionRef, DocumentRef } from '../../../storage/document-ref.ts'
 import type { IndexDefinition } from '../../indexes/definition.ts'
 import type { IndexedDocument } from '../../indexes/read/index-reader.ts'
-import { type CollectionIndexes, isMaintained } from '../../indexes/write/entries.ts'
+import { type CollectionIndexes, isMaintained } from '../../indexes/write/collection-indexes.ts'
 
 /** A state of a document. The tag identifies it. */
 export type DocumentState = Pick<IndexedDocument, 'tag' | 'body'>

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import type { NewDocument } from '../../document.ts'
-import { addToIndexes, NotUnique, openIndexes } from '../../indexes/write/entries.ts'
+import { addToIndexes, NotUnique, openIndexes } from '../../indexes/write/collection-indexes.ts'
 
 /**
  * Adds entries of documents that a job will create or change to unique indexes. Until the job is

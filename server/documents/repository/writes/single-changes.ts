@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { DocumentRef } from '../../../storage/document-ref.ts'
 import { databaseExists } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
-import { isMaintained } from '../../indexes/write/entries.ts'
+import { isMaintained } from '../../indexes/write/collection-indexes.ts'
 import type { DocumentState } from './indexed-writes.ts'
 
 /**

@@ -18,8 +18,8 @@ import {
   lockDocuments,
   NotUnique,
   openIndexes,
-  UniqueValuesTooLarge,
-} from '../../indexes/write/entries.ts'
+} from '../../indexes/write/collection-indexes.ts'
+import { UniqueValuesTooLarge } from '../../indexes/write/entries.ts'
 
 /** The result of writing a document. `exists`: the stored document with this id was kept. */
 export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | UniqueValuesTooLarge

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { openIndexes } from './entries.ts'
+import { openIndexes } from './collection-indexes.ts'
 import { expectEntriesOfDocuments } from './stored-entries.testing.ts'
 
 const INDEXES = 16
