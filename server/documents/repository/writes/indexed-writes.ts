@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CollectionRef, DocumentRef } from '../../../storage/document-ref.ts'
+import { RowLocked } from '../../../storage/engine.ts'
 import type { IndexDefinition } from '../../indexes/definition.ts'
 import type { IndexedDocument } from '../../indexes/read/index-reader.ts'
 import { type CollectionIndexes, isMaintained } from '../../indexes/write/collection-indexes.ts'
+import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
 
 /** A state of a document. The tag identifies it. */
 export type DocumentState = Pick<IndexedDocument, 'tag' | 'body'>
@@ -38,6 +40,21 @@ export interface IndexedWrites {
     old: DocumentState,
     indexes: readonly IndexDefinition[],
   ): Promise<boolean>
+}
+
+/** Returns whether a transaction computes the entries of a document in several turns. */
+export const isLarge = ({ body }: Pick<DocumentState, 'body'>) => body.length > LARGE_LENGTH
+
+/** How a statement ended: `locked` if it would have to wait for the lock of a longer transaction. */
+export type Outcome = 'made' | 'not made' | 'locked'
+
+export async function outcomeOf(change: Promise<boolean>): Promise<Outcome> {
+  try {
+    return (await change) ? 'made' : 'not made'
+  } catch (error) {
+    if (error instanceof RowLocked) return 'locked'
+    throw error
+  }
 }
 
 /** Returns the ids of indexes, separated by commas, to compare with {@link maintainedIds}. */
