@@ -1,6 +1,5 @@
 import type { NextTurn } from '../../../concurrency/turns.ts'
-import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
-import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
+import { PAGE } from '../../../contract/document.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'
@@ -8,7 +7,7 @@ import type { DocumentRepository, StoredDocument } from '../../repository/stored
 import { TIME_SLICE } from '../filter.ts'
 import { isIdOrder, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
-import { createDocumentPrinter } from '../select-fields.ts'
+import { IdOrderedMatches } from './id-ordered-matches.ts'
 import type { ScanStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 import type { TopDocuments } from './top-documents.ts'
@@ -60,8 +59,8 @@ export interface ReadPageDeps {
 const unlimited: ScanStep = async (step) => step()
 
 /**
- * Returns documents that match, in the requested order: fewer than `limit` if they exceed
- * {@link PAGE_BYTES}. A page whose scan ended early may hold few documents or none and still have a
+ * Returns documents that match, in the requested order: fewer than `limit` if they are too large for
+ * one page. A page whose scan ended early may hold few documents or none and still have a
  * `next`.
  */
 export function readPage(
@@ -71,69 +70,52 @@ export function readPage(
   bounds: ScanBounds = {},
 ): Promise<Page> {
   return isIdOrder(query.sort)
-    ? readInIdOrder(deps, where, query, bounds)
-    : readSorted(deps, where, query, bounds)
+    ? scanInIdOrder(deps, where, query, bounds)
+    : scanSorted(deps, where, query, bounds)
 }
 
-async function readInIdOrder(
+/** Reads documents in the order of ids, or in the opposite one, until the page is complete. */
+async function scanInIdOrder(
   { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
-  { matches, sort, fields, reads, limit, from, count }: PageQuery,
+  query: PageQuery,
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
-  const textOf = createDocumentPrinter(fields)
-  const tags: string[] = []
-  const json = new JsonArray()
-  let bytes = 0
-  let scanned = 0
-  let isFull = false
-  let lastId: string | undefined
-  let total = 0
-  const isScan = matches !== undefined || count
+  const { matches, sort, fields, reads, limit, from, count } = query
+  const page = new IdOrderedMatches(query)
+  const isDescending = sort[0]?.isDescending ?? false
+  const readsAll = matches !== undefined || count
   // Counting begins with the first document, not with the page.
   let after = count ? undefined : from?.id
-  const isDescending = sort[0]?.isDescending ?? false
-  const isBefore = (id: string) => {
-    if (!count || from === undefined) return false
-    const difference = compareCodePoints(id, from.id)
-    return isDescending ? difference >= 0 : difference <= 0
-  }
+  let scanned = 0
+  const isComplete = () => page.isFull && !count
   const nextExtent = (size: number) => {
     const range = { after, last: upTo, isDescending }
-    return isScan
+    return readsAll
       ? repository.scan(where, range, BATCH_BYTES)
       : repository.extent(where, range, size, BATCH_BYTES)
   }
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
     const slice = createSlices(nextTurn)
-    for (const { id, tag, body } of rows) {
+    for (const row of rows) {
       const turn = slice()
       if (turn !== undefined) await turn
-      const parsed = matches || fields ? parseFields(body, reads) : null
+      const parsed = matches || fields ? parseFields(row.body, reads) : null
       const matched = matches?.(parsed) ?? true
       if (!(typeof matched === 'boolean' ? matched : await matched)) continue
-      total++
-      if (isFull || isBefore(id)) continue
-      const text = textOf(body, parsed)
-      const size = Buffer.byteLength(text)
-      isFull = tags.length === limit || (bytes + size > PAGE_BYTES && tags.length > 0)
-      if (isFull && !count) return
-      if (isFull) continue
-      bytes += size
-      lastId = id
-      tags.push(tag)
-      json.add(text)
+      page.add(row, parsed)
+      if (isComplete()) return
     }
   }
   for (let batch = 1; ; batch++) {
     // Read one more than requested, to detect a next page. A filter may skip many documents.
-    const size = isScan ? PAGE.max : limit + 1 - tags.length
+    const size = readsAll ? PAGE.max : limit + 1 - page.length
     const found = await step(() => nextExtent(size))
     const { last, bytes: more } = found
     if (batch > 1 || more > SMALL_BYTES) await nextTurn()
     // After the wait, in which the client may disconnect: the documents are read at once. Not part
     // of a step, because it may wait for clients to read their responses.
-    if (!isFull) await reserve?.(bytes + more)
+    if (!page.isFull) await reserve?.(page.bytes + more)
     const rows = await step(async () => {
       const range = { after, last: last ?? upTo, isDescending }
       const read = found.documents ?? (await repository.list(where, range, size))
@@ -143,23 +125,21 @@ async function readInIdOrder(
     scanned += rows.length
     const isLast = last === undefined && rows.length < size
     after = rows.length < size ? last : rows.at(-1)?.id
-    if (isLast || batch >= batches || (isFull && !count)) {
-      const end = isFull ? lastId : isLast ? undefined : after
+    if (isLast || batch >= batches || isComplete()) {
+      const end = page.isFull ? page.lastId : isLast ? undefined : after
       return {
-        returned: tags.length,
-        tags: tags.join('\n'),
-        json: json.print(),
+        ...page.page(),
         next: end === undefined ? undefined : { values: sort.map(() => end), id: end },
-        total: count ? total : undefined,
+        total: count ? page.total : undefined,
         scanned,
       }
     }
-    json.encode()
+    page.encode()
   }
 }
 
 /** Reads the whole collection and keeps the first documents in the order. */
-async function readSorted(
+async function scanSorted(
   { repository, nextTurn }: ReadPageDeps,
   where: CollectionRef,
   query: PageQuery,
