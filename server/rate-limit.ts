@@ -49,7 +49,7 @@ export function createRateLimit({
   onEvict = () => {},
   now = Date.now,
 }: RateLimitOptions): RateLimit {
-  // In the order in which the periods began, so that the first keys end first.
+  // The keys are in the order in which their periods began, so the first ones end first.
   const counts = new Map<string, { count: number; ends: number }>()
 
   function evict(key: string): void {

@@ -1,7 +1,7 @@
 /** Resolves in a separate turn of the event loop for each call. */
 export type NextTurn = () => Promise<void>
 
-/** One turn passes before the next work for each of these durations that the last work took, ms. */
+/** Duration of work, ms, for which one turn passes before the next work. */
 const TURN = 10
 /** Maximum number of turns that pass before the next work. */
 const MAX_TURNS = 20

@@ -12,14 +12,14 @@ export interface Caller {
 /** A caller without an id, which does not disconnect. */
 export const NO_CALLER: Caller = { id: '', signal: new AbortController().signal }
 
-/**
- * How many requests run at the same time, of all callers and of one, how many wait, and for how long,
- * ms.
- */
 export interface WorkLimits {
+  /** Maximum number of requests that run at the same time. */
   readonly running: number
+  /** Maximum number of them that one caller has. */
   readonly ofCaller: number
+  /** Maximum number of requests that wait. */
   readonly waiting: number
+  /** Maximum time that a request waits, ms. */
   readonly wait: number
 }
 

@@ -247,7 +247,7 @@ function isIn({ trx, engine, job }: Target, { after, last }: Range) {
 const isWithin = ({ after, last }: Range) =>
   sql<boolean>`staged.id > ${after} and staged.id <= ${last}`
 
-/** Selects the staged state of a document; a subquery, for the same reason. */
+/** Selects the staged state of a document. A subquery, because of the plans in {@link isIn}. */
 const stagedOf = ({ trx, job }: Target) =>
   trx
     .selectFrom('job_documents as staged')

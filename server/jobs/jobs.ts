@@ -177,7 +177,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function fail(job: Job, failure: Failure, signal: AbortSignal): Promise<Job> {
     if (job.kind === 'import') return failImport(repository, rules.databaseImporter, job, failure)
-    // This process may have reserved values for it, or an earlier one.
+    // This process, or an earlier one, may have reserved values for the job.
     await large?.release(job, signal).catch((error) => {
       throw signal.aborted ? new LeaseLost() : error
     })
@@ -281,7 +281,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       const stopRenewing = repository.keepLease(job)
       try {
         const { filter } = request
-        // Before it is known whether an index serves the filter, and outside the limits of scans.
+        // Not limited like a scan: whether an index serves the filter is only known afterwards.
         await whenApplied(where, signal)
         const ids = await selectionOf(job, search.connected(signal))
         const isScan = filter.length > 0 && ids === undefined
@@ -302,7 +302,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       } finally {
         stopRenewing()
         selected.delete(job.id)
-        // Its change is made or not made in any case. The job expires.
+        // The change is made or rejected by now. A job that cannot be discarded expires.
         await discard(job).catch(onError)
         runner.wake()
       }
@@ -310,7 +310,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     read,
     async cancel(database, id, actor) {
       const job = await read(database, id)
-      // Its process may have reserved values, or an earlier one.
+      // The process that runs the job, or an earlier one, may have reserved values for it.
       const reserves = large !== undefined && (job.kind === 'create' || job.kind === 'patch')
       const cancelled =
         job.kind === 'import'

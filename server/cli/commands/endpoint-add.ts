@@ -22,7 +22,7 @@ export const run: RunCommand = async (context) => {
     operands: [address],
     options: { databases },
   } = input.parse(context)
-  // Such as the list of two unset variables of a script.
+  // Such as `--databases "$ONE,$TWO"` in a script whose variables are not set.
   if (databases?.length === 0) {
     throw new Failure(
       'bad-parameter',

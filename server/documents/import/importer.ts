@@ -58,7 +58,7 @@ export interface ImporterDeps {
 /** Documents that a schema has validated. */
 interface ValidDocuments {
   readonly documents: readonly ImportedDocument[]
-  /** Its tag; null if the collection has no schema. */
+  /** The tag of the schema; null if the collection has none. */
   readonly schema: string | null
 }
 
@@ -69,16 +69,19 @@ type Rejections = Pick<ImportTally, 'fail'>
 interface Batch {
   readonly where: CollectionRef
   readonly valid: ValidDocuments
-  /** Receives those that a schema which is set later rejects. */
+  /** Receives the documents that a later schema rejects. */
   readonly rejected: Rejections
   readonly onConflict: OnConflict
   readonly signal: AbortSignal
 }
 
-/** The results of the first of some documents, and the others. */
+/** The outcome of a transaction, which may write only the first documents of a batch. */
 interface Written {
+  /** The documents that were still valid, in order. */
   readonly documents: readonly ImportedDocument[]
+  /** The results of the first documents. */
   readonly written: readonly WriteResult[]
+  /** The documents that are not written yet. */
   readonly rest: ValidDocuments
 }
 
@@ -161,19 +164,19 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       /** The batch that is written while the next one is read. */
       let writing = Promise.resolve()
       const begin = async () => {
-        const [documents, others] = [batch, rejected]
+        const [documents, rejections] = [batch, rejected]
         batch = []
         rejected = new ImportTally()
         size = 0
         await writing
-        writing = end(documents, others)
-        // The next batch, or the end, throws it.
+        writing = end(documents, rejections)
+        // An error is thrown when it is awaited: before the next batch, or at the end.
         writing.catch(() => {})
       }
-      const end = async (documents: readonly ImportedDocument[], others: ImportTally) => {
-        const valid = await validated(where, documents, others, signal)
-        await writeBatch({ where, valid, rejected: others, onConflict, signal }, tally)
-        tally.add(others)
+      const end = async (documents: readonly ImportedDocument[], rejections: ImportTally) => {
+        const valid = await validated(where, documents, rejections, signal)
+        await writeBatch({ where, valid, rejected: rejections, onConflict, signal }, tally)
+        tally.add(rejections)
         tally.endBatch()
       }
       try {
@@ -193,7 +196,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       }
     },
     async part(where, text, { onConflict, line: begin, result, commit, signal }) {
-      // The results of the others are stored, even if the schema has changed since.
+      // The results of earlier records are stored already, even if the schema has changed since.
       const records = parseStoredPart(text).filter(({ line }) => line > begin)
       const failures: { readonly line: number; readonly failure: Failure }[] = []
       const rejected: Rejections = { fail: (line, failure) => failures.push({ line, failure }) }

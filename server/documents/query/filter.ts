@@ -44,7 +44,7 @@ const operators = {
     return (value) => {
       if (typeof value === 'string') return texts.has(value)
       if (!isComposite(value)) return value !== undefined && texts.has(String(value))
-      // Printed once, because a comparison with each text would read a large object as often.
+      // Print the value once: comparing it with each text would read a large object many times.
       return hasComposite && texts.has(printJson(value))
     }
   },
@@ -148,7 +148,7 @@ function isSame(one: Json, other: Json): boolean {
       one.every((each, at) => isSame(each, other[at] as Json))
     )
   }
-  // Of the larger object, only as many keys are read as the smaller one has, and one more.
+  // Reads at most one key more of the larger object than the smaller one has.
   const keys = Object.keys(other)
   let at = 0
   for (const key in one) {

@@ -125,7 +125,7 @@ export function createDocumentCounts(store: Store): DocumentCounts {
       const some = rows.slice(0, limitBytes(rows, PURGE_BYTES))
       const last = some.findLast((row) => row.collection === collection)
       if (last === undefined) return 0
-      // By a range: without statistics, PostgreSQL scans the whole collection for a list of ids.
+      // A range, because PostgreSQL without statistics scans the whole collection for a list of ids.
       const { numDeletedRows } = await db
         .deleteFrom('documents')
         .where('database', '=', database)

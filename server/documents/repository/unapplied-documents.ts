@@ -90,7 +90,7 @@ export function withUnapplied(
       retry(ref, () => writes.write(ref, [ref.id], () => stored.update(ref, old, body))),
     delete: (ref, old) => writes.write(ref, [ref.id], () => stored.delete(ref, old)),
     async collections(database) {
-      // Before the names are read: a change that is applied in between is combined with them.
+      // Read the changes first: a change that is applied before the names are read is then included.
       const unapplied = writes.unappliedIn(database)
       const names = await stored.collections(database)
       if (unapplied.length === 0) return names

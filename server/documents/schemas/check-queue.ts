@@ -36,7 +36,7 @@ export function createCheckQueue(
   limits: { readonly checks: number; readonly size: number },
 ): CheckQueue {
   let quickChecks: QueuedCheck[] = []
-  /** By schema; the schema taken last comes last. */
+  /** The checks by schema. The schema whose check was taken last is at the end. */
   const slowChecks = new Map<string, QueuedCheck[]>()
   let isQuickTurn = true
 

@@ -71,7 +71,7 @@ export type RecordDatabaseImport = (
   audit: DatabaseImportAudit,
   result: ImportResult | null,
   isComplete: boolean,
-  /** Who has cancelled the import. */
+  /** The actor that cancelled the import. */
   canceller?: Actor,
 ) => Promise<void>
 

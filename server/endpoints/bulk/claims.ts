@@ -30,7 +30,7 @@ export interface ClaimedChange {
   readonly keepOnFailure: boolean
   /** The indexes of the changes that have an outcome. */
   readonly completed: ReadonlySet<number>
-  /** Whether one of them has failed. */
+  /** Whether any change has failed. */
   readonly hasFailed: boolean
 }
 

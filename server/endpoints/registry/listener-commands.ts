@@ -41,7 +41,7 @@ export function createListenerCommands(
       const isElsewhere = listener.state === 'elsewhere'
       let others = 0
       try {
-        // Before the other nodes: one on this host would take the port, and this retry would fail.
+        // Retry before the other nodes are notified: one on this host could take the port.
         // An automatic retry may be in progress; wait for it. It may already have opened the
         // listener.
         if (!isElsewhere) await retry(listener)

@@ -11,7 +11,7 @@ import { describe } from './describe.ts'
  * process runs.
  */
 export function openApiRoutes(requireRole: RequireRole, describeApi: () => Promise<object>) {
-  // As bytes: encoding the text would take longer than the rest of the request.
+  // Keep the bytes: encoding the text would take longer than the rest of the request.
   let description: Promise<Uint8Array<ArrayBuffer>> | undefined
   return new Hono<AppEnv>().get(
     '/',

@@ -18,7 +18,8 @@ try {
     if (checkpointed === copied) break
     copied = checkpointed
     if (log - checkpointed > pages) continue
-    // No commit may follow that begins the log again. Has no effect if the log is in use.
+    // Truncate the log, since the next commit that would restart it may come much later. Has no
+    // effect if the log is in use.
     db.exec('pragma wal_checkpoint(truncate)')
     break
   }

@@ -36,7 +36,7 @@ export interface DocumentFailure {
 export interface SelectionOutcome {
   readonly verb: 'changed' | 'deleted' | 'restored'
   readonly changes: readonly DocumentChange[]
-  /** Those whose change may have been made come first. */
+  /** Documents whose change may have been made come first. */
   readonly failures: readonly DocumentFailure[]
   /** Number of documents that someone else deleted before. */
   readonly gone: number

@@ -38,7 +38,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const { search, follow } = useDocumentsLocation()
   const conditions = conditionsOf(search.filter)
   const count = useMatchingCount(collectionRef, search.filter, isAll)
-  // Of all that match, the first documents of the page are an example.
+  // If all matching documents are selected, the first ones of the page are an example.
   const read = isAll ? new Set([...ids].slice(0, EXAMPLES)) : ids
   const query = useQuery(selectedQuery(collectionRef, read))
   const form = useJsonForm({

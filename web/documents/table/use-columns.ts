@@ -19,7 +19,7 @@ import {
 export function useColumns(collectionRef: CollectionRef, documents: readonly DocumentFields[]) {
   const { search, setColumns } = useDocumentsLocation()
   const [remembered, setRemembered] = useState(() => read(collectionRef))
-  // They stay as they are while the user turns pages and changes documents.
+  // Keep the columns while the user turns pages and changes documents.
   const [initial, setInitial] = useState<readonly FieldColumn[]>()
   const text = search.columns ?? remembered
   // The first page in the order of ids: the same URL has the same columns, however it was reached.

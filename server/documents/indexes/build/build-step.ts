@@ -33,7 +33,8 @@ export async function buildStep(
   limits: StepLimits = STEP_LIMITS,
 ): Promise<IndexRow | undefined> {
   const after = row.cursor ?? ''
-  // One upper bound: of two, SQLite uses only one to search, and tests every document for the other.
+  // A single upper bound: SQLite searches by one of two bounds only, and tests each document for the
+  // other.
   const until = (source: Pick<typeof db, 'selectFrom'>, last: string) =>
     source
       .selectFrom('documents')

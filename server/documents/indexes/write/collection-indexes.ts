@@ -27,9 +27,9 @@ export class NotUnique extends DocumentConflict {
 
 /** The indexes of a collection, in a transaction that writes its documents. */
 export interface CollectionIndexes {
-  /** In the order of their ids. */
+  /** The indexes in the order of their ids. */
   readonly definitions: readonly IndexDefinition[]
-  /** Whether one of them is unique. */
+  /** Whether any index is unique. */
   readonly hasUnique: boolean
   /** Adds documents. @throws NotUnique, UniqueValuesTooLarge */
   add(documents: readonly Indexed[]): Promise<void>

@@ -113,8 +113,8 @@ async function scanInIdOrder(
     const found = await step(() => nextExtent(size))
     const { last, bytes: more } = found
     if (batch > 1 || more > SMALL_BYTES) await nextTurn()
-    // After the wait, in which the client may disconnect: the documents are read at once. Not part
-    // of a step, because it may wait for clients to read their responses.
+    // Reserve memory after the wait, in which the client may disconnect. Not part of a step, because
+    // it may wait for clients to read their responses.
     if (!page.isFull) await reserve?.(page.bytes + more)
     const rows = await step(async () => {
       const range = { after, last: last ?? upTo, isDescending }

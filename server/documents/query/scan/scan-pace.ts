@@ -27,7 +27,7 @@ export class ScanPace {
   readonly #deps: ScanPaceDeps
   /** Number of steps in progress. */
   #running = 0
-  /** When the first of them began. */
+  /** When the first step in progress began. */
   #begun = 0
   /** Work since the last pause, ms. Concurrent steps count once. */
   #worked = 0

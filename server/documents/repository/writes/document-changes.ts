@@ -78,7 +78,7 @@ export function createDocumentChanges(
         next === undefined ? deletionOf(trx, ref, old.tag) : updateOf(trx, ref, old.tag, next)
       const { numAffectedRows } = await trx.executeQuery(query.compile())
       if (numAffectedRows === 0n) return false
-      // After the change of the document: builds of indexes wait for transactions that made one.
+      // Read the indexes after the document was changed: builds wait for such transactions.
       const indexes = await indexed.keep(ref, () => openIndexes(trx, engine, ref))
       if (next !== undefined) await indexes?.requireUnique({ id, body: next.body })
       await indexes?.remove([{ id, body: old.body }])

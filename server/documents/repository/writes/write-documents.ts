@@ -237,7 +237,7 @@ async function insert(target: Target, rows: readonly Row[]): Promise<number> {
 }
 
 function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
-  // In one order, because two transactions that insert the same ids in different orders deadlock.
+  // Sort the ids: transactions that insert the same ids in different orders deadlock.
   const sorted = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const into = sql`insert into documents (database, collection, id, tag, body)`
   if (engine === 'sqlite') {

@@ -31,7 +31,7 @@ interface Entry<Item, Result> {
   readonly rows: number
   readonly bytes: number
   readonly since: number
-  /** Those who await the result. */
+  /** The callers that await the result. */
   readonly callers: Caller<Result>[]
 }
 

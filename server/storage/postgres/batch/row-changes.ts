@@ -72,7 +72,7 @@ export class RowChanges {
       this.#pace,
       async (items, errors) => {
         const statement = errors.some(isLockError) ? part : whole
-        // In one order, so that concurrent statements cannot wait for each other.
+        // Sort the changes, so that concurrent statements cannot deadlock.
         const values = inputValues(columns.length, items.toSorted(compareRows))
         try {
           const { rows } = await this.#execute({ ...statement, values })

@@ -57,7 +57,7 @@ export function guardClient(
     const [first, second] = statements
     if (first !== BEGIN) return requestAll(client, statements)
     isOpen = true
-    // In the same message, so that the id costs no additional round trip.
+    // Requests the id in the same message, which saves a round trip.
     const [begun, id, ...results] = await requestAll(client, [
       BEGIN,
       TRANSACTION_ID,
