@@ -38,7 +38,10 @@ const TARGET = { import: 40_000, export: 150_000, p99: 60, memory: 64 * 1024 * 1
 const lineOf = (at: number) =>
   JSON.stringify({
     id: `article-${String(at).padStart(8, '0')}`,
-    ...{ title: 'On the measurement of servers', author: 'ada', year: 2026, tags: ['a', 'b'] },
+    title: 'On the measurement of servers',
+    author: 'ada',
+    year: 2026,
+    tags: ['a', 'b'],
   })
 
 /** The exports: their names, numbers of lines, and headers. */

@@ -81,7 +81,12 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const access = stack.use(
     createAccessModule({
-      ...{ store, vault, record, events, http, logError },
+      store,
+      vault,
+      record,
+      events,
+      http,
+      logError,
       admins: config.admins,
       operatorKey: () => fingerprint(operatorKey()),
       countFailure: failures.count,
@@ -94,7 +99,9 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const { idOf } = databases
   const nodes = createNodesModule({
-    ...{ store, events, requireRole },
+    store,
+    events,
+    requireRole,
     name: config.node,
     onError: logError('the nodes could not exchange their status'),
   })
@@ -106,12 +113,20 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const importer = createImporter({ repository, now: Date.now, schemaOf: schemas.current })
   const databaseImporter = createDatabaseImporter({
-    ...{ store, record, repository, importer, schemas, indexes },
+    store,
+    record,
+    repository,
+    importer,
+    schemas,
+    indexes,
   })
   const scans = new ScanLimit()
   const jobs = stack.use(
     createJobsModule({
-      ...{ store, http, requireRole, idOf },
+      store,
+      http,
+      requireRole,
+      idOf,
       rules: createDocumentRules(Date.now, schemas.current, {
         importPart: importer.part,
         databaseImporter,
@@ -126,8 +141,18 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const documents = stack.use(
     createDocumentsModule({
-      ...{ store, repository, importer, databaseImporter, schemas, jobs, databases, http },
-      ...{ requireRole, secretKey, logError, scans },
+      store,
+      repository,
+      importer,
+      databaseImporter,
+      schemas,
+      jobs,
+      databases,
+      http,
+      requireRole,
+      secretKey,
+      logError,
+      scans,
     }),
   )
   events.on('database', () => {
@@ -138,7 +163,16 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
 
   const endpoints = stack.use(
     createEndpointsModule({
-      ...{ store, record, engine, certificate, nodes, events, http, requireRole, log, logError },
+      store,
+      record,
+      engine,
+      certificate,
+      nodes,
+      events,
+      http,
+      requireRole,
+      log,
+      logError,
       grace: config.drain,
       reservedFolders: [config.data, ...config.keyFolders],
     }),
@@ -174,7 +208,16 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const oauth2 = stack.use(
     createOAuth2Module({
-      ...{ store, vault, secretKey, fingerprint, access, audit, events, http, log, logError },
+      store,
+      vault,
+      secretKey,
+      fingerprint,
+      access,
+      audit,
+      events,
+      http,
+      log,
+      logError,
       operatorKey,
       providers: config.providers,
       countFailure: failures.count,
@@ -182,20 +225,22 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     }),
   )
   return {
-    ...{
-      http,
-      access,
-      databases,
-      nodes,
-      schemas,
-      indexes,
-      jobs,
-      documents,
-      endpoints,
-      health,
-      audit,
-    },
-    ...{ oauth2, changes, engine, log, logError },
+    http,
+    access,
+    databases,
+    nodes,
+    schemas,
+    indexes,
+    jobs,
+    documents,
+    endpoints,
+    health,
+    audit,
+    oauth2,
+    changes,
+    engine,
+    log,
+    logError,
     hub: events,
     events: stack.use(createEventsModule({ hub: events, access, http, requireRole })),
     consoleFolder,

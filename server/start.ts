@@ -105,8 +105,15 @@ async function open(
 
   const modules = await createModules(
     {
-      ...{ config, store, vault, secretKey, certificate, readiness, untilAvailable },
-      ...{ consoleFolder, log },
+      config,
+      store,
+      vault,
+      secretKey,
+      certificate,
+      readiness,
+      untilAvailable,
+      consoleFolder,
+      log,
       operatorKey: operatorKey.read,
       instance: await untilAvailable(() => instanceId(store)),
     },

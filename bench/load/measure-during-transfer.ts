@@ -75,7 +75,9 @@ export const exportDocuments =
   (lines: number, headers: Readonly<Record<string, string>>): Transfer =>
   async (_, { host, port, token }) => {
     const workerData: ExportRequest = {
-      ...{ host, port, lines },
+      host,
+      port,
+      lines,
       headers: { ...headers, Authorization: token },
     }
     const worker = new Worker(new URL('./export-worker.ts', import.meta.url), { workerData })

@@ -16,7 +16,9 @@ const QUERIES: Readonly<Record<string, string>> = {
 createServer(async (request, response) => {
   const [name = '', value] = (request.url ?? '').slice(1).split('?')
   const { rows } = await pool.query<{ body: string }>({
-    ...{ name, text: QUERIES[name] ?? '', values: [value] },
+    name,
+    text: QUERIES[name] ?? '',
+    values: [value],
   })
   const body = Buffer.from(`[${rows.map((row) => row.body).join()}]`)
   const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length }

@@ -50,8 +50,10 @@ function showRates(slices: Slices, roundTrip: number): void {
     )
   const p99 = p99Of('insert')
   addFigure({
-    ...{ what: 'PostgreSQL: insert, p99, ms', value: p99.toFixed(1) },
-    ...{ target: `under ${INSERT_P99}`, isMet: p99 < INSERT_P99 },
+    what: 'PostgreSQL: insert, p99, ms',
+    value: p99.toFixed(1),
+    target: `under ${INSERT_P99}`,
+    isMet: p99 < INSERT_P99,
     peers: slices.has('bare') ? { 'node:http': p99Of('bare').toFixed(1) } : undefined,
   })
 }

@@ -41,7 +41,9 @@ export async function startNode(location: StoreLocation): Promise<Node> {
   )
   const token = `Bearer ${await makeToken({ data: '', databaseUrl: undefined, ...location })}`
   return {
-    ...{ host, server, token: `Authorization: ${token}\r\n` },
+    host,
+    server,
+    token: `Authorization: ${token}\r\n`,
     async call(method, path, body, signal) {
       const headers = { 'Content-Type': 'application/json', Authorization: token }
       const response = await sendRequest(PORT, method, path, { host, body, headers, signal })

@@ -170,8 +170,14 @@ forEachEngine((engine) => {
     it('is rejected beyond 1,000 per owner', async () => {
       const one = await owner()
       const row = {
-        ...{ owner_id: one.personId, role: 'viewer', name: 'n', prefix: 'p', databases: null },
-        ...{ created_at: fixture.time, expires_at: null, last_used_at: null },
+        owner_id: one.personId,
+        role: 'viewer',
+        name: 'n',
+        prefix: 'p',
+        databases: null,
+        created_at: fixture.time,
+        expires_at: null,
+        last_used_at: null,
       }
       const rows = Array.from({ length: TOKENS_PER_PERSON - 1 }, (_, at) => {
         return { ...row, id: `id${at}`, hash: `hash${at}` }

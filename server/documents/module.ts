@@ -77,21 +77,22 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   const { beginImport } = jobs
   return {
     routes: documentRoutes({
-      ...{
-        documents,
-        importer,
-        beginImport,
-        wholeCollections: jobs,
-        requireRole,
-        reserve,
-        currentSchema: schemas.current,
-        idOf,
-      },
+      documents,
+      importer,
+      beginImport,
+      wholeCollections: jobs,
+      requireRole,
+      reserve,
+      currentSchema: schemas.current,
+      idOf,
       ...exports,
     }),
     transferRoutes: transferRoutes({
       ...exports,
-      ...{ databaseImporter: deps.databaseImporter, beginImport, requireRole, idOf },
+      databaseImporter: deps.databaseImporter,
+      beginImport,
+      requireRole,
+      idOf,
     }),
     collectionRoutes: collectionRoutes({ documents, requireRole, idOf, exists, sizes, sendList }),
     sizeRoutes: sizeRoutes({ sizes, requireRole, idOf, list, sendList }),

@@ -20,7 +20,9 @@ forEachEngine((engine) => {
       throw new Failure('busy', 'The second transaction failed.')
     }
     const jobs = createJobs({
-      ...{ store, now: Date.now, pause: async () => {} },
+      store,
+      now: Date.now,
+      pause: async () => {},
       rules: { ...createDocumentRules(Date.now), importPart },
       onError: (error) => errors.push(error),
     })
@@ -38,7 +40,9 @@ forEachEngine((engine) => {
     const repository = createJobRepository(await engine.open(), Date.now)
     const beginImport = createBeginImport({
       repository: { ...repository, discard: () => Promise.reject(new StoreUnavailable()) },
-      ...{ allow: async () => {}, pause: async () => {}, wake() {} },
+      allow: async () => {},
+      pause: async () => {},
+      wake() {},
     })
     async function* parts() {
       yield { text: '[]', records: 1 }

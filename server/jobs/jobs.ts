@@ -126,7 +126,14 @@ export function createJobs(deps: JobsDeps): Jobs {
   const large =
     writes &&
     createLargeChanges({
-      ...{ store, writes, repository, rules, steady, pause, onError, applyInTransaction },
+      store,
+      writes,
+      repository,
+      rules,
+      steady,
+      pause,
+      onError,
+      applyInTransaction,
       onApplied: deps.onApplied ?? (() => {}),
       wake: () => runner.wake(),
     })
@@ -237,7 +244,9 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   const runner = createRunner({
-    ...{ repository, pause, onError },
+    repository,
+    pause,
+    onError,
     isBusy: (where) => writes?.isBusy(where) ?? false,
     step,
   })
@@ -335,5 +344,10 @@ export function createJobs(deps: JobsDeps): Jobs {
 
 /** States that clients can see. Only its own request sees a `preparing` or `attached` job. */
 const VISIBLE_STATES: readonly JobState[] = [
-  ...(['running', 'applying', 'done', 'failed', 'cancelling', 'cancelled'] as const),
+  'running',
+  'applying',
+  'done',
+  'failed',
+  'cancelling',
+  'cancelled',
 ]

@@ -28,8 +28,14 @@ export function createJobsModule(deps: JobsModuleDeps) {
   const { onError, onApplied, search } = deps
   const pause = createTurns()
   const jobs = createJobs({
-    ...{ store, rules, now, leaseClock, pause },
-    ...{ onError, onApplied, search },
+    store,
+    rules,
+    now,
+    leaseClock,
+    pause,
+    onError,
+    onApplied,
+    search,
   })
   return {
     ...jobs,

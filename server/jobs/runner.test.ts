@@ -235,7 +235,9 @@ forEachEngine((engine) => {
       const errors: unknown[] = []
       let steps = 0
       const runner = createRunner({
-        ...{ repository, isBusy: () => true, pause: async () => {} },
+        repository,
+        isBusy: () => true,
+        pause: async () => {},
         async step(_job, signal) {
           if (++steps === 2 && !isStopped) throw new StoreUnavailable()
           await new Promise((resolve) => signal.addEventListener('abort', resolve))

@@ -45,7 +45,11 @@ test('changes that were read before a query failed are reported by the next read
     repository: {
       others: async () =>
         ['b', 'c'].map((name) => ({
-          ...{ name, run: name, hostId: 'there', listeners: 1, silence: 0 },
+          name,
+          run: name,
+          hostId: 'there',
+          listeners: 1,
+          silence: 0,
           report: state.report,
         })),
       async listenersOf(name) {

@@ -71,7 +71,10 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
       log,
     }),
     localRoutes: localProviderRoutes({
-      ...{ local, limit, clientOf, publicOrigin },
+      local,
+      limit,
+      clientOf,
+      publicOrigin,
       recordFailed: failed.record,
     }),
     providerRoutes: providerRoutes(

@@ -48,7 +48,9 @@ test('an upload reports the share that was sent, and resolves with the response'
   const response = upload('/articles', { method: 'POST', headers, body: 'id\n1' })
   const [request] = requests
   expect(request).toMatchObject({
-    ...{ target: 'POST /articles', headers: { 'content-type': 'text/csv' }, sent: 'id\n1' },
+    target: 'POST /articles',
+    headers: { 'content-type': 'text/csv' },
+    sent: 'id\n1',
   })
   request?.progress(1, 4)
   request?.progress(4, 4)

@@ -5,8 +5,16 @@ import { type WholeCollections, wholeCollectionRoutes } from './whole-collection
 
 const asAda: MiddlewareHandler<AppEnv> = (c, proceed) => {
   c.set('principal', {
-    ...{ personId: 'ada', username: 'ada', name: 'Ada', provider: 'local', role: 'admin' },
-    ...{ by: 'session', credential: '1', databases: null, expires: null, idleExpires: null },
+    personId: 'ada',
+    username: 'ada',
+    name: 'Ada',
+    provider: 'local',
+    role: 'admin',
+    by: 'session',
+    credential: '1',
+    databases: null,
+    expires: null,
+    idleExpires: null,
   })
   return proceed()
 }

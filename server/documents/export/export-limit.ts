@@ -7,8 +7,13 @@ import { Failure } from '../../failure.ts'
  * read `progress` bytes before the export has waited for it for `stallTimeout` ms.
  */
 export const EXPORTS = {
-  ...{ running: 2, ofCaller: 1, waiting: 100, wait: 5_000, duration: 30 * 60_000 },
-  ...{ progress: 1024 * 1024, stallTimeout: 10_000 },
+  running: 2,
+  ofCaller: 1,
+  waiting: 100,
+  wait: 5_000,
+  duration: 30 * 60_000,
+  progress: 1024 * 1024,
+  stallTimeout: 10_000,
 } as const
 
 /** How often a waiting export looks for one whose client reads too slowly, ms. */

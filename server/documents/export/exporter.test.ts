@@ -241,16 +241,18 @@ forEachEngine((engine) => {
     const store = await engine.open()
     await storeArticles(store, 1)
     const job = {
-      ...{ id: 'job', ...where, kind: 'delete', state: 'applying', request: '{"filter":[]}' },
-      ...{
-        done: 1,
-        found: 1,
-        clean: 0,
-        claimed_by: '',
-        claimed_until: 0,
-        created_at: 0,
-        updated_at: 0,
-      },
+      id: 'job',
+      ...where,
+      kind: 'delete',
+      state: 'applying',
+      request: '{"filter":[]}',
+      done: 1,
+      found: 1,
+      clean: 0,
+      claimed_by: '',
+      claimed_until: 0,
+      created_at: 0,
+      updated_at: 0,
     }
     await store.db
       .insertInto('jobs')

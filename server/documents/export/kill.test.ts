@@ -45,7 +45,9 @@ forEngine('sqlite', (engine) => {
     const begin = async (accept: string): Promise<IncomingMessage> => {
       const token = await makeToken({ ...location, databaseUrl: undefined })
       const request = httpRequest({
-        ...{ socketPath, path: '/large', agent: false },
+        socketPath,
+        path: '/large',
+        agent: false,
         headers: { Authorization: `Bearer ${token}`, Accept: accept },
       })
       request.end()

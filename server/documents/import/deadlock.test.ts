@@ -11,11 +11,9 @@ forEngine('postgres', (engine) => {
     await storeDatabases(store, 'db')
     const where = { database: 'db', collection: 'articles' }
     const importer = createImporter({
-      ...{
-        repository: createDocumentRepository(store),
-        now: Date.now,
-        schemaOf: async () => ({ tag: null }),
-      },
+      repository: createDocumentRepository(store),
+      now: Date.now,
+      schemaOf: async () => ({ tag: null }),
     })
     const row = (id: string) => ({ ...where, id, tag: 'other', body: JSON.stringify({ id }) })
     const inserted = Promise.withResolvers<void>()

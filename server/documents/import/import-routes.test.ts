@@ -55,7 +55,10 @@ forEachEngineNode((start) => {
     const violation = { line: 2, pointer: '/n', message: 'must be number' }
     const replaced = await send('/books?on-conflict=replace', type, body)
     expect(replaced.json).toEqual({
-      ...{ created: 1, replaced: 1, skipped: 0, failed: 1 },
+      created: 1,
+      replaced: 1,
+      skipped: 0,
+      failed: 1,
       errors: [violation],
     })
     const skipped = await send('/books?on-conflict=skip', 'Application/X-NDJSON', body)
@@ -71,9 +74,16 @@ forEachEngineNode((start) => {
     const job = String(response.headers.location)
     await expect.poll(async () => (await node.request('GET', job)).status).toBe(200)
     expect((await node.request('GET', job)).json).toMatchObject({
-      ...{ kind: 'import', state: 'done', done: 1_204, total: 1_204, found: 1_202 },
+      kind: 'import',
+      state: 'done',
+      done: 1_204,
+      total: 1_204,
+      found: 1_202,
       result: {
-        ...{ created: 1_202, replaced: 0, skipped: 1, failed: 1 },
+        created: 1_202,
+        replaced: 0,
+        skipped: 1,
+        failed: 1,
         errors: [{ line: 3, pointer: '', message: 'This is not JSON.' }],
       },
     })
@@ -81,7 +91,11 @@ forEachEngineNode((start) => {
     const none = String(empty.headers.location)
     await expect.poll(async () => (await node.request('GET', none)).json.state).toBe('done')
     expect((await node.request('GET', none)).json.result).toEqual({
-      ...{ created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] },
+      created: 0,
+      replaced: 0,
+      skipped: 0,
+      failed: 0,
+      errors: [],
     })
   })
 
@@ -137,7 +151,9 @@ forEachEngineNode((start) => {
       const Authorization = `Bearer ${node.token}`
       const sent = request(
         {
-          ...{ port: node.port, method, path },
+          port: node.port,
+          method,
+          path,
           headers: { Authorization, 'Content-Encoding': 'gzip', ...headers },
         },
         (response) => resolve(response.resume().statusCode ?? 0),
@@ -151,7 +167,9 @@ forEachEngineNode((start) => {
   describe('a client that disconnects', () => {
     it('ends its import; the documents of complete batches stay', async () => {
       const client = request({
-        ...{ port: node.port, method: 'POST', path: '/left' },
+        port: node.port,
+        method: 'POST',
+        path: '/left',
         headers: {
           Authorization: `Bearer ${node.token}`,
           'Content-Type': 'application/x-ndjson',

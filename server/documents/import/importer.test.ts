@@ -304,7 +304,9 @@ forEachEngine((engine) => {
       let commits = 0
       await one
         .part(where, text, {
-          ...{ onConflict: 'fail', ...state, signal: new AbortController().signal },
+          onConflict: 'fail',
+          ...state,
+          signal: new AbortController().signal,
           async commit(_, { line, result, done: more }) {
             // The second transaction of each round is rolled back.
             if (++commits === 2) throw interrupt
@@ -348,7 +350,9 @@ forEachEngine((engine) => {
     const done: number[] = []
     const importPart = (commits: number) =>
       one.part(where, text, {
-        ...{ onConflict: 'fail', ...state, signal: forever() },
+        onConflict: 'fail',
+        ...state,
+        signal: forever(),
         async commit(_, progress) {
           if (commits-- === 0) throw new Error('killed')
           state = { line: progress.line ?? Number.POSITIVE_INFINITY, result: progress.result }
@@ -365,7 +369,9 @@ forEachEngine((engine) => {
       return { line, pointer: '/n', message: `must not be ${value}` }
     }
     expect(state.result).toEqual({
-      ...{ ...NOTHING, created: 2, failed: 2 },
+      ...NOTHING,
+      created: 2,
+      failed: 2,
       errors: [wrong(1, 'x'), wrong(4, 'y')],
     })
     expect(done).toEqual([2, 2])
@@ -441,7 +447,8 @@ it('lets other imports write while a change that was committed during its wait i
         return ['created']
       },
     },
-    ...{ now: () => 0, schemaOf: noSchema },
+    now: () => 0,
+    schemaOf: noSchema,
   })
   const begin = (to: typeof where) =>
     run(to, readRecords(linesOf([{ id: 'a' }]), 'ndjson'), 'fail', forever())
@@ -506,7 +513,8 @@ it('reads the next batch of an import while one is written, and counts both in o
         return documents.map(() => 'created' as const)
       },
     },
-    ...{ now: () => 0, schemaOf: noSchema },
+    now: () => 0,
+    schemaOf: noSchema,
   })
   const result = await importer.run(where, records(), 'fail', forever())
   expect(result).toMatchObject({ created: 2_997, failed: 3 })

@@ -133,7 +133,8 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       await enterTransaction(where, signal)
       try {
         const written = await repository.write(where, documents.slice(0, TRANSACTION), {
-          ...{ replaces: onConflict === 'replace', schema },
+          replaces: onConflict === 'replace',
+          schema,
           ...(commit && { commit: (trx, some) => commit(trx, documents, some) }),
         })
         return { documents, written, rest: { documents: documents.slice(written.length), schema } }

@@ -77,8 +77,12 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
           .values({ ...row, id })
           .execute()
         await record(trx, {
-          ...{ actor, target, before: same === undefined ? null : definition, after: definition },
-          ...{ action: 'index.create', outcome: 'done' },
+          actor,
+          target,
+          before: same === undefined ? null : definition,
+          after: definition,
+          action: 'index.create',
+          outcome: 'done',
         })
         return { row: { ...row, id }, isReplaced: same !== undefined }
       })
@@ -109,8 +113,12 @@ export function createIndexRepository({ db, change }: Store, now: () => number) 
         if (row === undefined || !(await setDropped(trx, row))) return undefined
         const before = { fields: JSON.parse(row.fields) as string[], unique: row.is_unique === 1 }
         await record(trx, {
-          ...{ actor, target, before },
-          ...{ action: 'index.drop', outcome: 'done', after: null },
+          actor,
+          target,
+          before,
+          action: 'index.drop',
+          outcome: 'done',
+          after: null,
         })
         return row
       })

@@ -146,7 +146,8 @@ forEachEngineNode((start) => {
         type,
       )
       expect(imported.json).toMatchObject({
-        ...{ created: 1, failed: 1 },
+        created: 1,
+        failed: 1,
         errors: [{ line: 1, pointer: '/n', message: rejected.message }],
       })
       expect((await by('DELETE', '/long/early')).status).toBe(200)

@@ -40,7 +40,9 @@ export function createIndexesModule(deps: IndexesDeps) {
   }
   const notifySoon = () => void notify().catch(onError)
   const builder = createBuilder({
-    ...{ store, repository, holdsBuildLock },
+    store,
+    repository,
+    holdsBuildLock,
     pause: createTurns(),
     onEnded: notifySoon,
     onError: logError('an index could not be built'),

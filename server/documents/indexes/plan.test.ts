@@ -8,7 +8,11 @@ import { planQuery } from './plan.ts'
 
 const indexes = (...names: readonly string[]): IndexDefinition[] =>
   names.map((name, id) => ({
-    ...{ id, name, fields: parseFieldList(name, 'fields'), isUnique: false, state: 'ready' },
+    id,
+    name,
+    fields: parseFieldList(name, 'fields'),
+    isUnique: false,
+    state: 'ready',
   }))
 
 /** A string that is truncated in keys. */

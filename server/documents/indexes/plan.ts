@@ -167,7 +167,11 @@ function toCandidate(
   if (!isNarrowing && !isOrdered) return undefined
   return {
     plan: {
-      ...{ index, streams, isOrdered, isReversed, rest: remaining },
+      index,
+      streams,
+      isOrdered,
+      isReversed,
+      rest: remaining,
       isExact: guaranteed === filter.length,
     },
     rank: [

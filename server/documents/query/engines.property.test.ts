@@ -56,7 +56,11 @@ async function responseOf(
 ) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     httpRequest({
-      ...{ host: '127.0.0.1', port, method, path, agent: false },
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      agent: false,
       headers: { ...headers, Authorization: `Bearer ${token}` },
     })
       .on('response', resolve)

@@ -88,8 +88,12 @@ export function createSchemaRepository(store: Store): SchemaRepository {
         await lockSchema(trx, engine, { database, collection }, 'exclusive')
         await beginChange(trx, actor)
         await record(trx, {
-          ...{ actor, action: 'schema.set', target, outcome: 'done' },
-          ...{ before: seen === undefined ? null : parseJson(seen.body), after: parseJson(body) },
+          actor,
+          action: 'schema.set',
+          target,
+          outcome: 'done',
+          before: seen === undefined ? null : parseJson(seen.body),
+          after: parseJson(body),
         })
         return true
       })
@@ -109,8 +113,12 @@ export function createSchemaRepository(store: Store): SchemaRepository {
         if (numDeletedRows === 0n) return false
         await beginChange(trx, actor)
         await record(trx, {
-          ...{ actor, action: 'schema.delete', target, outcome: 'done' },
-          ...{ before: parseJson(seen.body), after: null },
+          actor,
+          action: 'schema.delete',
+          target,
+          outcome: 'done',
+          before: parseJson(seen.body),
+          after: null,
         })
         return true
       })

@@ -68,12 +68,18 @@ forEachEngine((engine) => {
     const importer = createImporter({ repository, now: () => 0, schemaOf: schemas.current })
     const record = createRecorder()
     const databaseImporter = createDatabaseImporter({
-      ...{ store, record, repository, importer, schemas: changeSchemas(schemas) },
+      store,
+      record,
+      repository,
+      importer,
+      schemas: changeSchemas(schemas),
       indexes: changeIndexes(createIndexes(createIndexRepository(store, Date.now), () => {})),
     })
     const errors: unknown[] = []
     const jobs = createJobs({
-      ...{ store, now, pause: () => new Promise(setImmediate) },
+      store,
+      now,
+      pause: () => new Promise(setImmediate),
       rules: createDocumentRules(Date.now, schemas.current, {
         importPart: importer.part,
         databaseImporter,
@@ -81,7 +87,9 @@ forEachEngine((engine) => {
       onError: (error) => errors.push(error),
     })
     return {
-      ...{ jobs, errors, databaseImporter },
+      jobs,
+      errors,
+      databaseImporter,
       begin: () => {
         const parts = storedDatabase(readDatabase(readRecords(bytes(), 'ndjson')))
         return jobs.beginImport(where, { onConflict: 'fail', audit }, parts)
@@ -119,7 +127,8 @@ forEachEngine((engine) => {
     second.jobs.wake()
     await expect.poll(async () => (await second.jobs.read('x', id)).state).toBe('done')
     expect(await second.jobs.read('x', id)).toMatchObject({
-      ...{ done: 2 * COUNT, found: 2 * COUNT },
+      done: 2 * COUNT,
+      found: 2 * COUNT,
       result: { collections: 2, created: 2 * COUNT, failed: 0, errors: [] },
     })
     const indexes = await store.db.selectFrom('document_indexes').select('collection').execute()
@@ -150,7 +159,10 @@ forEachEngine((engine) => {
     expect(cancelled).toMatchObject({ state: 'cancelled' })
     const counts = { created: COUNT, replaced: 0, skipped: 0, failed: 0 }
     expect(await node.jobs.read('x', id)).toMatchObject({
-      ...{ state: 'cancelled', done: COUNT, found: COUNT, failure: null },
+      state: 'cancelled',
+      done: COUNT,
+      found: COUNT,
+      failure: null,
       result: { collections: 0, ...counts, errors: [] },
     })
     expect(await node.jobs.cancel('x', id, canceller)).toEqual(await node.jobs.read('x', id))
@@ -177,7 +189,9 @@ forEachEngine((engine) => {
       throw new Failure('timeout', 'The body arrived too slowly.')
     }
     const importing = node.databaseImporter.run({
-      ...{ database: 'x', onConflict: 'fail', audit },
+      database: 'x',
+      onConflict: 'fail',
+      audit,
       records: readRecords(cutOff(), 'ndjson'),
       signal: new AbortController().signal,
     })
@@ -185,7 +199,7 @@ forEachEngine((engine) => {
     const { length } = await store.db.selectFrom('documents').select('id').execute()
     expect(length).toBeGreaterThanOrEqual(COUNT)
     expect(error).toMatchObject({
-      ...{ code: 'timeout' },
+      code: 'timeout',
       message: expect.stringContaining(`${length.toLocaleString('en')} documents are stored.`),
     })
     const rows = await imports(store)
@@ -232,8 +246,11 @@ forEachEngine((engine) => {
       },
     }))
     const running = node.databaseImporter.run({
-      ...{ database: 'x', records: readRecords(manyIndexes(), 'ndjson') },
-      ...{ onConflict: 'fail', audit, signal: client.signal },
+      database: 'x',
+      records: readRecords(manyIndexes(), 'ndjson'),
+      onConflict: 'fail',
+      audit,
+      signal: client.signal,
     })
     await expect(running).rejects.toMatchObject({ code: 'busy' })
     expect(puts).toBe(1)

@@ -77,7 +77,12 @@ export type RecordDatabaseImport = (
 
 /** The result of an import that has not begun. */
 const NOTHING: DatabaseImportResult = {
-  ...{ collections: 0, created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] },
+  collections: 0,
+  created: 0,
+  replaced: 0,
+  skipped: 0,
+  failed: 0,
+  errors: [],
 }
 
 export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImporter {
@@ -136,10 +141,14 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     const { actor, target } = audit
     const { errors: _, ...counts } = { ...NOTHING, ...result }
     await record(trx, {
-      ...{ actor, action: 'database.import', target, outcome: 'done' },
-      ...{ before: null },
+      actor,
+      action: 'database.import',
+      target,
+      outcome: 'done',
+      before: null,
       after: {
-        ...{ ...counts, complete: isComplete },
+        ...counts,
+        complete: isComplete,
         ...(canceller !== undefined && { cancelledBy: canceller.name }),
       },
     })

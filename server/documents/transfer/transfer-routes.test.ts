@@ -64,7 +64,12 @@ forEachEngineNode((start) => {
     it('is restored from its export', async () => {
       const { status, json } = await restore('copy', exported)
       expect(json).toEqual({
-        ...{ collections: 3, created: 3, replaced: 0, skipped: 0, failed: 0, errors: [] },
+        collections: 3,
+        created: 3,
+        replaced: 0,
+        skipped: 0,
+        failed: 0,
+        errors: [],
       })
       expect(status).toBe(200)
       const copied = (await sendRequest('copy', 'GET', '/_export')).text
@@ -74,7 +79,8 @@ forEachEngineNode((start) => {
         .toBe('ready')
       const { rows } = (await node.request('GET', '/_api/audit?what=database.import')).json
       expect(rows[0]).toMatchObject({
-        ...{ target: 'copy', outcome: 'done' },
+        target: 'copy',
+        outcome: 'done',
         after: { collections: 3, created: 3, complete: true },
       })
       const schemas = (await node.request('GET', '/_api/audit?what=schema&which=copy/articles'))
@@ -93,11 +99,9 @@ forEachEngineNode((start) => {
       const failed = await restore('copy', changed, '?on-conflict=fail')
       expect(failed.json).toMatchObject({ created: 0, failed: 3 })
       expect(failed.json.errors).toContainEqual({
-        ...{
-          line: 2,
-          pointer: '/schema',
-          message: 'The collection already has a different schema.',
-        },
+        line: 2,
+        pointer: '/schema',
+        message: 'The collection already has a different schema.',
       })
       expect((await sendRequest('copy', 'GET', '/articles/two')).json.year).toBe(2)
       const replaced = await restore('copy', changed, '?on-conflict=replace')
@@ -132,7 +136,12 @@ forEachEngineNode((start) => {
       const job = String(begun.headers.location)
       await expect.poll(async () => (await node.request('GET', job)).status).toBe(200)
       expect((await node.request('GET', job)).json).toMatchObject({
-        ...{ kind: 'import', collection: null, state: 'done', done: 3, total: 3, found: 3 },
+        kind: 'import',
+        collection: null,
+        state: 'done',
+        done: 3,
+        total: 3,
+        found: 3,
         result: { collections: 3, created: 3, replaced: 0, skipped: 0, failed: 0, errors: [] },
       })
       const copied = (await sendRequest('later', 'GET', '/_export')).text

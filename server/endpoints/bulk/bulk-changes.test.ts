@@ -77,7 +77,11 @@ async function setUp(
     .execute()
   const principal = { personId, by: 'session', credential: 'x', role: 'admin' } as const
   const request = (changes: readonly EndpointChangeInput[], more = {}): BulkRequest => ({
-    ...{ actor, principal, requestEndpoint: at(1), changes, keepOnFailure: false },
+    actor,
+    principal,
+    requestEndpoint: at(1),
+    changes,
+    keepOnFailure: false,
     ...more,
   })
   return { bulk, request, personId }
@@ -148,7 +152,11 @@ forEachEngine((engine) => {
     expect(first).toMatchObject({ state: 'done', total: 100, made: 99, failed: 1, left: 0 })
     expect(first.failures).toEqual([
       {
-        ...{ at: 7, endpoint: at(1007), error: true, code: 409, errorNum: 1200 },
+        at: 7,
+        endpoint: at(1007),
+        error: true,
+        code: 409,
+        errorNum: 1200,
         errorMessage: 'The port is taken.',
       },
     ])

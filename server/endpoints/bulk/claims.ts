@@ -148,11 +148,19 @@ export function createClaims(store: Store, now: () => number) {
         if (row === undefined) return
         const rows: Tables['endpoint_change_outcomes'][] = [
           ...failed.map(({ at, endpoint, failure }) => ({
-            ...{ change: id, at, state: 'failed', before: null, revision: null },
+            change: id,
+            at,
+            state: 'failed',
+            before: null,
+            revision: null,
             failure: JSON.stringify({ endpoint, ...toErrorObject(failure) }),
           })),
           ...unchanged.map((at) => ({
-            ...{ change: id, at, state: 'unchanged', before: null, revision: null },
+            change: id,
+            at,
+            state: 'unchanged',
+            before: null,
+            revision: null,
             failure: null,
           })),
         ]

@@ -54,7 +54,11 @@ forEachEngineNode((start) => {
     expect(page).toMatchObject({ state: 'done', made: 3, failed: 1, left: 0, next: null })
     expect(page.failures).toEqual([
       {
-        ...{ at: 3, endpoint: changes[4]?.endpoint, error: true, code: 409, errorNum: 1200 },
+        at: 3,
+        endpoint: changes[4]?.endpoint,
+        error: true,
+        code: 409,
+        errorNum: 1200,
         errorMessage: expect.stringContaining(`is used by the endpoint ${address}`),
         field: '/endpoint',
         systemCode: 'EADDRINUSE',

@@ -82,7 +82,10 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     runsElsewhere: (address, failure) => runsElsewhere(peers, address, failure),
     grace: deps.grace,
     openFiles: deps.openFiles ?? openFilesLimit(),
-    ...{ adminAccess, publish, peers, log },
+    adminAccess,
+    publish,
+    peers,
+    log,
   })
   const withLock = createKeyedLock()
   const reconciler = createReconciler({ store, listeners, withLock, publish })

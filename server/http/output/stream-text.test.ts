@@ -28,7 +28,8 @@ function open(
   const c = { env: { outgoing } } as unknown as Context<AppEnv>
   const generated = generate()
   return {
-    ...{ state, onError },
+    state,
+    onError,
     async begin() {
       const { value = '' } = await generated.next()
       return new Response(streamText(c, value ?? '', generated, { deadline, signal, onError }))

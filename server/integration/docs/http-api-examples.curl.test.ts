@@ -108,7 +108,8 @@ test('the responses to the examples of documents are those on the page', async (
     keepVariables(stdout)
     if (kind === undefined) continue
     expect.soft({ command, ...partsOf(stdout, kind, response) }).toEqual({
-      ...{ command, ...partsOf(response, kind, response) },
+      command,
+      ...partsOf(response, kind, response),
     })
   }
   expect(examples.length).toBeGreaterThanOrEqual(48)

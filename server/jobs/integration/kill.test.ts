@@ -150,7 +150,9 @@ forEachEngine((engine) => {
     await expect.poll(async () => (await call('GET', job)).json.done).toBeGreaterThan(0)
     const second = await kill(first)
     expect(await ended(job)).toMatchObject({
-      ...{ state: 'done', done: count, found: count },
+      state: 'done',
+      done: count,
+      found: count,
       result: { created: count, replaced: 0, skipped: 0, failed: 0, errors: [] },
     })
 

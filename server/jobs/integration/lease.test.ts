@@ -68,7 +68,8 @@ forEachEngine((engine) => {
     )
     const long = await jobs.begin({ ...where, collection: 'others' }, 'list', everything)
     expect(await ended(jobs, await jobs.begin(where, 'patch', patched))).toMatchObject({
-      ...{ state: 'done', found: 500 },
+      state: 'done',
+      found: 500,
     })
     await ended(jobs, long)
     expect(new Set(claims)).toEqual(new Set([undefined]))

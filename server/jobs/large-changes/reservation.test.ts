@@ -131,7 +131,9 @@ forEngine('sqlite', (engine) => {
       },
     } satisfies Pick<Store, 'transaction'>)
     jobs = createJobs({
-      ...{ store, rules, now: () => 1 },
+      store,
+      rules,
+      now: () => 1,
       pause: () => new Promise(setImmediate),
       onError: (error) => errors.push(error),
     })
@@ -205,7 +207,9 @@ forEngine('sqlite', (engine) => {
         throw new Failure('invalid', 'n must be positive')
       }
       const restarted = createJobs({
-        ...{ store, now: () => 1, pause: async () => {} },
+        store,
+        now: () => 1,
+        pause: async () => {},
         rules: createDocumentRules(
           () => 0,
           async () => ({ tag: 'new', validate }),
@@ -232,7 +236,9 @@ forEngine('sqlite', (engine) => {
     await store.transaction((trx) => rules.reserveEntries(trx, where, [document]))
     await create({ id: 'e', fixed: true })
     const restarted = createJobs({
-      ...{ store, now: () => 1, pause: async () => {} },
+      store,
+      now: () => 1,
+      pause: async () => {},
       rules: {
         ...rules,
         merger: async () => () => Promise.reject(new Failure('invalid', 'It is fixed.')),

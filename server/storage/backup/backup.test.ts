@@ -24,8 +24,18 @@ async function storeApplying({ db }: Store, kind: string): Promise<void> {
   await db
     .insertInto('jobs')
     .values({
-      ...{ ...where, ...at, id: kind, kind, state: 'applying', request: '{"filter":[]}' },
-      ...{ cursor: 'd2', done: 5, total: 5, found: 5, failure: null, clean: 0 },
+      ...where,
+      ...at,
+      id: kind,
+      kind,
+      state: 'applying',
+      request: '{"filter":[]}',
+      cursor: 'd2',
+      done: 5,
+      total: 5,
+      found: 5,
+      failure: null,
+      clean: 0,
     })
     .execute()
   const isDeletion = kind === 'delete'

@@ -247,7 +247,9 @@ test.each<[ImportFormat, string]>([
   (format, text) => {
     const begin = new TextEncoder().encode(text + 'x'.repeat(PREVIEW_BYTES))
     expect(previewSource(begin, format, false)).toEqual({
-      ...{ fields: [], documents: [], error: 'The first document is too long for a preview.' },
+      fields: [],
+      documents: [],
+      error: 'The first document is too long for a preview.',
     })
   },
 )

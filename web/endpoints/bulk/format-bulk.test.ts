@@ -3,8 +3,19 @@ import type { EndpointChangeView } from '../../../server/contract/endpoints/endp
 import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
 
 const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
-  ...{ id: 'x', state: 'done', actor: 'github:1', created: '', ended: '', removals: 0 },
-  ...{ total: 100, made: 100, unchanged: 0, failed: 0, left: 0, undoOf: null, undoneBy: null },
+  id: 'x',
+  state: 'done',
+  actor: 'github:1',
+  created: '',
+  ended: '',
+  removals: 0,
+  total: 100,
+  made: 100,
+  unchanged: 0,
+  failed: 0,
+  left: 0,
+  undoOf: null,
+  undoneBy: null,
   ...more,
 })
 

@@ -120,8 +120,13 @@ export async function resumeImport(queryClient: QueryClient, id: string): Promis
 
 const begin = (id: string | undefined, total: number) =>
   set({
-    ...{ id, total, view: undefined, failures: new Map(), cancelling: false },
-    ...{ end: undefined, compared: false },
+    id,
+    total,
+    view: undefined,
+    failures: new Map(),
+    cancelling: false,
+    end: undefined,
+    compared: false,
   })
 
 async function finish(

@@ -17,7 +17,9 @@ export function openIndexesOf(
   const repository = createIndexRepository(store, Date.now)
   const errors: unknown[] = []
   const builder = createBuilder({
-    ...{ store, repository, holdsBuildLock: async () => true },
+    store,
+    repository,
+    holdsBuildLock: async () => true,
     pause: () => new Promise(setImmediate),
     onEnded() {},
     onError: (error) => errors.push(error),
@@ -30,7 +32,9 @@ export function openIndexesOf(
     target: 'test',
   }
   return {
-    ...{ repository, builder, errors },
+    repository,
+    builder,
+    errors,
     list: indexes.list,
     put: (where: CollectionRef, name: string, fields: readonly string[], unique = false) =>
       indexes.put(where, name, { fields, unique }, on),
@@ -38,7 +42,9 @@ export function openIndexesOf(
     /** Builds all indexes, and cleans up after deleted ones. */
     async build(): Promise<void> {
       const loop = createBuilder({
-        ...{ store, repository, holdsBuildLock: async () => true },
+        store,
+        repository,
+        holdsBuildLock: async () => true,
         pause: () => new Promise(setImmediate),
         onEnded() {},
         onError: (error) => errors.push(error),

@@ -54,7 +54,9 @@ forEachEngine((engine) => {
       await using indexes = openIndexes()
       let isCreated = false
       const jobs = createJobs({
-        ...{ store, rules: createDocumentRules(() => 0), now: () => 0 },
+        store,
+        rules: createDocumentRules(() => 0),
+        now: () => 0,
         async pause() {
           await new Promise(setImmediate)
           if (isCreated || store.collectionWrites?.unapplied(where) === undefined) return

@@ -13,7 +13,9 @@ const EACH = 50
 function createStreams() {
   let compared = 0
   const entryOf = (key: Buffer, stream: number, at: number): IndexEntry => ({
-    ...{ key, bytes: 2, document: undefined },
+    key,
+    bytes: 2,
+    document: undefined,
     get id() {
       compared++
       return `${1_000 + at}-${10 + stream}`

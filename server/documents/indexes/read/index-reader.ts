@@ -215,7 +215,8 @@ const CONDITIONS = [
 ] as const
 
 const toEntry = ({ key, id, bytes, tag, body }: EntryRow): IndexEntry => ({
-  ...{ key, id },
+  key,
+  id,
   bytes: bytes ?? 0,
   document: tag === null || body === null ? undefined : { id, tag, body },
 })

@@ -74,7 +74,9 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     tags: [...documents.values()].join('\n'),
     json: json.print(),
     next,
-    ...{ total: undefined, scanned, index: plan.index.name },
+    total: undefined,
+    scanned,
+    index: plan.index.name,
   })
   const isPast = ({ id }: IndexEntry) => upTo !== undefined && compareCodePoints(id, upTo) > 0
   // One of several streams may have ended because the index was dropped. A large change may have

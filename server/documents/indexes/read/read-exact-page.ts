@@ -97,7 +97,8 @@ function toPage(
   const texts =
     fields === undefined ? bodies : bodies.map((body) => textOf(body, parseFields(body, reads)))
   return {
-    ...{ tags, scanned },
+    tags,
+    scanned,
     returned: bodies.length,
     json: `[${texts.join()}]`,
     next: scanned > limit ? positionOfLast() : undefined,

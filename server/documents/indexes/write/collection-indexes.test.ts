@@ -16,14 +16,16 @@ forEachEngine((engine) => {
         .insertInto('document_indexes')
         .values({
           ...where,
-          ...{
-            id: at + 1,
-            name,
-            fields: JSON.stringify([name]),
-            is_unique: unique,
-            state: 'ready',
-          },
-          ...{ cursor: null, done: 0, total: null, duplicates: null, created_at: 0 },
+          id: at + 1,
+          name,
+          fields: JSON.stringify([name]),
+          is_unique: unique,
+          state: 'ready',
+          cursor: null,
+          done: 0,
+          total: null,
+          duplicates: null,
+          created_at: 0,
         })
         .execute()
     }

@@ -45,7 +45,8 @@ forEachEngine((engine) => {
     read = createReadInIdOrder({ repository, nextTurn, scans })
     byIndex = createReadInIdOrder({
       repository: { ...repository, list: scan, scan, extent: scan },
-      ...{ nextTurn, scans },
+      nextTurn,
+      scans,
     })
   })
 
@@ -85,7 +86,8 @@ forEachEngine((engine) => {
   ])('pages by an index with %s equal those of a scan', async (_, filter) => {
     const withoutIndexes = createReadInIdOrder({
       repository: { ...repository, indexes: { ...repository.indexes, ready: () => [] } },
-      ...{ nextTurn: createTurns(), scans: new ScanLimit() },
+      nextTurn: createTurns(),
+      scans: new ScanLimit(),
     })
     for (const after of [undefined, 'd00', 'd31', 'x']) {
       for (const upTo of [undefined, 'd10', 'd40']) {

@@ -17,7 +17,8 @@ function scanning(batches: Iterator<Extent>): DocumentRepository {
 const documentOf = (n: number, body = '{"a":1}') => ({ id: `d${1_000 + n}`, tag: 'tag', body })
 const query = (text: string) => ({
   ...parseDocumentQuery(new URLSearchParams(text)),
-  ...{ from: undefined, count: false },
+  from: undefined,
+  count: false,
 })
 
 test.each([
@@ -27,7 +28,8 @@ test.each([
   let steps = 0
   let isInStep = false
   const batches = [0, 2, 4].map((n, at) => ({
-    ...{ bytes: 14, last: at === 2 ? undefined : `d${1_001 + n}` },
+    bytes: 14,
+    last: at === 2 ? undefined : `d${1_001 + n}`,
     documents: [documentOf(n), documentOf(n + 1)],
   }))
   const { scan } = scanning(batches.values())

@@ -8,8 +8,12 @@ import { ScanPace } from './scan-pace.ts'
  * many wait, and for how long they wait, work, and run including their pauses, ms.
  */
 export const SCANS = {
-  ...{ running: 2, ofCaller: 2, waiting: 100, wait: 5_000 },
-  ...{ work: 10_000, duration: 60_000 },
+  running: 2,
+  ofCaller: 2,
+  waiting: 100,
+  wait: 5_000,
+  work: 10_000,
+  duration: 60_000,
 } as const
 
 /**

@@ -82,7 +82,10 @@ async function prepare(node: EngineNode, store: Store): Promise<Callers> {
       all = [
         { name: 'nobody', by: 'nobody', role: 'none', databases: null, headers: {} },
         {
-          ...{ name: 'invalid token', by: 'invalid token', role: 'none', databases: null },
+          name: 'invalid token',
+          by: 'invalid token',
+          role: 'none',
+          databases: null,
           headers: { Authorization: 'Bearer gh_none' },
         },
       ]

@@ -132,7 +132,11 @@ export function generateRequest(
   const body = operation.body === undefined ? undefined : generateBody()
   const isOther = spoiled && chance(5)
   return {
-    ...{ operation, caller, headers, database, isPlain },
+    operation,
+    caller,
+    headers,
+    database,
+    isPlain,
     isForged: forgery !== undefined,
     method: isOther
       ? pick(random, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'])

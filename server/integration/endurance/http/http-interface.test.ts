@@ -248,7 +248,9 @@ function send(port: number, { method, target, headers, body, operation }: Genera
         const { statusCode: status = 0, headers } = response
         const done = (text: string) =>
           resolve({
-            ...{ status, headers, text },
+            status,
+            headers,
+            text,
             get json() {
               return JSON.parse(text)
             },

@@ -184,7 +184,9 @@ export async function createAccess(
     const label = `t${value}`
     const after = { ...model, tokens: { ...model.tokens, [label]: token } }
     return {
-      ...{ method: 'POST', path: '/_api/token', body: { name: label, role: token.role, expires } },
+      method: 'POST',
+      path: '/_api/token',
+      body: { name: label, role: token.role, expires },
       ...(headers && { headers }),
       after: [after],
       async finish({ json }) {
@@ -225,7 +227,8 @@ export async function createAccess(
       const name = pick(random, names)
       const after = { ...model, tokens: without(model.tokens, name) }
       return {
-        ...{ method: 'DELETE', path: `/_api/token/${tokenIds.get(name)}` },
+        method: 'DELETE',
+        path: `/_api/token/${tokenIds.get(name)}`,
         after: [after],
         finish: () => checkTokens(after),
       }

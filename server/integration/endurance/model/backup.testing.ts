@@ -21,7 +21,9 @@ export const backUp = (
   folder: string,
   admins: readonly string[],
 ): Operation => ({
-  ...{ method: 'GET', path: '/_api/health/live', after: [model] },
+  method: 'GET',
+  path: '/_api/health/live',
+  after: [model],
   async finish() {
     const paths = { backup: join(folder, 'backup'), data: join(folder, 'restored') }
     try {

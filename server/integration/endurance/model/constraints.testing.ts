@@ -103,7 +103,9 @@ export function changeIndex(
   }
   const next = withIndex(database, index)
   return {
-    ...{ method: 'PUT', path, body: INDEXES[index] },
+    method: 'PUT',
+    path,
+    body: INDEXES[index],
     after: [withDatabase(model, name, { indexes: next })],
     async finish() {
       // Until then, a unique index rejects documents although it will fail.

@@ -12,12 +12,15 @@ import {
 } from './model.testing.ts'
 
 export const createDatabase = (model: Model, name: string): Operation => ({
-  ...{ method: 'POST', path: '/_api/database', body: { name } },
+  method: 'POST',
+  path: '/_api/database',
+  body: { name },
   after: [withDatabase(model, name, {})],
 })
 
 export const dropDatabase = (model: Model, name: string): Operation => ({
-  ...{ method: 'DELETE', path: `/_api/database/${name}` },
+  method: 'DELETE',
+  path: `/_api/database/${name}`,
   after: [withoutDatabase(model, name)],
 })
 

@@ -110,7 +110,9 @@ function putNew(model: Model, name: string, id: string, random: Random, value: n
   const { documents } = model.databases[name] ?? EMPTY
   const body = { v: value, ...uniqueField(random) }
   const request = {
-    ...{ method: 'PUT', path: `/_db/${name}/things/${id}`, body },
+    method: 'PUT',
+    path: `/_db/${name}/things/${id}`,
+    body,
     headers: { 'If-None-Match': '*' },
   }
   if (id in documents) return { ...request, status: 412, after: [model] }

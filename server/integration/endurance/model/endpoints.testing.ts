@@ -82,12 +82,15 @@ export async function createEndpoints(
     const databases = [pick(random, NAMES)]
     const after = (endpoints: Mappings): Model[] => [{ ...model, endpoints }]
     const put = {
-      ...{ method: 'POST', path: '/_api/endpoint', body: { endpoint, databases } },
+      method: 'POST',
+      path: '/_api/endpoint',
+      body: { endpoint, databases },
       after: after({ ...model.endpoints, [endpoint]: databases }),
     }
     if (!(endpoint in model.endpoints)) return put
     const remove = {
-      ...{ method: 'DELETE', path: endpointPath(endpoint) },
+      method: 'DELETE',
+      path: endpointPath(endpoint),
       after: after(without(model.endpoints, endpoint)),
     }
     const operation = random(2) === 0 ? put : remove
@@ -137,7 +140,9 @@ export async function createEndpoints(
 
   /** Adds the endpoint whose port another program has. */
   const addTaken = (model: Model, databases: readonly string[]): Operation => ({
-    ...{ method: 'POST', path: '/_api/endpoint', body: { endpoint: onPort.text, databases } },
+    method: 'POST',
+    path: '/_api/endpoint',
+    body: { endpoint: onPort.text, databases },
     status: 409,
     after: [model],
     async finish({ json }) {
@@ -196,7 +201,8 @@ export async function createEndpoints(
     const closed = once(connection, 'close')
     const close = () => call('POST', `/_api/listener/${encodeURIComponent(endpoint)}/close`)
     return {
-      ...{ method: 'DELETE', path: endpointPath(endpoint) },
+      method: 'DELETE',
+      path: endpointPath(endpoint),
       after: [{ ...model, endpoints: without(model.endpoints, endpoint) }],
       async finish() {
         // Another node reports its listener some time later.
@@ -240,7 +246,9 @@ export async function createEndpoints(
       possible = isCancelled ? [...possible, ...next] : next
     }
     return {
-      ...{ method: 'POST', path: '/_api/endpoint-change', body: { changes } },
+      method: 'POST',
+      path: '/_api/endpoint-change',
+      body: { changes },
       after: possible.map((endpoints) => ({ ...model, endpoints })),
       async finish({ headers: { location } }) {
         const path = String(location)
@@ -256,7 +264,9 @@ export async function createEndpoints(
 
   /** Undoes a bulk change. */
   const undo = (model: Model, path: string, before: Mappings): Operation => ({
-    ...{ method: 'POST', path: `${path}/undo`, after: [{ ...model, endpoints: before }] },
+    method: 'POST',
+    path: `${path}/undo`,
+    after: [{ ...model, endpoints: before }],
     async finish({ headers: { location } }) {
       const { state, failed, left } = await ended(String(location))
       expect([state, failed, left]).toEqual(['done', 0, 0])

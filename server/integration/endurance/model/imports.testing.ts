@@ -39,7 +39,8 @@ export function importMany(model: Model, name: string, random: Random, value: nu
     : documents.map((each) => JSON.stringify(each))
   const { states, counts } = storeEach(model.databases[name] ?? EMPTY, documents, conflict)
   return {
-    ...{ method: 'POST', path: `/_db/${name}/things?on-conflict=${conflict}` },
+    method: 'POST',
+    path: `/_db/${name}/things?on-conflict=${conflict}`,
     body: lines.map((line) => `${line}\n`).join(''),
     headers: { 'Content-Type': isCsv ? 'text/csv' : 'application/x-ndjson' },
     ...predict(model, name, states, counts),
@@ -74,7 +75,9 @@ export async function importDatabase(
   if (schema !== null) add({ schema })
   for (const index of Object.keys(indexes).sort()) add({ indexes: withIndex(last, index) })
   return {
-    ...{ method: 'POST', path: `/_db/${name}/_import?on-conflict=replace`, body: text },
+    method: 'POST',
+    path: `/_db/${name}/_import?on-conflict=replace`,
+    body: text,
     headers: { 'Content-Type': 'application/x-ndjson' },
     ...predict(model, name, states, counts),
   }

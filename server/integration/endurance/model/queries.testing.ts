@@ -111,7 +111,9 @@ function readInPages(
   const limit = 1 + random(Math.ceil(expected.length / 2) + 5)
   const given = [...query.parameters, ...(sort === '' ? [] : [`sort=${sort}`]), `limit=${limit}`]
   return {
-    ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
+    method: 'GET',
+    path: `/_db/${name}/things?${given.join('&')}`,
+    after: [model],
     headers: { Prefer: 'count=exact' },
     async finish(first) {
       expect(first.headers['x-total-count']).toBe(String(expected.length))
@@ -136,7 +138,9 @@ function exportDocuments(model: Model, name: string, random: Random, value: numb
     `export-as=${format}`,
   ]
   return {
-    ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
+    method: 'GET',
+    path: `/_db/${name}/things?${given.join('&')}`,
+    after: [model],
     async finish({ text }) {
       if (format === 'csv') expect(text).toBe(csvOf(expected, fields))
       else expect(parse(text, format)).toEqual(expected.map((each) => select(each, fields)))
@@ -177,7 +181,9 @@ function listInJob(
   const limit = 1 + random(Math.ceil(expected.length / 2) + 5)
   const given = [...query.parameters, `limit=${limit}`]
   return {
-    ...{ method: 'GET', path: `/_db/${name}/things?${given.join('&')}`, after: [model] },
+    method: 'GET',
+    path: `/_db/${name}/things?${given.join('&')}`,
+    after: [model],
     headers: { Prefer: 'respond-async' },
     status: 206,
     async finish({ headers: { location }, json }) {
