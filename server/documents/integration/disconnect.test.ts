@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { WAIT } from '../test-support/wait.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import { createDisconnectFixture } from './disconnect.testing.ts'
 
 const COUNT = 30_000

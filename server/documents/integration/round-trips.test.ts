@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectRoundTrips } from '../storage/test-support/round-trips.testing.ts'
-import { type ProxiedNode, startProxiedNode } from '../test-support/proxied-node.testing.ts'
+import { expectRoundTrips } from '../../storage/test-support/round-trips.testing.ts'
+import { type ProxiedNode, startProxiedNode } from '../../test-support/proxied-node.testing.ts'
 
 let proxied: ProxiedNode
 let node: ProxiedNode['node']

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net'
 import { type SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
-import { openStore } from '../storage/open.ts'
-import { startForTest, type TestNode } from '../test-support/start.testing.ts'
-import { WAIT } from '../test-support/wait.testing.ts'
-import { createStoredDocuments } from './repository/stored-documents.ts'
+import { openStore } from '../../storage/open.ts'
+import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
+import { createStoredDocuments } from '../repository/stored-documents.ts'
 
 /** Number of event-loop turns without a statement after which the work of a request has ended. */
 const QUIET = 200

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRecorder } from '../audit/record.ts'
-import { createTokenByCommand } from '../cli/commands/token-create.ts'
-import { atLeast, type Role } from '../contract/access/role.ts'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { CASES } from '../integration/endurance/settings.testing.ts'
-import { type EngineNode, forEachEngineNode } from '../test-support/each-engine-node.testing.ts'
-import { endpointPath, sendRequest, type TestResponse } from '../test-support/start.testing.ts'
+import { createRecorder } from '../../audit/record.ts'
+import { createTokenByCommand } from '../../cli/commands/token-create.ts'
+import { atLeast, type Role } from '../../contract/access/role.ts'
+import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { CASES } from '../../integration/endurance/settings.testing.ts'
+import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
+import { endpointPath, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
 // Random databases, mappings, tokens and requests on real sockets, compared with a model that is a
 // map. Every document carries the mark of its database; a database that is dropped and created

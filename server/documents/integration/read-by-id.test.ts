@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStore } from '../storage/open.ts'
-import { operatorSession } from '../test-support/operator-session.testing.ts'
-import { startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { openStore } from '../../storage/open.ts'
+import { operatorSession } from '../../test-support/operator-session.testing.ts'
+import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
 // Reads of one document over real connections, with headers and paths that `fetch` would not send.
 
