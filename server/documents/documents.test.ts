@@ -27,11 +27,11 @@ async function askedFor(filter: [string, string][], limit: number): Promise<numb
       return []
     },
   }
-  const documents = createDocuments(
-    { ...repository, indexes } as DocumentRepository,
-    () => 0,
-    () => undefined,
-  )
+  const documents = createDocuments({
+    repository: { ...repository, indexes } as DocumentRepository,
+    now: () => 0,
+    check: () => undefined,
+  })
   await documents.page(WHERE, filter, undefined, limit)
   return asked
 }
@@ -61,7 +61,10 @@ it.each([
       read: () => found,
       update: async () => store().then(() => 'c'),
     }
-    const documents = createDocuments(repository as DocumentRepository, () => 0)
+    const documents = createDocuments({
+      repository: repository as DocumentRepository,
+      now: () => 0,
+    })
     const text = `{ "text": "${'x'.repeat(100_000)}" }`
     const send = () =>
       change === 'create'
@@ -79,7 +82,7 @@ it.each([
 it('takes several turns for a large document in an array', async () => {
   let turn = 0
   const repository: Pick<DocumentRepository, 'insert'> = { insert: async () => ({ tags: ['c'] }) }
-  const documents = createDocuments(repository as DocumentRepository, () => 0)
+  const documents = createDocuments({ repository: repository as DocumentRepository, now: () => 0 })
   const body = createBodyOf(Buffer.from(`[{"list":[${Array(200_000).fill(' 1').join()}]}]`))
   if (!('parts' in body)) throw new Error('an array is split')
   let next = setImmediate(function count() {
@@ -108,7 +111,10 @@ function sparse() {
       return bodies.filter(({ id }) => id > after).slice(0, limit)
     },
   }
-  const documents = createDocuments({ ...repository, indexes } as DocumentRepository, () => 0)
+  const documents = createDocuments({
+    repository: { ...repository, indexes } as DocumentRepository,
+    now: () => 0,
+  })
   return {
     reads: () => reads,
     find: (query: string, signal: AbortSignal) =>
@@ -159,7 +165,7 @@ it('returns the deleted state if another change came first', async () => {
     // The first state has changed before it is deleted.
     delete: async (_place, { tag }) => tag === 'second',
   }
-  const documents = createDocuments(repository as DocumentRepository, () => 0)
+  const documents = createDocuments({ repository: repository as DocumentRepository, now: () => 0 })
   const conditions = { match: undefined, noneMatch: undefined }
   const deleted = await documents.delete({ database: 'a', collection: 'b', id: 'a' }, conditions)
   expect(deleted.tag).toBe('second')
@@ -178,7 +184,7 @@ async function createFrom(text: string, respondAsync: boolean): Promise<boolean>
   const body = await readCreateBody(chunks())
   if (!('parts' in body)) throw new Error('no array')
   // By default, it rejects large arrays before it reads them.
-  const documents = createDocuments({} as DocumentRepository, () => 0)
+  const documents = createDocuments({ repository: {} as DocumentRepository, now: () => 0 })
   await expect(documents.createMany(WHERE, body.parts, respondAsync)).rejects.toThrow()
   return isClosed
 }
@@ -213,7 +219,11 @@ forEachEngine((engine) => {
     const array = Buffer.from(JSON.stringify(Array.from({ length: count }, (_, n) => ({ n }))))
     const body = createBodyOf(array)
     if (!('parts' in body)) throw new Error('no array')
-    const created = await createDocuments(repository, () => 0).createMany(where, body.parts, false)
+    const created = await createDocuments({ repository, now: () => 0 }).createMany(
+      where,
+      body.parts,
+      false,
+    )
     expect(created).toMatchObject({ documents: { length: count } })
     ended = true
     await Promise.all([counting, looking])
@@ -224,7 +234,7 @@ forEachEngine((engine) => {
 
   it('each of many concurrent changes reads its document once', async () => {
     const repository = createDocumentRepository(await engine.open())
-    const documents = createDocuments(repository, () => 0)
+    const documents = createDocuments({ repository, now: () => 0 })
     const ref = { database: '_system', collection: 'b', id: 'c' }
     await documents.create(ref, '{"id":"c"}')
     const any = { match: undefined, noneMatch: undefined }
@@ -246,7 +256,10 @@ forEachEngine((engine) => {
   })
 
   it('concurrent changes each build on the previous one or are rejected', async () => {
-    const documents = createDocuments(createDocumentRepository(await engine.open()), () => 0)
+    const documents = createDocuments({
+      repository: createDocumentRepository(await engine.open()),
+      now: () => 0,
+    })
     const ref = { database: '_system', collection: 'b', id: 'c' }
     await documents.create(ref, '{"id":"c"}')
     const any = { match: undefined, noneMatch: undefined }

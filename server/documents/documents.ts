@@ -130,23 +130,29 @@ export interface Documents {
   ): Promise<StoredDocument>
 }
 
-/**
- * Returns the {@link Documents} of a repository.
- *
- * @param now returns ms since 1970.
- * @param check validates documents before they are stored; by default all are valid.
- * @param large creates the documents of large arrays; by default it fails.
- * @param cursors signs the positions of pages; by default with a random key.
- * @param scans limits the queries of the node that no index serves.
- */
-export function createDocuments(
-  repository: DocumentRepository,
-  now: () => number,
-  check: CheckDocuments = () => undefined,
-  large: LargeArrays = { create: async () => Promise.reject(new Error('a large array')) },
-  cursors: Cursors = createCursors(randomBytes(32)),
-  scans: ScanLimit = new ScanLimit(),
-): Documents {
+export interface DocumentsDeps {
+  readonly repository: DocumentRepository
+  /** Returns ms since 1970. */
+  readonly now: () => number
+  /** Validates documents before they are stored; by default all are valid. */
+  readonly check?: CheckDocuments
+  /** Creates the documents of large arrays; by default it fails. */
+  readonly large?: LargeArrays
+  /** Signs the positions of pages; by default with a random key. */
+  readonly cursors?: Cursors
+  /** Limits the queries of the node that no index serves. */
+  readonly scans?: ScanLimit
+}
+
+/** Returns the {@link Documents} of a repository. */
+export function createDocuments({
+  repository,
+  now,
+  check = () => undefined,
+  large = { create: async () => Promise.reject(new Error('a large array')) },
+  cursors = createCursors(randomBytes(32)),
+  scans = new ScanLimit(),
+}: DocumentsDeps): Documents {
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
   const locks = new DocumentLocks()

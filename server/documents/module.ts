@@ -19,7 +19,7 @@ import type { SchemasModule } from './schemas/module.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
 import { transferRoutes } from './transfer/transfer-routes.ts'
 
-export interface DocumentsDeps {
+export interface DocumentsModuleDeps {
   readonly store: Store
   readonly repository: DocumentRepository
   readonly importer: Importer
@@ -35,7 +35,7 @@ export interface DocumentsDeps {
 }
 
 /** Creates the documents with the purge of dropped databases and their sizes, and their routes. */
-export function createDocumentsModule(deps: DocumentsDeps) {
+export function createDocumentsModule(deps: DocumentsModuleDeps) {
   const { store, repository, importer, schemas, jobs, databases, requireRole, logError } = deps
   const { reserve, sendList } = deps.http
   const { has: exists, idOf, list } = databases
@@ -56,14 +56,14 @@ export function createDocumentsModule(deps: DocumentsDeps) {
   )
   let isHolder = false
 
-  const documents = createDocuments(
+  const documents = createDocuments({
     repository,
-    Date.now,
-    schemas.check,
-    jobs,
-    createCursors(deps.secretKey),
-    deps.scans,
-  )
+    now: Date.now,
+    check: schemas.check,
+    large: jobs,
+    cursors: createCursors(deps.secretKey),
+    scans: deps.scans,
+  })
   const sizes = createSizes({
     repository,
     now: Date.now,

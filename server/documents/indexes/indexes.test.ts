@@ -242,7 +242,10 @@ forEachEngine((engine) => {
             await written.promise
             return reader.entries(...parameters)
           }
-          documents = createDocuments({ ...repository, indexes: { ...reader, entries } }, () => 0)
+          documents = createDocuments({
+            repository: { ...repository, indexes: { ...reader, entries } },
+            now: () => 0,
+          })
           const page = await idsOf(`author=a5&n:ne=-1&limit=${limit}`)
           found.resolve()
           expect(page).toMatchObject({ ids: [], index: undefined })

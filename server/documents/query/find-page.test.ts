@@ -24,7 +24,7 @@ forEachEngine((engine) => {
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'db')
-    documents = createDocuments(createDocumentRepository(store), () => 0)
+    documents = createDocuments({ repository: createDocumentRepository(store), now: () => 0 })
     indexes = openIndexesOf(store)
     for (const document of [
       { id: '1', a: 1, b: 2 },
@@ -45,12 +45,11 @@ forEachEngine((engine) => {
   /** Lets one scan run at a time, and rejects others at once. Returns the limit. */
   function allowOneScan(): ScanLimit {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
-    documents = createDocuments(
-      createDocumentRepository(store),
-      () => 0,
-      ...[undefined, undefined, undefined],
+    documents = createDocuments({
+      repository: createDocumentRepository(store),
+      now: () => 0,
       scans,
-    )
+    })
     return scans
   }
 
@@ -113,7 +112,10 @@ forEachEngine((engine) => {
       await restored.promise
       return found
     }
-    documents = createDocuments({ ...repository, indexes: { ...reader, ready } }, () => 0)
+    documents = createDocuments({
+      repository: { ...repository, indexes: { ...reader, ready } },
+      now: () => 0,
+    })
     const before = view('b=1')
     await read.promise
     const other = { name: 'by-a', fields: '["a"]' }
@@ -151,7 +153,10 @@ forEachEngine((engine) => {
       if (++reads === at) await change()
       return reader.entries(...parameters)
     }
-    documents = createDocuments({ ...repository, indexes: { ...reader, entries } }, () => 0)
+    documents = createDocuments({
+      repository: { ...repository, indexes: { ...reader, entries } },
+      now: () => 0,
+    })
   }
 
   test.each([
@@ -194,8 +199,8 @@ forEachEngine((engine) => {
     const repository = createDocumentRepository(store)
     const scan = () => Promise.reject(new Error('a scan'))
     const { indexes: reader } = repository
-    documents = createDocuments(
-      {
+    documents = createDocuments({
+      repository: {
         ...repository,
         ...(query !== '' && { list: scan, scan, extent: scan }),
         indexes: {
@@ -206,8 +211,8 @@ forEachEngine((engine) => {
           },
         },
       },
-      () => 0,
-    )
+      now: () => 0,
+    })
     const page = await find(`${query}&limit=2`, { count: true })
     expect([idsOn(page).join(), page.total]).toEqual([ids, total])
   })
@@ -225,7 +230,10 @@ forEachEngine((engine) => {
   ])('documents are read by their ids: %s', async (query, ids, scanned, total) => {
     const repository = createDocumentRepository(store)
     const scan = () => Promise.reject(new Error('a scan'))
-    documents = createDocuments({ ...repository, list: scan, scan, extent: scan }, () => 0)
+    documents = createDocuments({
+      repository: { ...repository, list: scan, scan, extent: scan },
+      now: () => 0,
+    })
     const page = await find(query)
     expect([idsOn(page).join(), page.scanned, page.index]).toEqual([ids, scanned, undefined])
     expect((await find(query, { count: true })).total).toBe(total)
@@ -314,7 +322,7 @@ forEachEngine((engine) => {
     async (query, count, fields, advice) => {
       const scans = new ScanLimit({ ...SCANS, work: -1 })
       const repository = createDocumentRepository(store)
-      documents = createDocuments(repository, () => 0, ...[undefined, undefined, undefined], scans)
+      documents = createDocuments({ repository, now: () => 0, scans })
       const stopped = await Promise.resolve()
         .then(() => find(query, { count }))
         .catch((error: Failure) => error)

@@ -54,7 +54,10 @@ forEachEngine((engine) => {
     async () => {
       const store = await engine.open()
       await storeDatabases(store, 'db')
-      const documents = createDocuments(createDocumentRepository(store), () => 0)
+      const documents = createDocuments({
+        repository: createDocumentRepository(store),
+        now: () => 0,
+      })
       const exporter = createExporter(store)
       const stored = openSlowIndexes(store)
       let collections = 0

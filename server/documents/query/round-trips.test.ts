@@ -83,7 +83,7 @@ test('the pages of one turn of the event loop share statements', async () => {
   const store = await openStore({ databaseUrl }, 'tool')
   opened.defer(store.close)
   await storeDatabases(store, 'db')
-  const documents = createDocuments(createDocumentRepository(store), () => 0)
+  const documents = createDocuments({ repository: createDocumentRepository(store), now: () => 0 })
   const indexes = openIndexesOf(store)
   await indexes.put(where, 'by-n', ['n'])
   await indexes.build()

@@ -50,7 +50,11 @@ forEachEngine((engine) => {
     async () => {
       const jobs = fixture.node(() => nextTurn())
       const stored = openSlowIndexes(fixture.store)
-      const documents = createDocuments(fixture.repository, () => 0, undefined, jobs)
+      const documents = createDocuments({
+        repository: fixture.repository,
+        now: () => 0,
+        large: jobs,
+      })
       let collections = 0
       let duringBuild = 0
       const scenario = fc.asyncProperty(

@@ -80,7 +80,7 @@ export function createJobsFixture(engine: TestEngine) {
   ) => {
     const body = createBodyOf(Buffer.from(text))
     if (!('parts' in body)) throw new Error('no array')
-    const documents = createDocuments(repository, () => now, undefined, jobs)
+    const documents = createDocuments({ repository, now: () => now, large: jobs })
     return documents.createMany(target, body.parts, respondAsync, testCaller(signal))
   }
   /** Stores `count` documents without a job. */

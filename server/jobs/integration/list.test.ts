@@ -44,7 +44,7 @@ forEachEngine((engine) => {
       const jobs = node()
       const end = await ended(jobs, await jobs.begin(where, 'list', { filter }))
       expect(end).toMatchObject({ done: 300, found: 300, cursor: 'd10598' })
-      const results = createDocuments(fixture.repository, () => fixture.now)
+      const results = createDocuments({ repository: fixture.repository, now: () => fixture.now })
       const page = await results.page(where, filter, 'd10590', 9, { upTo: end.cursor ?? '' })
       expect(page.returned).toBe(4)
       await jobs.stop()

@@ -26,7 +26,11 @@ export function openIndexedDocuments(store: Store, between: () => Promise<unknow
     },
     onError: (error) => errors.push(error),
   })
-  const documents = createDocuments(createDocumentRepository(store), () => 0, undefined, jobs)
+  const documents = createDocuments({
+    repository: createDocumentRepository(store),
+    now: () => 0,
+    large: jobs,
+  })
   return {
     jobs,
     documents,

@@ -38,7 +38,7 @@ forEngine('postgres', (engine) => {
         }
       },
     })
-    documents = createDocuments(repository, () => 0)
+    documents = createDocuments({ repository, now: () => 0 })
     const indexes = openIndexesOf(store)
     await indexes.put(where, 'by-n', ['a', 'n'])
     await indexes.build()

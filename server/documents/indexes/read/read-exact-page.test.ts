@@ -30,7 +30,7 @@ forEachEngine((engine) => {
     store = await engine.open()
     await storeDatabases(store, 'db')
     repository = createDocumentRepository(store)
-    documents = createDocuments(repository, () => 0)
+    documents = createDocuments({ repository, now: () => 0 })
     reserved = []
     indexes = openIndexesOf(store)
     await indexes.put(where, 'by-a', ['a', 'b'])
@@ -122,7 +122,7 @@ forEachEngine((engine) => {
     }
     const entries = () => Promise.reject(new Error('several steps'))
     const reader = { ...repository.indexes, entries }
-    documents = createDocuments({ ...repository, indexes: reader }, () => 0)
+    documents = createDocuments({ repository: { ...repository, indexes: reader }, now: () => 0 })
     for (let limit = 1; limit <= 10; limit++) {
       const parameters = new URLSearchParams(`a=many&sort=-b&limit=${limit}`)
       const pages: string[] = []
@@ -223,7 +223,7 @@ forEachEngine((engine) => {
       await documents.create(where, '{"id":"6","c":"x"}')
       const entries = () => Promise.reject(new Error('several steps'))
       const reader = { ...repository.indexes, entries }
-      documents = createDocuments({ ...repository, indexes: reader }, () => 0)
+      documents = createDocuments({ repository: { ...repository, indexes: reader }, now: () => 0 })
       expect(viewOf(await find('c=x'))).toEqual({ ids: '6', scanned: 1 })
       expect((await find('c=x', true)).total).toBe(1)
     })
