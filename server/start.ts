@@ -13,7 +13,8 @@ import type { Config } from './cli/config.ts'
 import { DEFAULT_ENDPOINT } from './cli/settings.ts'
 import type { Address } from './contract/endpoints/address.ts'
 import { loadCertificate } from './endpoints/listeners/certificate.ts'
-import { createReadiness } from './health/readiness.ts'
+import type { EndpointsModule } from './endpoints/module.ts'
+import { createReadiness, type NodeReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createModules } from './modules.ts'
 import { createUntilAvailable } from './storage/availability/until-available.ts'
@@ -143,16 +144,37 @@ async function open(
   warnAboutProxy(config, log)
 
   const background = stack.use(new DisposableStack())
-  for (const wake of [jobs.wake, indexes.wake, bulkChanges.wake]) {
-    background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
-  }
+  const wakes = [jobs.wake, indexes.wake, bulkChanges.wake]
+  for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   stack.defer(endpoints.sampleTraffic())
   readiness.reason = null
   documents.purge()
-  jobs.wake()
-  indexes.wake()
-  bulkChanges.wake()
+  for (const wake of wakes) wake()
 
+  return {
+    operatorKey,
+    get addresses() {
+      return endpoints.addresses()
+    },
+    get adminAddresses() {
+      return endpoints.adminAddresses()
+    },
+    stop: createStop({ config, readiness, endpoints, background, stack }),
+  }
+}
+
+interface StopDeps {
+  readonly config: Pick<Config, 'readyDelay' | 'drain'>
+  readonly readiness: NodeReadiness
+  readonly endpoints: Pick<EndpointsModule, 'bulkChanges' | 'stop'>
+  /** The timers that take over work of other nodes. */
+  readonly background: Disposable
+  /** The parts of the node. */
+  readonly stack: AsyncDisposable
+}
+
+/** Returns {@link Node.stop}. */
+function createStop({ config, readiness, endpoints, background, stack }: StopDeps): Node['stop'] {
   let stopped: Promise<void> | undefined
   let endDelay = () => {}
   async function stop(): Promise<void> {
@@ -165,27 +187,18 @@ async function open(
       }
     })
     // A draining node takes over no jobs. It keeps syncing changes until it closes.
-    background.dispose()
-    await bulkChanges.stop()
+    background[Symbol.dispose]()
+    await endpoints.bulkChanges.stop()
     await endpoints.stop(config.drain)
-    await stack.disposeAsync()
+    await stack[Symbol.asyncDispose]()
   }
-  return {
-    operatorKey,
-    get addresses() {
-      return endpoints.addresses()
-    },
-    get adminAddresses() {
-      return endpoints.adminAddresses()
-    },
-    stop() {
-      if (stopped !== undefined) {
-        endDelay()
-        void endpoints.stop(0)
-      }
-      stopped ??= stop()
-      return stopped
-    },
+  return () => {
+    if (stopped !== undefined) {
+      endDelay()
+      void endpoints.stop(0)
+    }
+    stopped ??= stop()
+    return stopped
   }
 }
 
