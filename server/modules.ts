@@ -131,7 +131,9 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         importPart: importer.part,
         databaseImporter,
       }),
-      documents: { page: createReadInIdOrder({ repository, nextTurn: createTurns(), scans }) },
+      documents: {
+        readInIdOrder: createReadInIdOrder({ repository, nextTurn: createTurns(), scans }),
+      },
       now: nodes.now,
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),

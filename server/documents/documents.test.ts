@@ -32,7 +32,7 @@ async function askedFor(filter: [string, string][], limit: number): Promise<numb
     now: () => 0,
     check: () => undefined,
   })
-  await documents.page(WHERE, filter, undefined, limit)
+  await documents.readInIdOrder(WHERE, filter, undefined, limit)
   return asked
 }
 
@@ -123,7 +123,8 @@ function sparse() {
         reserve: async () => {},
         caller: () => testCaller(signal),
       }),
-    page: (bounds?: ScanBounds) => documents.page(WHERE, [['last', 'true']], undefined, 9, bounds),
+    page: (bounds?: ScanBounds) =>
+      documents.readInIdOrder(WHERE, [['last', 'true']], undefined, 9, bounds),
   }
 }
 

@@ -83,7 +83,7 @@ export interface Documents {
     options: FindOptions,
   ): FoundPage | Promise<FoundPage>
   /** Returns documents that match, in id order after an id. */
-  readonly page: ReadInIdOrder
+  readonly readInIdOrder: ReadInIdOrder
   /**
    * Creates one document.
    *
@@ -250,7 +250,7 @@ export function createDocuments({
         : requireMatch(reading, ref, conditions)
     },
     stored: async (ref) => repository.read(ref),
-    page: createReadInIdOrder({ repository, nextTurn, scans }),
+    readInIdOrder: createReadInIdOrder({ repository, nextTurn, scans }),
     find(where, query, options) {
       const { filter, matches, sort, fields, reads, limit, after, cursor } = query
       const sorted = { where, filter, sort }

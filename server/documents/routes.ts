@@ -115,7 +115,7 @@ export function documentRoutes({
       reserve: (bytes: number) => reserve(c, bytes),
       caller: queueCallerOf(c),
     }
-    const page = await documents.page(where, filter, after, limit, bounds)
+    const page = await documents.readInIdOrder(where, filter, after, limit, bounds)
     const tag = tagOf(page)
     const conditions = conditionsOf(c)
     requireMatch(conditions, tag)

@@ -24,7 +24,7 @@ const BATCHES = 20
 
 export interface JobRoutesDeps {
   readonly jobs: Jobs
-  readonly documents: Pick<Documents, 'page'>
+  readonly documents: Pick<Documents, 'readInIdOrder'>
   readonly requireRole: RequireRole
   readonly reserve: Reserve
   /** Returns the id of an existing database. */
@@ -98,7 +98,7 @@ async function results(
   if (cursor === null) return { json: '[]', next: undefined }
   const { filter, after: begin } = job.request
   const bounds = { ...request, batches: BATCHES, begin, upTo: cursor }
-  return documents.page(job, filter, after, limit, bounds)
+  return documents.readInIdOrder(job, filter, after, limit, bounds)
 }
 
 /**

@@ -45,7 +45,9 @@ forEachEngine((engine) => {
       const end = await ended(jobs, await jobs.begin(where, 'list', { filter }))
       expect(end).toMatchObject({ done: 300, found: 300, cursor: 'd10598' })
       const results = createDocuments({ repository: fixture.repository, now: () => fixture.now })
-      const page = await results.page(where, filter, 'd10590', 9, { upTo: end.cursor ?? '' })
+      const page = await results.readInIdOrder(where, filter, 'd10590', 9, {
+        upTo: end.cursor ?? '',
+      })
       expect(page.returned).toBe(4)
       await jobs.stop()
 

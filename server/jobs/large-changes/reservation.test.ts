@@ -259,7 +259,7 @@ forEngine('sqlite', (engine) => {
     const last = { id: 'new', n: COUNT - 1 }
     let creating: Promise<unknown> | undefined
     between = async () => {
-      const listed = await documents.page(where, [], undefined, 1, {
+      const listed = await documents.readInIdOrder(where, [], undefined, 1, {
         batches: 1,
         reserve: async () => {},
       })
@@ -338,7 +338,7 @@ forEngine('sqlite', (engine) => {
       await applied()
       expect(step).toBeGreaterThan(20)
       expect(rejected).toBeGreaterThan(0)
-      const found = await documents.page(where, [['m', '1']], undefined, 1_000)
+      const found = await documents.readInIdOrder(where, [['m', '1']], undefined, 1_000)
       expect(found.returned).toBe(1_000)
       await expectConsistent()
     })
