@@ -9,7 +9,7 @@ import type { Store } from '../storage/store.ts'
 import { createAuditLog } from './audit-log.ts'
 import { auditRoutes } from './routes.ts'
 
-export interface AuditDeps {
+export interface AuditModuleDeps {
   readonly store: Store
   readonly events: Pick<EventHub, 'publish'>
   readonly http: Pick<HttpModule, 'reserve'>
@@ -22,7 +22,7 @@ export interface AuditDeps {
 const MAX_REJECTIONS = 60
 
 /** Creates the audit log, its routes, and the middleware that records rejected changes. */
-export function createAuditModule(deps: AuditDeps) {
+export function createAuditModule(deps: AuditModuleDeps) {
   const { store, events, http, metrics, requireRole, logError } = deps
   const log = createAuditLog(store)
   const anonymous = new Counter({

@@ -6,7 +6,7 @@ import type { Store } from '../storage/store.ts'
 import { createDatabaseRegistry } from './registry.ts'
 import { databaseRoutes } from './routes.ts'
 
-export interface DatabasesDeps {
+export interface DatabasesModuleDeps {
   readonly store: Store
   readonly record: Recorder
   readonly events: Pick<EventHub, 'publish'>
@@ -21,7 +21,7 @@ export async function createDatabasesModule({
   events,
   http,
   requireRole,
-}: DatabasesDeps) {
+}: DatabasesModuleDeps) {
   const registry = await createDatabaseRegistry(store, events.publish, record)
   return {
     ...registry,

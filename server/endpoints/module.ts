@@ -19,7 +19,7 @@ import { createMetrics } from './traffic/metrics.ts'
 import { metricsRoutes } from './traffic/metrics-routes.ts'
 import { sampleTraffic } from './traffic/sample-traffic.ts'
 
-export interface EndpointsDeps
+export interface EndpointsModuleDeps
   extends Pick<
     EndpointRegistryDeps,
     'store' | 'record' | 'engine' | 'certificate' | 'grace' | 'reservedFolders'
@@ -33,7 +33,7 @@ export interface EndpointsDeps
 }
 
 /** Creates the registry of endpoints, their bulk changes and metrics, and their routes. */
-export function createEndpointsModule(deps: EndpointsDeps) {
+export function createEndpointsModule(deps: EndpointsModuleDeps) {
   const { store, record, certificate, nodes, events, http, requireRole, log } = deps
   const registry = createEndpointRegistry({
     ...deps,

@@ -9,7 +9,7 @@ import type { EventHub } from './hub.ts'
 import { type AuthenticateReader, eventRoutes, lastEventHeader } from './routes.ts'
 import { createSharedLookup } from './shared-lookup.ts'
 
-export interface EventsDeps {
+export interface EventsModuleDeps {
   readonly hub: EventHub
   readonly access: Pick<Access, 'authenticate' | 'lastKnown'>
   readonly http: Pick<HttpModule, 'clientOf' | 'cookie'>
@@ -17,7 +17,7 @@ export interface EventsDeps {
 }
 
 /** Creates the routes of the event streams. */
-export function createEventsModule({ hub, access, http, requireRole }: EventsDeps) {
+export function createEventsModule({ hub, access, http, requireRole }: EventsModuleDeps) {
   const { clientOf, cookie } = http
   const sharedLookup = createSharedLookup<Principal | undefined>(hub, Date.now)
 

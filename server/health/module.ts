@@ -5,7 +5,7 @@ import { createFreshness } from './freshness.ts'
 import type { NodeReadiness } from './readiness.ts'
 import { healthRoutes } from './routes.ts'
 
-export interface HealthDeps {
+export interface HealthModuleDeps {
   readonly store: Pick<Store, 'readRevision'>
   readonly readiness: NodeReadiness
   readonly changes: Pick<ChangeSync, 'syncTo'>
@@ -13,7 +13,7 @@ export interface HealthDeps {
 }
 
 /** Creates the freshness of a node's state and the routes that report its health. */
-export function createHealthModule({ store, readiness, changes, requireRole }: HealthDeps) {
+export function createHealthModule({ store, readiness, changes, requireRole }: HealthModuleDeps) {
   // With SQLite, each request checks for changes instead.
   const freshness =
     store.readRevision &&

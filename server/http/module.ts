@@ -4,7 +4,7 @@ import { createSessionCookie, type SessionCookie } from './guards/session-cookie
 import type { Reserve, ResponseMemory } from './output/response-memory.ts'
 import { createSendList, type SendList } from './output/send-list.ts'
 
-export interface HttpDeps {
+export interface HttpModuleDeps {
   /** The configured public origin of the server. */
   readonly publicOrigin: string | undefined
   /** Addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
@@ -29,7 +29,7 @@ export interface HttpModule extends AsyncDisposable {
   readonly sendList: SendList
 }
 
-export function createHttpModule(deps: HttpDeps): HttpModule {
+export function createHttpModule(deps: HttpModuleDeps): HttpModule {
   const { publicOrigin, responses } = deps
   const reserve: Reserve = (c, bytes) => responses.reserve(c.env.outgoing, bytes)
   return {

@@ -10,7 +10,7 @@ import { createIndexRepository } from './index-repository.ts'
 import { indexRoutes } from './index-routes.ts'
 import { createIndexes } from './indexes.ts'
 
-export interface IndexesDeps {
+export interface IndexesModuleDeps {
   readonly store: Store
   readonly record: Recorder
   readonly requireRole: RequireRole
@@ -21,7 +21,7 @@ export interface IndexesDeps {
 }
 
 /** Creates the indexes of collections, with the loop that builds them, and their routes. */
-export function createIndexesModule(deps: IndexesDeps) {
+export function createIndexesModule(deps: IndexesModuleDeps) {
   const { store, record, requireRole, events, logError, idOf } = deps
   const repository = createIndexRepository(store, Date.now)
   // Held until the process exits; another node then acquires it.

@@ -6,7 +6,7 @@ import { createSchemaChecker } from './schema-checker.ts'
 import { schemaRoutes } from './schema-routes.ts'
 import { createSchemas } from './schemas.ts'
 
-export interface SchemasDeps {
+export interface SchemasModuleDeps {
   readonly store: Store
   readonly record: Recorder
   readonly log: Pick<Logger, 'warn'>
@@ -16,7 +16,7 @@ export interface SchemasDeps {
 }
 
 /** Creates the schemas of collections, with the worker that checks documents, and their routes. */
-export function createSchemasModule({ store, record, log, requireRole, idOf }: SchemasDeps) {
+export function createSchemasModule({ store, record, log, requireRole, idOf }: SchemasModuleDeps) {
   const checker = createSchemaChecker({}, Date.now, (schema) =>
     log.warn({ schema }, 'a schema took too long and is temporarily rejected'),
   )
