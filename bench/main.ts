@@ -119,58 +119,82 @@ async function run({ name, args, seconds }: Benchmark, budget: number): Promise<
   return { ...readResults(file), problem }
 }
 
+const titleOf = ({ name, title = name }: Benchmark) => title
+
 const verdictOf = ({ isMet }: Figure) => (isMet === undefined ? '' : isMet ? 'met' : '**not met**')
 
 const printRow = (cells: readonly string[]) => print(`| ${cells.join(' | ')} |`)
 const blank = [...PEERS.map(() => ''), '', '', '']
 
-const chosen = process.argv.slice(2)
-const names = [...new Set(BENCHMARKS.map(({ name }) => name))]
-const unknown = chosen.filter((name) => !names.includes(name))
-if (unknown.length > 0) {
-  process.stderr.write(`Unknown: ${unknown.join(', ')}. There are: ${names.join(', ')}.\n`)
-  process.exit(2)
+function printHead(): void {
+  printRow([
+    'figure (bare node:http = 1.00 in every ratio to it)',
+    'Gatehouse',
+    ...PEERS,
+    'target',
+    '',
+  ])
+  print(`|---|---:|${PEERS.map(() => '---:|').join('')}---|---|`)
 }
-const waiting = BENCHMARKS.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
-/** When the budgets of all end, s. */
-const end = waiting.reduce((sum, { seconds }) => sum + seconds, performance.now() / 1_000)
-printMachine()
-print()
-printRow([
-  'figure (bare node:http = 1.00 in every ratio to it)',
-  'Gatehouse',
-  ...PEERS,
-  'target',
-  '',
-])
-print(`|---|---:|${PEERS.map(() => '---:|').join('')}---|---|`)
-for (const [at, benchmark] of waiting.entries()) {
-  const { title = benchmark.name } = benchmark
-  if (isOver()) {
-    printRow([`**${title}**, **not run: the time is over**`, ...blank])
-    process.exitCode = 1
-    continue
-  }
+
+function printFigure(figure: Figure): void {
+  const { what, value, peers, target } = figure
+  const others = PEERS.map((peer) => peers?.[peer] ?? '')
+  printRow([what, value, ...others, target ?? '', verdictOf(figure)])
+}
+
+/**
+ * Runs a benchmark and prints its figures. Sets the exit code if they are incomplete.
+ *
+ * @param budget s.
+ */
+async function runAndPrint(benchmark: Benchmark, budget: number): Promise<void> {
   const begun = performance.now()
   const stolenTime = watchStolenTime()
-  // If the earlier ones took longer than their budgets, the others share the rest.
-  const planned = waiting.slice(at).reduce((sum, { seconds }) => sum + seconds, 0)
-  const share = Math.min(1, (end - begun / 1_000) / planned)
-  const { figures, rounds, problem } = await run(benchmark, benchmark.seconds * share)
+  const { figures, rounds, problem } = await run(benchmark, budget)
   const notes = [
-    `**${title}**`,
+    `**${titleOf(benchmark)}**`,
     `${Math.round((performance.now() - begun) / 1_000)} s`,
     `stolen: ${stolenTime()}`,
     ...(rounds.length > 0 ? [`rounds: ${rounds.join(', ')}`] : []),
     ...(problem ? [`**${problem}**`] : []),
   ]
   printRow([notes.join(', '), ...blank])
-  for (const figure of figures) {
-    const { what, value, peers, target } = figure
-    const others = PEERS.map((peer) => peers?.[peer] ?? '')
-    printRow([what, value, ...others, target ?? '', verdictOf(figure)])
-  }
+  for (const figure of figures) printFigure(figure)
   if (problem !== '') process.exitCode = 1
+}
+
+/** Returns the benchmarks that the arguments name, by default all. Exits if a name is unknown. */
+function chosenBenchmarks(): readonly Benchmark[] {
+  const chosen = process.argv.slice(2)
+  const names = [...new Set(BENCHMARKS.map(({ name }) => name))]
+  const unknown = chosen.filter((name) => !names.includes(name))
+  if (unknown.length > 0) {
+    process.stderr.write(`Unknown: ${unknown.join(', ')}. There are: ${names.join(', ')}.\n`)
+    process.exit(2)
+  }
+  return BENCHMARKS.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
+}
+
+const secondsOf = (benchmarks: readonly Benchmark[]) =>
+  benchmarks.reduce((sum, { seconds }) => sum + seconds, 0)
+
+const benchmarks = chosenBenchmarks()
+/** When the budgets of all end, s. */
+const end = performance.now() / 1_000 + secondsOf(benchmarks)
+printMachine()
+print()
+printHead()
+for (const [at, benchmark] of benchmarks.entries()) {
+  if (isOver()) {
+    printRow([`**${titleOf(benchmark)}**, **not run: the time is over**`, ...blank])
+    process.exitCode = 1
+    continue
+  }
+  // If the earlier ones took longer than their budgets, the others share the time that is left.
+  const left = end - performance.now() / 1_000
+  const share = Math.min(1, left / secondsOf(benchmarks.slice(at)))
+  await runAndPrint(benchmark, benchmark.seconds * share)
 }
 print()
 printEnd()
