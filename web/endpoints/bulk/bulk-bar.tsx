@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { UNDO_TIP, useUndoKey } from '../../shared/keys/use-undo-key.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { IconX } from '../../shared/ui/icon/icons.tsx'
@@ -10,10 +11,9 @@ import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import bar from '../../shared/ui/overlay/undo-bar.module.css'
 import { formatCount } from '../model/traffic.ts'
 import classes from './bulk-bar.module.css'
-import { bulkFailuresQuery, isRunning } from './bulk-requests.ts'
+import { bulkFailuresQuery, cancelBulk, isRunning } from './bulk-requests.ts'
 import { FailureDialog } from './failure-dialog.tsx'
 import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
-import { useCancelBulk } from './use-cancel-bulk.ts'
 import { useUndoBulk } from './use-undo-bulk.ts'
 
 /** Maximum number of failures in the bar; the dialog shows the others. */
@@ -45,7 +45,8 @@ export function BulkBar({ view, onClose }: BulkBarProps) {
 
 function Progress({ view }: { view: EndpointChangeView }) {
   const mayChange = useHasRole('operator')
-  const cancel = useCancelBulk()
+  const queryClient = useQueryClient()
+  const cancel = useSingleMutation({ mutationFn: (id: string) => cancelBulk(queryClient, id) })
   const { total, left, failed } = view
   return (
     <>
