@@ -1,3 +1,4 @@
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import type { Json } from '../../contract/json/json.ts'
@@ -8,7 +9,6 @@ import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { type ExportFormat, type ExportQuery, isPlanned } from '../query/query.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
-import { createSlices } from '../query/scan/read-page.ts'
 import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
@@ -156,11 +156,11 @@ async function* csvOf(
   const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, separator, rawCells)
   // Each row has all columns, however small its document is.
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   let text = header
   for await (const documents of read()) {
     for (const each of documents) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       text += row(parsedOf(each))
     }
@@ -200,10 +200,10 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 /** Returns the fields of all documents. */
 async function collectColumns(read: Read, nextTurn: NextTurn) {
   const columns = new CsvColumns()
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {
     for (const each of documents) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       columns.add(parsedOf(each))
     }

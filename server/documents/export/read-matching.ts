@@ -1,3 +1,4 @@
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -14,7 +15,6 @@ import {
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { ID_BATCH, idsOf } from '../query/scan/read-by-ids.ts'
-import { createSlices } from '../query/scan/read-page.ts'
 import type { Batches, MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { collectPositions, readPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
 
@@ -63,7 +63,7 @@ async function* scan(
   after?: string,
 ): Batches {
   const { matches, filter, sort } = query
-  const slice = createSlices(deps.nextTurn)
+  const timeSlice = createTimeSlice(deps.nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
   const ids = idsOf(filter)
   const documents =
@@ -78,7 +78,7 @@ async function* scan(
     }
     const found: MatchingDocument[] = []
     for (const { id, body } of some) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       const parsed = parseJson(body)
       const matched = matches(parsed)
@@ -169,7 +169,7 @@ async function* readStreams(
   { index }: IndexPlan,
   streams: readonly EntryStream[],
 ): Batches {
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   for (;;) {
     check()
     const entries = await mergeStreams(streams, ENTRIES, nextTurn)
@@ -182,7 +182,7 @@ async function* readStreams(
       const found: MatchingDocument[] = []
       for (const entry of portion.entries) {
         const { id, document } = entry
-        const turn = slice()
+        const turn = timeSlice()
         if (turn !== undefined) await turn
         const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue

@@ -1,9 +1,9 @@
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { portionsOf } from '../indexes/read/read-by-index.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import { createSlices } from '../query/scan/read-page.ts'
 import type { Batches, ReadMatchingDeps } from './matching-document.ts'
 import { mergeRuns } from './merge-runs.ts'
 
@@ -44,10 +44,10 @@ export async function collectPositions(
   let run: SizedPosition[] = []
   let count = 0
   let characters = 0
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   for await (const found of candidates) {
     for (const { id, body, parsed = parseJson(body) } of found) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       const position = positionOf(parsed, id, sort)
       if (after !== undefined && compare(position, after) <= 0) continue

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TIME_SLICE } from '../../concurrency/time-slice.ts'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
 import type { Json } from '../../contract/json/json.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
@@ -20,9 +21,6 @@ export type Filter = readonly (readonly [name: string, value: string])[]
  * took longer than {@link TIME_SLICE}: then other requests run between two conditions.
  */
 export type Matcher = (document: Json) => boolean | Promise<boolean>
-
-/** Time after which the evaluation of a query yields to other requests, ms. */
-export const TIME_SLICE = 10
 
 /** Returns whether the value of a field matches; undefined if the document does not have it. */
 type Test = (value: Json | undefined) => boolean

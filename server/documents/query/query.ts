@@ -24,7 +24,7 @@ export interface DocumentQuery {
   readonly sort: readonly ListedField[]
   /** The fields to return besides `id`; undefined for whole documents. */
   readonly fields: readonly FieldPath[] | undefined
-  /** See {@link namesRead}. */
+  /** The names of the top-level fields that the query reads; see {@link namesRead}. */
   readonly reads: ReadonlySet<string>
   readonly limit: number
   /** The id after which the page begins; only in the ascending order of ids. */

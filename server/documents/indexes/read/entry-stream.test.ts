@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { TIME_SLICE } from '../../query/filter.ts'
+import { TIME_SLICE } from '../../../concurrency/time-slice.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { EntryStream, mergeStreams } from './entry-stream.ts'
 import type { IndexEntry } from './index-reader.ts'

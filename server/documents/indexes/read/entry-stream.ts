@@ -1,7 +1,7 @@
+import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import type { NextTurn } from '../../../concurrency/turns.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { createSlices } from '../../query/scan/read-page.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { type KeyRange, successorOf } from '../index-key.ts'
 import type { Stream } from '../plan.ts'
@@ -151,14 +151,14 @@ export async function mergeStreams(
   const [only] = streams
   if (only !== undefined && streams.length === 1) return only.take(limit)
   await nextTurn()
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   const each = Math.max(MIN_BATCH, Math.ceil(limit / streams.length))
   const merged: IndexEntry[] = []
   const heads: Head[] = []
   let withoutHead = streams
   while (merged.length < limit) {
     for (const stream of withoutHead) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       const next = stream.peek(each)
       const entry = next instanceof Promise ? await next : next

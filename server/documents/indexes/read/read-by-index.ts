@@ -1,3 +1,4 @@
+import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import type { NextTurn } from '../../../concurrency/turns.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
 import type { Json } from '../../../contract/json/json.ts'
@@ -9,7 +10,7 @@ import { JsonArray } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
-import { BATCH_BYTES, createSlices, type Page, toSortedPage } from '../../query/scan/read-page.ts'
+import { BATCH_BYTES, type Page, toSortedPage } from '../../query/scan/read-page.ts'
 import type { IndexStep } from '../../query/scan/scan-limit.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
@@ -89,9 +90,9 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   ): Promise<{ page: Page | undefined } | undefined> {
     const found = await readDocuments(reader, where, plan, entries)
     if (found === undefined) return { page: undefined }
-    const slice = createSlices(nextTurn)
+    const timeSlice = createTimeSlice(nextTurn)
     for (const entry of entries) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       if (isPast(entry)) return { page: (await isComplete()) ? pageOf(undefined) : undefined }
       const current = currentOf(plan, reads, entry, found)
@@ -146,9 +147,9 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
   async function add(entries: readonly IndexEntry[]): Promise<boolean> {
     const found = await readDocuments(reader, where, plan, entries)
     if (found === undefined) return false
-    const slice = createSlices(nextTurn)
+    const timeSlice = createTimeSlice(nextTurn)
     for (const entry of entries) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
       const current = currentOf(plan, reads, entry, found)

@@ -1,3 +1,4 @@
+import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { groupConditions } from '../../indexes/plan.ts'
@@ -6,7 +7,6 @@ import type { Filter } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import {
   BATCH_BYTES,
-  createSlices,
   type Page,
   type ReadPageDeps,
   type ScanBounds,
@@ -38,7 +38,7 @@ export async function readByIds(
   { reserve, step }: Pick<ScanBounds, 'reserve'> & { readonly step: IndexStep },
 ): Promise<Page> {
   const matches = new SortedMatches(query)
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   const documents = repository.readEach(where, ids)[Symbol.asyncIterator]()
   let read = 0
   let scanned = 0
@@ -53,7 +53,7 @@ export async function readByIds(
       if (document === undefined) continue
       scanned++
       bytes += document.body.length
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       const parsed = parseFields(document.body, query.reads)
       const adding = matches.add({ ...document, parsed })

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
+import { TIME_SLICE } from '../../../concurrency/time-slice.ts'
 import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
 import type { DocumentRepository, Extent } from '../../repository/stored-documents.ts'
-import { TIME_SLICE } from '../filter.ts'
 import { parseDocumentQuery } from '../query.ts'
 import { readPage } from './read-page.ts'
 

@@ -1,10 +1,10 @@
+import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import type { NextTurn } from '../../../concurrency/turns.ts'
 import { PAGE } from '../../../contract/document.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
-import { TIME_SLICE } from '../filter.ts'
 import { isIdOrder, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
 import { IdOrderedMatches } from './id-ordered-matches.ts'
@@ -96,9 +96,9 @@ async function scanInIdOrder(
       : repository.extent(where, range, size, BATCH_BYTES)
   }
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
-    const slice = createSlices(nextTurn)
+    const timeSlice = createTimeSlice(nextTurn)
     for (const row of rows) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       const parsed = matches || fields ? parseFields(row.body, reads) : null
       const matched = matches?.(parsed) ?? true
@@ -145,7 +145,7 @@ async function scanSorted(
   query: PageQuery,
   { upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
-  const slice = createSlices(nextTurn)
+  const timeSlice = createTimeSlice(nextTurn)
   const matches = new SortedMatches(query)
   let scanned = 0
   let after: string | undefined
@@ -156,7 +156,7 @@ async function scanSorted(
     const rows = documents ?? (await repository.list(where, range, PAGE.max))
     scanned += rows.length
     for (const { id, tag, body } of rows) {
-      const turn = slice()
+      const turn = timeSlice()
       if (turn !== undefined) await turn
       const adding = matches.add({ id, tag, body, parsed: parseFields(body, query.reads) })
       if (adding !== undefined) await adding
@@ -192,16 +192,5 @@ export async function toSortedPage(
     tags: documents.map(({ tag }) => tag).join('\n'),
     json: json.print(),
     next,
-  }
-}
-
-/** Returns a function that returns a promise of the next turn if the current one took too long. */
-export function createSlices(nextTurn: NextTurn): () => Promise<void> | undefined {
-  let begun = performance.now()
-  return () => {
-    if (performance.now() - begun < TIME_SLICE) return undefined
-    return nextTurn().then(() => {
-      begun = performance.now()
-    })
   }
 }
