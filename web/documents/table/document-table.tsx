@@ -1,12 +1,4 @@
-import {
-  memo,
-  type RefObject,
-  useCallback,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import type { KeyHandlers } from '../../shared/keys/keys.ts'
 import { type SelectRow, useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
@@ -15,7 +7,6 @@ import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
-import { JsonText } from '../editor/json-text.tsx'
 import {
   COLUMN_WIDTH,
   type FieldColumn,
@@ -25,11 +16,11 @@ import {
   resizeColumn,
 } from '../model/columns.ts'
 import { fieldLabel, valueAt } from '../model/field-path.ts'
-import { formatCell } from '../model/format-cell.ts'
 import type { SortField } from '../model/sort.ts'
 import { SelectionCheckbox } from '../selection/selection-checkbox.tsx'
 import { ColumnResizer } from './column-resizer.tsx'
 import { DocumentLink } from './document-link.tsx'
+import { CellValue, DocumentRow, isFigures, RowCheckbox } from './document-row.tsx'
 import classes from './document-table.module.css'
 
 export interface DocumentTableProps {
@@ -98,7 +89,7 @@ export function DocumentTable(props: DocumentTableProps) {
           },
           ...columns.filter(isField).map(({ field }) => ({
             head: fieldLabel(field),
-            cell: (document: DocumentFields) => <Value value={valueAt(document, field)} />,
+            cell: (document: DocumentFields) => <CellValue value={valueAt(document, field)} />,
           })),
         ]}
       />
@@ -107,23 +98,6 @@ export function DocumentTable(props: DocumentTableProps) {
 }
 
 const isField = ({ field }: FieldColumn) => field !== 'id'
-
-function RowCheckbox(props: {
-  id: string
-  checked: boolean
-  tabIndex?: number
-  onToggle: (id: string, extend: boolean) => void
-}) {
-  const { id, checked, tabIndex, onToggle } = props
-  return (
-    <SelectionCheckbox
-      label={`Select ${id}`}
-      checked={checked}
-      tabIndex={tabIndex}
-      onToggle={(extend) => onToggle(id, extend)}
-    />
-  )
-}
 
 function PageCheckbox(props: {
   documents: readonly DocumentFields[]
@@ -223,7 +197,7 @@ function WideTable(props: DocumentTableProps) {
     >
       <table
         className={`${base.table} ${classes.table}`}
-        style={{ width: current.reduce((sum, each) => sum + leastWidth(each), selected) }}
+        style={{ width: current.reduce((sum, each) => sum + minWidth(each), selected) }}
       >
         <caption className="visually-hidden">{caption}</caption>
         <thead>
@@ -248,7 +222,7 @@ function WideTable(props: DocumentTableProps) {
           onClick={onRowClick(documents, ({ id }) => onOpen(id))}
         >
           {documents.map((document) => (
-            <Row
+            <DocumentRow
               key={document.id}
               document={document}
               fields={fields}
@@ -264,11 +238,7 @@ function WideTable(props: DocumentTableProps) {
   )
 }
 
-/** Returns whether the values of a field are numbers, which are right-aligned. */
-const isFigures = (fitted: ReadonlyMap<string, number>, field: string) =>
-  field !== 'id' && fitted.has(field)
-
-const leastWidth = ({ width, isShared }: PlacedColumn) => (isShared ? COLUMN_WIDTH.default : width)
+const minWidth = ({ width, isShared }: PlacedColumn) => (isShared ? COLUMN_WIDTH.default : width)
 
 /** Returns the width of an element in pixels. */
 function useWidth(element: RefObject<HTMLElement | null>): number {
@@ -283,48 +253,4 @@ function useWidth(element: RefObject<HTMLElement | null>): number {
     return () => observer.disconnect()
   }, [element])
   return width
-}
-
-interface RowProps {
-  readonly document: DocumentFields
-  readonly fields: readonly string[]
-  readonly fitted: ReadonlyMap<string, number>
-  readonly tabIndex: number
-  /** Undefined if documents cannot be selected. */
-  readonly isSelected: boolean | undefined
-  readonly onToggle: (id: string, extend: boolean) => void
-}
-
-/** A row of the table, rendered again only if its props change. */
-const Row = memo(function Row(props: RowProps) {
-  const { document, fields, fitted, tabIndex, isSelected, onToggle } = props
-  const { id } = document
-  return (
-    <tr data-row={id} data-selected={isSelected || undefined} tabIndex={tabIndex}>
-      {isSelected !== undefined && (
-        <td>
-          <RowCheckbox id={id} checked={isSelected} tabIndex={tabIndex} onToggle={onToggle} />
-        </td>
-      )}
-      <th scope="row">
-        <DocumentLink id={id} tabIndex={tabIndex} />
-      </th>
-      {fields.map((field) => (
-        <td key={field} className={isFigures(fitted, field) ? classes.figures : undefined}>
-          <Value value={valueAt(document, field)} />
-        </td>
-      ))}
-      <td aria-hidden="true" />
-    </tr>
-  )
-})
-
-function Value({ value }: { value: unknown }) {
-  const { text, kind } = formatCell(value)
-  return (
-    // Without `dir`, a long right-to-left text would be cut at its beginning.
-    <span className={classes.value} data-kind={kind} dir={kind === 'text' ? 'auto' : undefined}>
-      {kind === 'json' ? <JsonText text={text} /> : text}
-    </span>
-  )
 }
