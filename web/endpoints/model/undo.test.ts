@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createUndoStore, MIN_AFTER_PAUSE_MS, UNDO_MS } from './undo.ts'
+import { MIN_AFTER_PAUSE_MS, UNDO_MS } from '../../shared/ui/overlay/undo-countdown.ts'
+import { createUndoStore } from './undo.ts'
 
 const removed = (port: number, before: string[] = []) => ({
   address: `tcp://127.0.0.1:${port}`,

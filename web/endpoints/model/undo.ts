@@ -1,11 +1,6 @@
+import { createUndoCountdown } from '../../shared/ui/overlay/undo-countdown.ts'
 import type { EndpointChange, OtherConsole } from '../guard/check-changes.ts'
 import { sameState } from './mapping.ts'
-
-/** How long an undo is offered, ms. Hovering or focusing the bar pauses the countdown. */
-export const UNDO_MS = 10_000
-
-/** Minimum time that remains after a pause, ms. */
-export const MIN_AFTER_PAUSE_MS = 3_000
 
 /** A change that could not be undone, with the reason. */
 export interface UndoFailed {
@@ -52,21 +47,12 @@ export interface UndoStore {
 export function createUndoStore(): UndoStore {
   const listeners = new Set<() => void>()
   let now: Undo | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let left = 0
-  let startedAt = 0
+  const countdown = createUndoCountdown(() => become(undefined))
 
   const become = (next: Undo | undefined) => {
-    clearTimeout(timer)
-    timer = undefined
+    countdown.stop()
     now = next
     for (const listener of listeners) listener()
-  }
-  const run = (time: number) => {
-    clearTimeout(timer)
-    left = time
-    startedAt = Date.now()
-    timer = setTimeout(() => become(undefined), time)
   }
   return {
     current: () => now,
@@ -78,17 +64,12 @@ export function createUndoStore(): UndoStore {
       const changes = made.filter(({ before, after }) => !sameState(before, after))
       if (changes.length === 0) return
       become({ stage: 'offered', changes })
-      run(UNDO_MS)
+      countdown.start()
     },
     offerConsole: (change, otherConsole) => become({ stage: 'disconnected', change, otherConsole }),
-    pause: () => {
-      if (timer === undefined) return
-      clearTimeout(timer)
-      timer = undefined
-      left -= Date.now() - startedAt
-    },
+    pause: countdown.pause,
     resume: () => {
-      if (now?.stage === 'offered' && timer === undefined) run(Math.max(left, MIN_AFTER_PAUSE_MS))
+      if (now?.stage === 'offered') countdown.resume()
     },
     begin: () => {
       if (now?.stage !== 'offered' && now?.stage !== 'failed') return undefined
