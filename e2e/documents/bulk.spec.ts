@@ -109,6 +109,60 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d59')).toMatchObject({ seen: true })
 })
 
+test('A change can be undone on every page of documents, and after a visit to another page', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 GET .*\/_schema\/articles$/)
+  await makeBlog(gatehouse, [{ id: 'one' }, { id: 'two' }])
+  await page.clock.install()
+  await gatehouse.signIn(page, `${ARTICLES}?remove=one`)
+  const bar = page.getByRole('region', { name: 'Last change' })
+  await page.getByRole('button', { name: 'Delete document' }).click()
+  await expect(bar).toHaveText('1 document was deleted.Undo')
+  for (const name of ['Indexes', 'Schema']) {
+    const tab = page.getByRole('link', { name, exact: true })
+    await tab.click()
+    await expect(tab).toHaveAttribute('aria-current', 'page')
+    await expect(bar).toHaveText('1 document was deleted.Undo')
+  }
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
+  await expect(bar).toBeHidden()
+  await page.keyboard.press('g')
+  await page.keyboard.press('o')
+  await expect(page.getByRole('link', { name: 'blog', exact: true })).toBeVisible()
+  await expect(bar).toContainText('1 document was deleted.')
+
+  // The undo continues on another page, and its outcome is announced there.
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/articles\/one$/, (route) => held.promise.then(() => route.continue()))
+  await page.keyboard.press('Control+z')
+  await expect(bar.getByRole('button', { name: 'Undoing…' })).toBeVisible()
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await expect(bar).toBeHidden()
+  held.resolve()
+  await expect(page.getByText('1 document was restored.')).toBeAttached()
+  expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one' })
+
+  // A page that is left with the focus in the bar does not pause the countdown.
+  await page.goto(`${ARTICLES}?remove=two`)
+  await page.getByRole('button', { name: 'Delete document' }).click()
+  await bar.getByRole('button', { name: 'Undo' }).focus()
+  await page.clock.fastForward(11_000)
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await expect(bar).toBeHidden()
+  await expect(page.getByRole('main')).toBeFocused()
+  await page.clock.fastForward(11_000)
+  await page.goBack()
+  await expect(page.getByRole('link', { name: 'one', exact: true })).toBeVisible()
+  await expect(bar).toBeHidden()
+})
+
 test('The form that changes selected documents says which of them no longer exist', async ({
   page,
   gatehouse,

@@ -11,7 +11,6 @@ import { DatabaseList } from './choose/database-list.tsx'
 import classes from './documents-page.module.css'
 import { hasDialog } from './documents-search.ts'
 import { DocumentsView } from './documents-view.tsx'
-import { LastChange } from './selection/last-change.tsx'
 import { useDocumentsLocation } from './use-documents-location.ts'
 
 const loadDialogs = () => import('./dialogs/document-dialogs.tsx')
@@ -56,7 +55,7 @@ export function DocumentsPage() {
       {database === undefined ? (
         <DatabaseList />
       ) : (
-        <LastChange>
+        <>
           {collection === undefined ? (
             <CollectionList database={database} />
           ) : (
@@ -70,7 +69,7 @@ export function DocumentsPage() {
               <DocumentDialogs database={database} collection={collection} />
             </LazyBoundary>
           )}
-        </LastChange>
+        </>
       )}
     </>
   )

@@ -6,7 +6,7 @@ import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement, findNeighbor } from '../find-document-element.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
 import { deleteOne } from '../selection/change-selected.ts'
-import { useShowChange } from '../selection/last-change.tsx'
+import { lastChange } from '../selection/last-change.ts'
 import { useChangeSelected } from '../selection/use-change-selected.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
@@ -22,7 +22,6 @@ export function DeleteDocumentDialog({
   const { close } = useDocumentsLocation()
   const [now, setNow] = useState(document)
   const remove = useChangeSelected(collectionRef)
-  const show = useShowChange()
   /** The document that receives the focus when the dialog closes. */
   const next = useRef(id)
   const error =
@@ -31,7 +30,7 @@ export function DeleteDocumentDialog({
     remove.mutate(() => deleteOne(collectionRef, now), {
       onSuccess: (outcome) => {
         next.current = findNeighbor(id) ?? ''
-        show({ collectionRef, outcome })
+        lastChange.show(collectionRef, outcome)
         close()
       },
       onError: (reason) => {

@@ -6,7 +6,7 @@ import { SelectionBar } from '../../shared/ui/table/selection-bar.tsx'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-selection-bar.module.css'
-import { useShowChange } from './last-change.tsx'
+import { lastChange } from './last-change.ts'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 const DeleteSelected = lazy(async () => ({
@@ -31,7 +31,6 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { collectionRef, selection, hasMore, onChoose, onChooseAll, onClear } = props
   const { search, bulk, close } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
-  const show = useShowChange()
   const { ids, isAll } = selection
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected
@@ -68,7 +67,7 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
             selection={selection}
             onClose={close}
             onDone={(result) => {
-              if (result !== undefined) show({ collectionRef, outcome: result })
+              if (result !== undefined) lastChange.show(collectionRef, result)
               // Failed documents stay selected.
               onChoose((result?.failures ?? []).map(({ id }) => id))
             }}

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { collectionsQuery } from '../../app/queries.ts'
@@ -31,13 +31,20 @@ export function useChangeSelected(collectionRef: CollectionRef) {
         isRunning.current = false
       }
     },
-    onSuccess: (outcome) => {
-      announce(describeOutcome(outcome))
-      queryClient.removeQueries({ queryKey: [...documentsKey(collectionRef), 'one'] })
-      void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
-      void queryClient.invalidateQueries({
-        queryKey: collectionsQuery(collectionRef.database).queryKey,
-      })
-    },
+    onSuccess: (outcome) => settleChange(queryClient, collectionRef, outcome),
+  })
+}
+
+/** Announces the outcome of a change of documents, and reloads the collection. */
+export function settleChange(
+  queryClient: QueryClient,
+  collectionRef: CollectionRef,
+  outcome: SelectionOutcome,
+): void {
+  announce(describeOutcome(outcome))
+  queryClient.removeQueries({ queryKey: [...documentsKey(collectionRef), 'one'] })
+  void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
+  void queryClient.invalidateQueries({
+    queryKey: collectionsQuery(collectionRef.database).queryKey,
   })
 }
