@@ -665,8 +665,14 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   await form.getByRole('button', { name: 'Add field' }).click()
   await form.getByRole('combobox', { name: 'Field 2', exact: true }).fill('author')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByRole('row').filter({ hasText: 'by-year-author' })).toContainText('Ready')
+  const ordered = page.getByRole('row').filter({ hasText: 'by-year-author' })
+  await expect(ordered).toContainText('Ready')
+  await expect(ordered.getByRole('cell').first()).toHaveText('year (descending), author')
   expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
     { name: 'by-year-author', fields: ['-year', 'author'], state: 'ready' },
   ])
+  await ordered.getByRole('button', { name: 'Delete by-year-author' }).click()
+  await expect(dialogOf(page, 'Delete index by-year-author?')).toContainText(
+    'The index is on year (descending), author.',
+  )
 })

@@ -1,14 +1,13 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Fragment, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
-import { fieldLabel } from '../model/field-path.ts'
 import { findIndex, nameIndex } from '../model/query-plan.ts'
-import { parseSort } from '../model/sort.ts'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import { indexesQuery, listKey } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
+import { IndexFields } from './index-fields.tsx'
 import classes from './plan-line.module.css'
 
 export interface IndexAdviceProps {
@@ -34,13 +33,7 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
     wasReady.current = isReady
   }, [isReady, queryClient, collectionRef])
   if (indexes === undefined || fields.length === 0) return null
-  const names = parseSort(fields.join(',')).map(({ field, isDescending }, at) => (
-    <Fragment key={field}>
-      {at > 0 && ', '}
-      <bdi className="mono">{fieldLabel(field)}</bdi>
-      {isDescending && ' (descending)'}
-    </Fragment>
-  ))
+  const names = <IndexFields fields={fields} />
   if (index?.state === 'building') {
     return (
       <span>

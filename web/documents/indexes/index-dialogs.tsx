@@ -4,6 +4,7 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { useDeleteIndex } from '../mutations/delete-index.ts'
 import { CreateIndexDialog } from './create-index-dialog.tsx'
+import { IndexFields } from './index-fields.tsx'
 import { useIndexesLocation } from './use-indexes-location.ts'
 
 /** Renders the dialog that the URL search selects. */
@@ -19,16 +20,20 @@ export function IndexDialogs({ indexes }: { indexes: readonly DocumentIndex[] })
   }
   if (search.create !== undefined) return <CreateIndexDialog indexes={indexes} />
   const { remove = '' } = search
-  return <DeleteIndexDialog key={remove} name={remove} exists={hasIndex(indexes, remove)} />
+  const index = indexes.find(({ name }) => name === remove)
+  return <DeleteIndexDialog key={remove} name={remove} index={index} />
 }
 
-const hasIndex = (indexes: readonly DocumentIndex[], wanted: string) =>
-  indexes.some(({ name }) => name === wanted)
+interface DeleteIndexDialogProps {
+  readonly name: string
+  /** Undefined if there is no such index. */
+  readonly index: DocumentIndex | undefined
+}
 
-function DeleteIndexDialog({ name, exists }: { name: string; exists: boolean }) {
+function DeleteIndexDialog({ name, index }: DeleteIndexDialogProps) {
   const { collectionRef, close } = useIndexesLocation()
   const remove = useDeleteIndex(collectionRef)
-  if (!exists) {
+  if (index === undefined) {
     if (!remove.isIdle) return null
     return (
       <UnavailableDialog title={`There is no index ${name}`} name={name} onClose={close}>
@@ -49,6 +54,9 @@ function DeleteIndexDialog({ name, exists }: { name: string; exists: boolean }) 
       }}
       onClose={close}
     >
+      <p>
+        The index is on <IndexFields fields={index.fields} />.
+      </p>
       <p>
         Documents are not changed. Queries that use the index read the whole collection instead, and
         may be rejected because they take too long.

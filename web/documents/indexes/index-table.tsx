@@ -9,6 +9,7 @@ import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { useCreateIndex } from '../mutations/create-index.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
+import { IndexFields } from './index-fields.tsx'
 import classes from './index-table.module.css'
 
 export interface IndexTableProps {
@@ -30,10 +31,7 @@ export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps
       idOf={({ name }) => name}
       columns={[
         { head: 'Name', width: 240, cell: ({ name }) => <span className="mono">{name}</span> },
-        {
-          head: 'Fields',
-          cell: ({ fields }) => <span className="mono">{fields.join(', ')}</span>,
-        },
+        { head: 'Fields', cell: ({ fields }) => <IndexFields fields={fields} /> },
         { head: 'Unique', width: 96, cell: ({ unique }) => (unique ? 'Yes' : 'No') },
         { head: 'State', width: 280, cell: (index) => <State index={index} /> },
         ...(mayChange
