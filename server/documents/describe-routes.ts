@@ -20,12 +20,10 @@ const JSON_SCHEMA = json({
 })
 
 const one = { description: 'The document', headers: { ETag: TAG }, content: DOCUMENT }
-const VARY = header('Accept, and Accept-Encoding if the body could be compressed.')
 const LINK = header('The URL of the next page (RFC 8288), if there is one.')
 const PAGE_HEADERS = {
   ETag: TAG,
   Link: LINK,
-  Vary: VARY,
   'Query-Plan': header(
     'What a query with a filter, or with a sort by other fields than id, read: ' +
       'scan; scanned=9; returned=3, or index=by-year; ….',
@@ -126,7 +124,6 @@ export const collection = operations([parameter('Collection')], {
       '206': started('The first part; a job examines the rest.', DOCUMENTS, {
         ETag: TAG,
         Link: LINK,
-        Vary: VARY,
       }),
       '304': notModified(PAGE_HEADERS),
       '406': failure('NotAcceptable'),

@@ -33,6 +33,7 @@ import { nextLink, requestedPath } from '../http/output/next-link.ts'
 import { notCollectionName } from '../http/output/no-route.ts'
 import { partsBody } from '../http/output/parts-body.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
+import { VARY_ACCEPT } from '../http/output/vary.ts'
 import type { BeginImport } from '../jobs/import-job.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import { arrayResponse } from './array-response.ts'
@@ -121,8 +122,7 @@ export function documentRoutes({
     requireMatch(conditions, tag)
     const headers: Record<string, string> = {
       ETag: `"${tag}"`,
-      'Content-Type': contentType(c),
-      Vary: 'Accept',
+      ...jsonHeaders(c),
     }
     if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
     if (!matchesNone(conditions, tag)) return c.body(null, 304, headers)
@@ -172,49 +172,49 @@ export function documentRoutes({
   const toCreate = requireRole('operator', { readAhead: schemaAhead.begin })
   const toChange = requireRole('operator', { readAhead: changeAhead.begin })
   const toDelete = requireRole('operator', { readAhead: storedAhead.begin })
-  const imports = importHandler({ importer, beginImport, collectionOf, contentType })
+  const imports = importHandler({ importer, beginImport, collectionOf, jsonHeaders })
   return new Hono<AppEnv>()
     .get(`${PATH}/:id`, described(document.get, toReadDocument), (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const conditions = conditionsOf(c)
       const respond = (found: StoredDocument) =>
         matchesNone(conditions, found.tag)
-          ? documentResponse(found, 200, type)
-          : c.body(null, 304, { ETag: `"${found.tag}"` })
+          ? documentResponse(found, 200, json)
+          : c.body(null, 304, { ETag: `"${found.tag}"`, ...VARY_ACCEPT })
       const found = documentAhead.take(c) ?? documents.read(refOf(c), conditions)
       return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
     .put(`${PATH}/:id`, described(document.put, toChange), async (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const ahead = unlessSlow(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
       const conditions = conditionsOf(c)
       if (conditions.noneMatch === '*' && conditions.match === undefined) {
         const created = await documents.createAt(refOf(c), text, ahead?.schema)
-        return documentResponse(created, 201, type, { Location: requestedPath(c) })
+        return documentResponse(created, 201, { ...json, Location: requestedPath(c) })
       }
       const replaced = await documents
         .replace(refOf(c), text, conditions, { ahead, signal: () => c.req.raw.signal })
         .catch(withCreateAdvice)
-      return documentResponse(replaced, 200, type)
+      return documentResponse(replaced, 200, json)
     })
     .patch(`${PATH}/:id`, described(document.patch, toChange), async (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const ahead = unlessSlow(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
       const options = { ahead, signal: () => c.req.raw.signal }
       const patched = await documents.patch(refOf(c), text, conditionsOf(c), options)
-      return documentResponse(patched, 200, type)
+      return documentResponse(patched, 200, json)
     })
     .delete(`${PATH}/:id`, described(document.delete, toDelete), async (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const stored = storedAhead.take(c)
       const deleted = await documents.delete(refOf(c), conditionsOf(c), stored && { stored })
-      if (!prefersMinimal(c)) return documentResponse(deleted, 200, type)
+      if (!prefersMinimal(c)) return documentResponse(deleted, 200, json)
       return c.body(null, 204, MINIMAL)
     })
     .get(PATH, described<ListInput>(collection.get, toReadPage), (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const where = collectionOf(c)
       const parameters = searchParameters(c)
       const format = exportFormatOf(c, parameters)
@@ -230,8 +230,7 @@ export function documentRoutes({
         const headers: Record<string, string> = {
           ...plan,
           ETag: `"${tag}"`,
-          'Content-Type': type,
-          Vary: 'Accept',
+          ...json,
         }
         if (page.nextParameter !== undefined) {
           headers.Link = nextLink(c, page.nextParameter, parameters)
@@ -245,7 +244,7 @@ export function documentRoutes({
       return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
     .post(PATH, described(collection.post, toCreate), imports, async (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const schema = unlessSlow(c, schemaAhead)
       const where = collectionOf(c)
       requireNoConditions(conditionsOf(c), NEW_DOCUMENTS)
@@ -255,11 +254,11 @@ export function documentRoutes({
         const created = await documents.createMany(where, body.parts, prefersAsync(c), caller)
         if ('job' in created) return acceptedResponse(c, { id: created.job })
         const tags = created.documents.map(({ tag }) => tag).join('\n')
-        return arrayResponse(created, { ETag: `"${tagOf({ tags })}"`, 'Content-Type': type })
+        return arrayResponse(created, { ETag: `"${tagOf({ tags })}"`, ...json })
       }
       const created = await documents.create(where, body.text, schema)
       const Location = `${requestedPath(c)}/${encodeURIComponent(created.id)}`
-      return documentResponse(created, 201, type, { Location })
+      return documentResponse(created, 201, { ...json, Location })
     })
     .route(
       '/',
@@ -267,7 +266,7 @@ export function documentRoutes({
         collections: wholeCollections,
         requireRole,
         collectionOf,
-        contentType,
+        jsonHeaders,
       }),
     )
 }
@@ -309,19 +308,23 @@ export const createCollectionOf =
     return { database: idOf(c.get('database')), collection }
   }
 
-/** Returns the content type of a response, in the version that the request accepts. */
-export const contentType = (c: RequestView): string =>
-  `application/json; version=${acceptedVersion(requestHeader(c, 'accept'))}`
+/**
+ * Returns the headers of JSON in the version that the request accepts.
+ *
+ * @throws Failure `not-acceptable`
+ */
+export const jsonHeaders = (c: RequestView) => ({
+  'Content-Type': `application/json; version=${acceptedVersion(requestHeader(c, 'accept'))}`,
+  ...VARY_ACCEPT,
+})
 
 // Not `c.body`: it creates `Headers` if there are several, and node-server writes a plain object
 // faster. This would drop headers set by `c.header`; these routes set none.
 const documentResponse = (
   { tag, body }: StoredDocument,
   status: 200 | 201,
-  type: string,
-  headers?: Record<string, string>,
-): Response =>
-  new Response(body, { status, headers: { ETag: `"${tag}"`, 'Content-Type': type, ...headers } })
+  headers: Readonly<Record<string, string>>,
+): Response => new Response(body, { status, headers: { ETag: `"${tag}"`, ...headers } })
 
 /** Returns whether a job can list a query: whole documents in the order of their ids. */
 const isListable = ({ sort, fields, cursor }: DocumentQuery): boolean =>

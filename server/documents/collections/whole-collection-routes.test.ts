@@ -33,7 +33,7 @@ it('parses a large patch in several turns of the event loop', async () => {
     collections,
     requireRole: () => asAda,
     collectionOf: () => ({ database: 'a', collection: 'b' }),
-    contentType: () => 'application/json',
+    jsonHeaders: () => ({ 'Content-Type': 'application/json' }),
   })
   const body = `{"list":[${Array(300_000).fill(' 1').join()}]}`
   const headers = { 'Content-Type': 'application/json' }

@@ -49,8 +49,8 @@ export interface WholeCollectionDeps {
   readonly collections: WholeCollections
   readonly requireRole: RequireRole
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
-  /** Returns the content type of a response, in the version that the request accepts. */
-  readonly contentType: (c: Context<AppEnv>) => string
+  /** Returns the headers of JSON in the version that the request accepts. */
+  readonly jsonHeaders: (c: Context<AppEnv>) => Record<string, string>
 }
 
 /**
@@ -61,10 +61,10 @@ export const wholeCollectionRoutes = <Path extends string>(
   path: Path,
   deps: WholeCollectionDeps,
 ) => {
-  const { collections, requireRole, collectionOf, contentType } = deps
+  const { collections, requireRole, collectionOf, jsonHeaders } = deps
   return new Hono<AppEnv>()
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
-      const headers = { 'Content-Type': contentType(c) }
+      const headers = jsonHeaders(c)
       const where = collectionOf(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
       await requirePatch(patch)
@@ -76,7 +76,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
     .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
-      const headers = { 'Content-Type': contentType(c) }
+      const headers = jsonHeaders(c)
       const where = collectionOf(c)
       const request = { filter: parseFilterQuery(searchParameters(c)) }
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)

@@ -5,6 +5,7 @@ import { acceptedType } from '../../http/input/accepted-type.ts'
 import { isNotModified } from '../../http/input/conditions.ts'
 import { requestHeader } from '../../http/input/request-header.ts'
 import { streamText } from '../../http/output/stream-text.ts'
+import { VARY_ACCEPT } from '../../http/output/vary.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import {
   type ExportFormat,
@@ -52,8 +53,7 @@ export async function exportCollection(
   { exporter, onExportError }: ExportCollectionDeps,
 ): Promise<Response> {
   const query = parseExportQuery(parameters, format)
-  const headers = { Vary: 'Accept' }
-  if (isNotModified(c)) return c.body(null, 304, headers)
+  if (isNotModified(c)) return c.body(null, 304, VARY_ACCEPT)
   const {
     chunks,
     deadline,
@@ -70,7 +70,7 @@ export async function exportCollection(
   return c.body(body, 200, {
     'Content-Type': TYPES[format],
     'Content-Disposition': `attachment; filename="${where.collection}.${format}"`,
-    ...headers,
+    ...VARY_ACCEPT,
     ...(isPlanned(query) && { 'Query-Plan': index === undefined ? 'scan' : `index=${index}` }),
   })
 }

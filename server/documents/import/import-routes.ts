@@ -27,13 +27,13 @@ export interface ImportHandlerDeps {
   readonly importer: Pick<Importer, 'run'>
   readonly beginImport: BeginImport
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
-  /** Returns the content type of a response, in the version that the request accepts. */
-  readonly contentType: (c: Context<AppEnv>) => string
+  /** Returns the headers of JSON in the version that the request accepts. */
+  readonly jsonHeaders: (c: Context<AppEnv>) => Record<string, string>
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
 export function importHandler(deps: ImportHandlerDeps) {
-  const { importer, beginImport, collectionOf, contentType } = deps
+  const { importer, beginImport, collectionOf, jsonHeaders } = deps
   return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
@@ -47,7 +47,7 @@ export function importHandler(deps: ImportHandlerDeps) {
           : `A request that creates documents from JSON has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
       )
     }
-    const headers = { 'Content-Type': contentType(c) }
+    const headers = jsonHeaders(c)
     const where = collectionOf(c)
     requireKnown(parameters, PARAMETERS[format])
     const onConflict = parseOnConflict(parameters)

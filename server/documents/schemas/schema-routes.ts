@@ -10,9 +10,10 @@ import { conditionsOf } from '../../http/input/conditions.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { requireNoParameters } from '../../http/input/search-parameters.ts'
 import { described } from '../../http/openapi/describe.ts'
+import { VARY_ACCEPT } from '../../http/output/vary.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import { schema } from '../describe-routes.ts'
-import { contentType, createCollectionOf } from '../routes.ts'
+import { createCollectionOf, jsonHeaders } from '../routes.ts'
 import type { StoredSchema } from './schema-repository.ts'
 import type { Schemas } from './schemas.ts'
 
@@ -44,21 +45,23 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
   })
   return new Hono<AppEnv>()
     .get(PATH, described(schema.get, requireRole('viewer')), async (c) => {
-      const type = contentType(c)
+      const json = jsonHeaders(c)
       const conditions = conditionsOf(c)
       const found = await schemas.read(collectionOf(c), conditions)
-      if (!matchesNone(conditions, found.tag)) return c.body(null, 304, { ETag: `"${found.tag}"` })
-      return schemaResponse(c, found, type)
+      if (!matchesNone(conditions, found.tag)) {
+        return c.body(null, 304, { ETag: `"${found.tag}"`, ...VARY_ACCEPT })
+      }
+      return schemaResponse(c, found, json)
     })
     .put(
       PATH,
       audited('schema.set', targetOf),
       described(schema.put, requireRole('operator')),
       async (c) => {
-        const type = contentType(c)
+        const json = jsonHeaders(c)
         const text = await textBody(c, SCHEMA_BYTES)
         const stored = await schemas.put(collectionOf(c), text, conditionsOf(c), recordOf(c))
-        return schemaResponse(c, stored, type, stored.created ? 201 : 200)
+        return schemaResponse(c, stored, json, stored.created ? 201 : 200)
       },
     )
     .delete(
@@ -66,9 +69,9 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
       audited('schema.delete', targetOf),
       described(schema.delete, requireRole('operator')),
       async (c) => {
-        const type = contentType(c)
+        const json = jsonHeaders(c)
         const deleted = await schemas.delete(collectionOf(c), conditionsOf(c), recordOf(c))
-        if (!prefersMinimal(c)) return schemaResponse(c, deleted, type)
+        if (!prefersMinimal(c)) return schemaResponse(c, deleted, json)
         return c.body(null, 204, MINIMAL)
       },
     )
@@ -77,6 +80,6 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
 const schemaResponse = (
   c: Context<AppEnv>,
   { tag, body }: StoredSchema,
-  type: string,
+  headers: Readonly<Record<string, string>>,
   status: 200 | 201 = 200,
-): Response => c.body(body, status, { ETag: `"${tag}"`, 'Content-Type': type })
+): Response => c.body(body, status, { ETag: `"${tag}"`, ...headers })

@@ -25,7 +25,8 @@ export const CODING_COMPONENTS = {
       schema: { type: 'string', enum: [...CODINGS] },
     },
     Vary: {
-      description: 'Accept-Encoding, if the body could be compressed.',
+      description:
+        'Accept, if the response depends on it, and Accept-Encoding, if the body could be compressed.',
       schema: { type: 'string' },
     },
   },

@@ -5,6 +5,7 @@ import { Failure, toErrorBody, toErrorObject } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { splitRequestPath } from '../input/request-path.ts'
 import { FAILURE_PAGE_POLICY, failurePage } from './failure-page.ts'
+import { VARY_NAVIGATION } from './vary.ts'
 
 /** Content type of every JSON response under `/_api` (docs/http-api.md, "Versions"). */
 export const API_JSON = 'application/json; charset=utf-8'
@@ -42,10 +43,11 @@ export function renderFailure(failure: Failure, c: Context<AppEnv>): Response | 
   if (isNavigation(c)) {
     return c.html(failurePage(status, failure.message), status, {
       ...headers,
+      ...VARY_NAVIGATION,
       'Content-Security-Policy': FAILURE_PAGE_POLICY,
     })
   }
-  return c.json(toErrorBody(failure), status, headers)
+  return c.json(toErrorBody(failure), status, { ...headers, ...VARY_NAVIGATION })
 }
 
 /**
