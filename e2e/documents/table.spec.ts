@@ -598,6 +598,22 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
 })
 
+test('On a phone, the request of the API is apart from what its plan offers', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 1_200 }, (_, at) => ({ id: `d${at}`, n: at })),
+  )
+  await page.setViewportSize({ width: 375, height: 812 })
+  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D1`)
+  const above = await page.getByRole('button', { name: 'Create index' }).boundingBox()
+  const below = await page.getByText('GET /_db/blog/articles').boundingBox()
+  if (above === null || below === null) throw new Error('an element is hidden')
+  expect(below.y - (above.y + above.height)).toBeGreaterThanOrEqual(8)
+})
+
 test('Indexes are created and deleted, and a failed one lists the documents that prevent it and is built again', async ({
   page,
   gatehouse,
