@@ -126,6 +126,7 @@ test('A change can be undone on every page of documents, and after a visit to an
     await tab.click()
     await expect(tab).toHaveAttribute('aria-current', 'page')
     await expect(bar).toHaveText('1 document was deleted.Undo')
+    await expect(page.getByRole('main')).toBeFocused()
   }
   await page.keyboard.press('g')
   await page.keyboard.press('e')

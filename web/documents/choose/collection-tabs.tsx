@@ -1,17 +1,22 @@
 import { Link } from '@tanstack/react-router'
+import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { Tabs, tabClass } from '../../shared/ui/layout/tabs.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** A page of a collection, by the end of its path. */
 export type CollectionTab = '' | '/indexes' | '/schema'
 
-/** Links between the documents, the indexes and the schema of a collection. */
+/**
+ * Links between the documents, the indexes and the schema of a collection. Each page has its own,
+ * so the focus moves to `main`.
+ */
 export function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
   const params = { database: collectionRef.database, collection: collectionRef.collection }
   const exact = { exact: true, includeSearch: false }
   return (
     <Tabs label={`Collection ${collectionRef.collection}`}>
       <Link
+        ref={keepFocus}
         to="/documents/$database/$collection"
         params={params}
         activeOptions={exact}
@@ -19,10 +24,20 @@ export function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef
       >
         Documents
       </Link>
-      <Link to="/documents/$database/$collection/indexes" params={params} className={tabClass}>
+      <Link
+        ref={keepFocus}
+        to="/documents/$database/$collection/indexes"
+        params={params}
+        className={tabClass}
+      >
         Indexes
       </Link>
-      <Link to="/documents/$database/$collection/schema" params={params} className={tabClass}>
+      <Link
+        ref={keepFocus}
+        to="/documents/$database/$collection/schema"
+        params={params}
+        className={tabClass}
+      >
         Schema
       </Link>
     </Tabs>
