@@ -76,27 +76,68 @@ forEachEngine((engine) => {
     expect(exporter.running).toBe(0)
   })
 
-  test('other work runs between the rows of CSV that take time', async () => {
-    const store = await engine.open()
-    await storeArticles(store, 100)
-    const exporter = createExporter(store)
-    const expected = await textOf(exporter, '', 'csv')
-    let [time, turns] = [0, 0]
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += TIME_SLICE))
-    const count = () => {
-      turns++
-      next = setImmediate(count)
-    }
-    let next = setImmediate(count)
-    try {
-      expect(await textOf(exporter, '', 'csv')).toBe(expected)
-    } finally {
-      clearImmediate(next)
-      clock.mockRestore()
-    }
+  test.each([
     // For each document twice: for its columns and for its row.
-    expect(turns).toBeGreaterThanOrEqual(200)
-  })
+    ['csv', '', 200],
+    ['ndjson', 'fields=n', 100],
+    ['json', 'fields=n', 100],
+  ] as const)(
+    'other work runs between documents that take time as %s',
+    async (format, query, least) => {
+      const store = await engine.open()
+      await storeArticles(store, 100)
+      const exporter = createExporter(store)
+      const expected = await textOf(exporter, query, format)
+      let [time, turns] = [0, 0]
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += TIME_SLICE))
+      const count = () => {
+        turns++
+        next = setImmediate(count)
+      }
+      let next = setImmediate(count)
+      try {
+        expect(await textOf(exporter, query, format)).toBe(expected)
+      } finally {
+        clearImmediate(next)
+        clock.mockRestore()
+      }
+      expect(turns).toBeGreaterThanOrEqual(least)
+    },
+  )
+
+  test.each([
+    ['fields=n', 'ndjson', '{"id":"00000","n":0}\n{"id":"00001","n":1}\n'],
+    ['fields=n', 'json', '[\n{"id":"00000","n":0},\n{"id":"00001","n":1}\n]\n'],
+    ['fields=n', 'csv', 'id,n\r\n00000,0\r\n00001,1\r\n'],
+    ['n:gte=0&fields=n', 'csv', 'id,n\r\n00000,0\r\n00001,1\r\n'],
+    ['n:gte=0&fields=id', 'ndjson', '{"id":"00000"}\n{"id":"00001"}\n'],
+    ['sort=-n&fields=id', 'ndjson', '{"id":"00001"}\n{"id":"00000"}\n'],
+    ['u:gte=0&fields=id', 'ndjson', '{"id":"00000"}\n{"id":"00001"}\n'],
+    ['sort=u&fields=id', 'ndjson', '{"id":"00000"}\n{"id":"00001"}\n'],
+  ] as const)(
+    'of large documents parses only what it reads: %s as %s',
+    async (query, format, expected) => {
+      const store = await engine.open()
+      await storeDatabases(store, 'db')
+      const list = Array.from({ length: 20_000 }, () => ({}))
+      const documents = ['00000', '00001'].map((id, n) => ({
+        id,
+        body: JSON.stringify({ id, n, u: n, v: n, list }),
+      }))
+      await createStoredDocuments(store).insert(where, documents)
+      const stored = openIndexesOf(store)
+      // The export reads the fields of a unique index to check its entries.
+      await stored.put(where, 'by-u', ['u', 'v'], true)
+      await stored.build()
+      const exporter = createExporter(store)
+      const parse = vi.spyOn(JSON, 'parse')
+      const text = await textOf(exporter, query, format)
+      const longest = Math.max(...parse.mock.calls.map(([each]) => each.length))
+      parse.mockRestore()
+      expect(text).toBe(expected)
+      expect(longest).toBeLessThan(1_000)
+    },
+  )
 
   test.each(['ndjson', 'csv'] as const)(
     'a client that disconnects stops an export as %s',

@@ -2,7 +2,6 @@ import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import type { Json } from '../../contract/json/json.ts'
-import { parseJson } from '../../contract/json/parse-json.ts'
 import { printJson } from '../../contract/json/strict-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -13,7 +12,11 @@ import { createFieldSelector } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 import { ExportLimit, type ExportTurn } from './export-limit.ts'
-import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
+import {
+  createDocumentParser,
+  type MatchingDocument,
+  type ReadMatchingDeps,
+} from './matching-document.ts'
 import { readMatching } from './read-matching.ts'
 import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
 
@@ -139,21 +142,33 @@ function disposing(
 
 type Read = () => AsyncGenerator<readonly MatchingDocument[], void>
 
-async function* ndjsonOf(read: Read, { fields }: ExportQuery): AsyncGenerator<string, void> {
-  const print = printerOf(fields)
+async function* ndjsonOf(
+  read: Read,
+  query: ExportQuery,
+  nextTurn: NextTurn,
+): AsyncGenerator<string, void> {
+  const print = printerOf(query)
+  const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {
     let text = ''
-    for (const each of documents) text += `${print(each)}\n`
+    for (const each of documents) {
+      const turn = timeSlice()
+      if (turn !== undefined) await turn
+      text += `${print(each)}\n`
+    }
     yield text
   }
 }
 
 async function* csvOf(
   read: Read,
-  { fields, separator, rawCells }: ExportQuery,
+  query: ExportQuery,
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
-  const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
+  const { fields, separator, rawCells } = query
+  const parsedOf = createParsedOf(query)
+  const columns =
+    fields === undefined ? await collectColumns(read, parsedOf, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, separator, rawCells)
   // Each row has all columns, however small its document is.
   const timeSlice = createTimeSlice(nextTurn)
@@ -170,12 +185,19 @@ async function* csvOf(
   if (text !== '') yield text
 }
 
-async function* arrayOf(read: Read, { fields }: ExportQuery): AsyncGenerator<string, void> {
-  const print = printerOf(fields)
+async function* arrayOf(
+  read: Read,
+  query: ExportQuery,
+  nextTurn: NextTurn,
+): AsyncGenerator<string, void> {
+  const print = printerOf(query)
+  const timeSlice = createTimeSlice(nextTurn)
   let before = '[\n'
   for await (const documents of read()) {
     let text = ''
     for (const each of documents) {
+      const turn = timeSlice()
+      if (turn !== undefined) await turn
       text += before + print(each)
       before = ',\n'
     }
@@ -185,9 +207,10 @@ async function* arrayOf(read: Read, { fields }: ExportQuery): AsyncGenerator<str
 }
 
 /** Returns a function that prints the selected fields of a document as JSON. */
-function printerOf(fields: ExportQuery['fields']): (document: MatchingDocument) => string {
-  if (fields === undefined) return ({ body }) => body
-  const select = createFieldSelector(fields)
+function printerOf(query: ExportQuery): (document: MatchingDocument) => string {
+  if (query.fields === undefined) return ({ body }) => body
+  const select = createFieldSelector(query.fields)
+  const parsedOf = createParsedOf(query)
   return (each) => printJson(select(parsedOf(each)))
 }
 
@@ -198,7 +221,7 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read, nextTurn: NextTurn) {
+async function collectColumns(read: Read, parsedOf: ParsedOf, nextTurn: NextTurn) {
   const columns = new CsvColumns()
   const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {
@@ -211,4 +234,10 @@ async function collectColumns(read: Read, nextTurn: NextTurn) {
   return columns.paths
 }
 
-const parsedOf = ({ body, parsed }: MatchingDocument): Json => parsed ?? parseJson(body)
+type ParsedOf = (document: MatchingDocument) => Json
+
+/** Returns a function that returns the fields of a document that an export reads. */
+function createParsedOf(query: ExportQuery): ParsedOf {
+  const parse = createDocumentParser(query)
+  return ({ body, parsed }) => parsed ?? parse(body)
+}

@@ -1,8 +1,16 @@
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
+import type { IndexPlan } from '../indexes/plan.ts'
+import { namesOf } from '../indexes/read/read-by-index.ts'
+import { parseFields } from '../json/parse-fields.ts'
+import type { ExportQuery } from '../query/query.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 
-/** A document to export. `parsed` is its body, if it was needed to find the document. */
+/**
+ * A document to export. `parsed` has at least the fields that the export reads, if they were needed
+ * to find the document.
+ */
 export interface MatchingDocument {
   readonly id: string
   readonly body: string
@@ -18,3 +26,16 @@ export interface ReadMatchingDeps {
 
 /** Matching documents, some at a time. */
 export type Batches = AsyncGenerator<readonly MatchingDocument[], void>
+
+/**
+ * Returns a function that parses a document: of a large one, only the fields that the query reads,
+ * and those of the index that serves it.
+ */
+export function createDocumentParser(
+  { reads }: Pick<ExportQuery, 'reads'>,
+  plan?: IndexPlan,
+): (body: string) => Json {
+  if (reads === undefined) return parseJson
+  const names = plan === undefined ? reads : namesOf(plan, { reads })
+  return (body) => parseFields(body, names)
+}

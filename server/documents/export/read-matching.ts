@@ -1,5 +1,4 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { parseJson } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IdRange } from '../../storage/sql/id-range.ts'
@@ -15,7 +14,12 @@ import {
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { ID_BATCH, idsOf } from '../query/scan/read-by-ids.ts'
-import type { Batches, MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
+import {
+  type Batches,
+  createDocumentParser,
+  type MatchingDocument,
+  type ReadMatchingDeps,
+} from './matching-document.ts'
 import { collectPositions, readPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
 
 /** Number of entries of an index that are read together. */
@@ -63,6 +67,7 @@ async function* scan(
   after?: string,
 ): Batches {
   const { matches, filter, sort } = query
+  const parse = createDocumentParser(query)
   const timeSlice = createTimeSlice(deps.nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
   const ids = idsOf(filter)
@@ -80,7 +85,7 @@ async function* scan(
     for (const { id, body } of some) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsed = parseJson(body)
+      const parsed = parse(body)
       const matched = matches(parsed)
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
@@ -165,10 +170,13 @@ async function* readOrdered(
 async function* readStreams(
   { reader, nextTurn, check }: ReadMatchingDeps,
   where: CollectionRef,
-  { matches }: ExportQuery,
-  { index }: IndexPlan,
+  query: ExportQuery,
+  plan: IndexPlan,
   streams: readonly EntryStream[],
 ): Batches {
+  const { matches } = query
+  const { index } = plan
+  const parse = createDocumentParser(query, plan)
   const timeSlice = createTimeSlice(nextTurn)
   for (;;) {
     check()
@@ -186,7 +194,7 @@ async function* readStreams(
         if (turn !== undefined) await turn
         const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue
-        const parsed = parseJson(body)
+        const parsed = parse(body)
         if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
         const matched = matches?.(parsed) ?? true
         if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })

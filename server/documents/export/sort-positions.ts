@@ -1,10 +1,9 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { parseJson } from '../../contract/json/parse-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { portionsOf } from '../indexes/read/read-by-index.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import type { Batches, ReadMatchingDeps } from './matching-document.ts'
+import { type Batches, createDocumentParser, type ReadMatchingDeps } from './matching-document.ts'
 import { mergeRuns } from './merge-runs.ts'
 
 /** Limits of a sort in memory. */
@@ -35,18 +34,20 @@ interface SizedPosition extends Position {
 export async function collectPositions(
   { nextTurn }: ReadMatchingDeps,
   candidates: Batches,
-  { sort }: ExportQuery,
+  query: ExportQuery,
   after: Position | undefined,
   limits: SortLimits,
 ): Promise<Iterable<SizedPosition> | undefined> {
+  const { sort } = query
   const compare = createComparator(sort)
+  const parse = createDocumentParser(query)
   const runs: SizedPosition[][] = []
   let run: SizedPosition[] = []
   let count = 0
   let characters = 0
   const timeSlice = createTimeSlice(nextTurn)
   for await (const found of candidates) {
-    for (const { id, body, parsed = parseJson(body) } of found) {
+    for (const { id, body, parsed = parse(body) } of found) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
       const position = positionOf(parsed, id, sort)

@@ -83,7 +83,9 @@ export function parseExportFormat(query: URLSearchParams): ExportFormat | undefi
 }
 
 /** A query for all documents that match. */
-export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'> {
+export interface ExportQuery extends Omit<DocumentQuery, 'reads' | 'limit' | 'after' | 'cursor'> {
+  /** See {@link namesRead}. Undefined for CSV with a column for each field. */
+  readonly reads: ReadonlySet<string> | undefined
   /** The separator of the cells of CSV. */
   readonly separator: CsvSeparator
   /** Whether CSV cells that a spreadsheet would evaluate are written unchanged. */
@@ -111,7 +113,9 @@ export function parseExportQuery(query: URLSearchParams, format: ExportFormat): 
   if (cells !== undefined && cells !== 'raw') {
     throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
-  return { ...selectionOf(filter, parameters), separator, rawCells: cells === 'raw' }
+  const selection = selectionOf(filter, parameters)
+  const reads = format === 'csv' && selection.fields === undefined ? undefined : selection.reads
+  return { ...selection, reads, separator, rawCells: cells === 'raw' }
 }
 
 /** @throws Failure `bad-parameter` for a parameter of CSV. */

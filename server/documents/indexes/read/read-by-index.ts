@@ -203,8 +203,10 @@ export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): bool
 }
 
 /** Returns the names of the fields that the query and the index read from a document. */
-const namesOf = ({ index }: IndexPlan, { reads }: PageQuery): ReadonlySet<string> =>
-  reads.union(new Set(index.fields.map(({ path: [name = ''] }) => name)))
+export const namesOf = (
+  { index }: IndexPlan,
+  { reads }: Pick<PageQuery, 'reads'>,
+): ReadonlySet<string> => reads.union(new Set(index.fields.map(({ path: [name = ''] }) => name)))
 
 const NONE: ReadonlyMap<string, IndexedDocument> = new Map()
 
