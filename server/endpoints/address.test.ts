@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { bindingFailure, canonicalAddress, readAddress, resolveHost } from './address.ts'
+import {
+  bindingFailure,
+  canonicalAddress,
+  isBroadcast,
+  readAddress,
+  resolveHost,
+} from './address.ts'
 
 const coded = (code: string) => Object.assign(new Error('the system says no'), { code })
 
@@ -77,4 +83,26 @@ test('a host name is bound by its IPv4 address, an IP address as it is', async (
   expect(await resolveHost('192.0.2.1')).toEqual({ ip: '192.0.2.1', v6: false })
   expect(await resolveHost('::1')).toEqual({ ip: '::1', v6: true })
   await expect(resolveHost('nowhere.invalid')).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/)
+})
+
+test('an address that no client can connect to is not bound', async () => {
+  const rejected = expect.objectContaining({ code: 'EADDRNOTAVAIL' })
+  for (const ip of ['224.0.0.1', '239.255.255.255', '255.255.255.255', '127.255.255.255']) {
+    await expect(resolveHost(ip)).rejects.toEqual(rejected)
+  }
+  for (const ip of ['223.255.255.255', '0.0.0.0', '127.0.0.255', 'ff02::1']) {
+    expect((await resolveHost(ip)).ip).toBe(ip)
+  }
+})
+
+test('the broadcast address of a network depends on its mask', () => {
+  const own = [
+    { address: '10.1.2.3', netmask: '255.255.254.0', family: 'IPv4' },
+    { address: '10.9.9.9', netmask: '255.255.255.255', family: 'IPv4' },
+    { address: '10.8.8.8', netmask: '255.255.255.254', family: 'IPv4' },
+    { address: 'fe80::1', netmask: 'ffff:ffff:ffff:ffff::', family: 'IPv6' },
+  ] as const
+  const isOfOwn = (ip: string) => isBroadcast(ip, own)
+  expect(['10.1.3.255', '255.255.255.255'].every(isOfOwn)).toBe(true)
+  expect(['10.1.2.255', '10.1.3.254', '10.9.9.9', '10.8.8.9'].some(isOfOwn)).toBe(false)
 })

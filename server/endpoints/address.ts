@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import {
   type Address,
   formatAddress,
@@ -30,14 +31,44 @@ export function canonicalAddress(text: string): string | undefined {
  * Resolves a host name for binding. An IP address is returned unchanged; IPv4 addresses of a name
  * are preferred.
  *
- * @throws the resolver's error (`ENOTFOUND`, `EAI_AGAIN`); {@link bindingFailure} translates it.
+ * @throws the resolver's error (`ENOTFOUND`, `EAI_AGAIN`), or `EADDRNOTAVAIL` for an address without
+ * connections; {@link bindingFailure} translates it.
  */
 export async function resolveHost(host: string): Promise<{ ip: string; v6: boolean }> {
-  const family = isIP(host)
-  if (family !== 0) return { ip: host, v6: family === 6 }
-  const found = await lookup(host, { order: 'ipv4first' })
-  return { ip: found.address, v6: found.family === 6 }
+  const { address: ip, family } =
+    isIP(host) === 0
+      ? await lookup(host, { order: 'ipv4first' })
+      : { address: host, family: isIP(host) }
+  if (family === 4 && (MULTICAST.check(ip) || isBroadcast(ip, ownAddresses()))) {
+    throw Object.assign(new Error(`no client can connect to ${ip}`), { code: 'EADDRNOTAVAIL' })
+  }
+  return { ip, v6: family === 6 }
 }
+
+/** IPv4 multicast (RFC 1112). */
+const MULTICAST = new BlockList()
+MULTICAST.addSubnet('224.0.0.0', 4)
+
+const ownAddresses = () => Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+
+/**
+ * Returns whether an IPv4 address is the broadcast address of a network that one of `own` belongs
+ * to, or that of any network. Linux lets a socket listen on it, but no client can connect.
+ */
+export function isBroadcast(
+  ip: string,
+  own: readonly Pick<NetworkInterfaceInfo, 'address' | 'netmask' | 'family'>[],
+): boolean {
+  if (ip === '255.255.255.255') return true
+  return own.some(({ address, netmask, family }) => {
+    if (family !== 'IPv4') return false
+    const mask = numberOf(netmask)
+    // A network of one or two addresses has no broadcast address (RFC 3021).
+    return ~mask >>> 0 > 1 && numberOf(ip) === (numberOf(address) | ~mask) >>> 0
+  })
+}
+
+const numberOf = (ip: string) => Buffer.from(ip.split('.').map(Number)).readUInt32BE()
 
 /** Translates a system error from binding an address into a Failure. */
 export function bindingFailure(address: Address, cause: unknown): Failure {

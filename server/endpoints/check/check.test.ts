@@ -134,6 +134,10 @@ test('adding an endpoint waits for a running check of its port', async () => {
 
 test.each([
   ['tcp://192.0.2.1:8530', 'host', 'EADDRNOTAVAIL'],
+  ['tcp://224.0.0.1:8530', 'host', 'EADDRNOTAVAIL'],
+  ['tcp://239.255.255.255:8530', 'host', 'EADDRNOTAVAIL'],
+  ['tcp://255.255.255.255:8530', 'host', 'EADDRNOTAVAIL'],
+  ['tcp://127.255.255.255:8530', 'host', 'EADDRNOTAVAIL'],
   ['tcp://[fe80::1]:8530', 'host', 'EINVAL'],
   ['tcp://[fe80::1%nowhere0]:8530', 'host', 'EINVAL'],
   ['ssl://127.0.0.1:8530', 'scheme', null],

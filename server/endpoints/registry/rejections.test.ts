@@ -99,11 +99,19 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     await expectRejected(node, `tcp://localhost:${fixture.port}`, rejection)
   })
 
-  test('an address of another machine', async () => {
-    await expectRejected(await start(), `tcp://192.0.2.1:${fixture.port}`, {
+  // Linux lets a socket listen on a multicast or broadcast address, but no client can connect to it.
+  test.each([
+    ['an address of another machine', '192.0.2.1'],
+    ['a multicast address', '224.0.0.1'],
+    ['a broadcast address', '255.255.255.255'],
+    ['the broadcast address of a network', '127.255.255.255'],
+  ])('%s', async (_, host) => {
+    await expectRejected(await start(), `tcp://${host}:${fixture.port}`, {
       status: 400,
       errorNum: 10,
-      message: /^192\.0\.2\.1 is not an address of this machine\..* \(EADDRNOTAVAIL\)$/,
+      message: new RegExp(
+        `^${RegExp.escape(host)} is not an address of this machine\\..* \\(EADDRNOTAVAIL\\)$`,
+      ),
     })
   })
 
