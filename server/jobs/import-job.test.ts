@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createDocumentRules } from '../documents/document-rules.ts'
 import { Failure } from '../failure.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
+import { storeDatabases } from '../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createBeginImport } from './import-job.ts'
 import type { DocumentRules } from './job.ts'
@@ -71,4 +72,20 @@ forEachEngine((engine) => {
       await expect(importing).rejects.toMatchObject({ code })
     },
   )
+
+  it('fails if the database is dropped while the body arrives', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'b')
+    const repository = createJobRepository(store, Date.now)
+    const deps = { repository, allow: async () => {}, pause: async () => {}, wake() {} }
+    async function* parts() {
+      yield { text: '[]', records: 1 }
+      await store.db.deleteFrom('databases').execute()
+    }
+    const target = { ...where, database: 'b' }
+    const importing = createBeginImport(deps)(target, { onConflict: 'fail' }, parts())
+    await expect(importing).rejects.toMatchObject({ code: 'database-not-found' })
+    const states = await store.db.selectFrom('jobs').select('state').execute()
+    expect(states).toEqual([{ state: 'discarded' }])
+  })
 })

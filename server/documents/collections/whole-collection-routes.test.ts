@@ -1,6 +1,8 @@
 import type { MiddlewareHandler } from 'hono'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
+import { createErrorHandler } from '../../http/output/handle-error.ts'
 import { type WholeCollections, wholeCollectionRoutes } from './whole-collection-routes.ts'
 
 const asAda: MiddlewareHandler<AppEnv> = (c, proceed) => {
@@ -41,4 +43,32 @@ it('parses a large patch in several turns of the event loop', async () => {
   clearImmediate(next)
   expect(await response.json()).toEqual({ changed: expect.any(Number) })
   expect(turn).toBeGreaterThanOrEqual(8)
+})
+
+it('starts no job in a database that is dropped while the patch arrives', async () => {
+  let isDropped = false
+  const begin = vi.fn<WholeCollections['begin']>(async () => ({ id: '1' }))
+  const routes = wholeCollectionRoutes('/:collection', {
+    collections: { begin, run: async () => 0 },
+    requireRole: () => asAda,
+    collectionOf() {
+      if (isDropped) throw new Failure('database-not-found', 'database not found')
+      return { database: 'a', collection: 'b' }
+    },
+    jsonHeaders: () => ({ 'Content-Type': 'application/json', Vary: 'Accept' }),
+  }).onError(createErrorHandler(() => () => {}))
+  const body = new ReadableStream(
+    {
+      pull(controller) {
+        isDropped = true
+        controller.enqueue(Buffer.from('{"a":1}'))
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const headers = { 'Content-Type': 'application/json', Prefer: 'respond-async' }
+  const init = { method: 'PATCH', headers, body, duplex: 'half' } as const
+  expect((await routes.request('/b', init, {})).status).toBe(404)
+  expect(begin).not.toHaveBeenCalled()
 })

@@ -116,14 +116,15 @@ forEachEngine((engine) => {
     await jobs.stop()
   })
 
-  it('stores nothing for a database dropped during the job', async () => {
+  it('stores nothing for a database dropped before the job begins', async () => {
     await fixture.store.db
       .insertInto('databases')
       .values({ name: 'b', id: 'b1', created_at: 1 })
       .execute()
     // With the last part of the array.
     const jobs = node(after(4, () => fixture.store.db.deleteFrom('databases').execute()))
-    await create(jobs, documents(1_000), { target: { ...where, database: 'b1' } })
+    const creating = create(jobs, documents(1_000), { target: { ...where, database: 'b1' } })
+    await expect(creating).rejects.toMatchObject({ code: 'database-not-found' })
     const poll = () => {
       jobs.wake()
       return countRows()

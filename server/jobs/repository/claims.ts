@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Job, toJob } from '../job.ts'
 import type { Lease, RenewalTimer } from './lease.ts'
@@ -48,11 +49,18 @@ export function createClaims(
   }
 
   return {
-    /** Ends the preparation. The job is `running` from now on, and any node may claim it. */
+    /**
+     * Ends the preparation. The job is `running` from now on, and any node may claim it.
+     *
+     * @throws Failure `database-not-found` if the database was dropped
+     */
     begin: (job: Job): Promise<Job> =>
-      transaction((trx) =>
-        updateHeld(trx, job, { state: 'running', total: job.total ?? job.done, claimed_until: 0 }),
-      ),
+      transaction(async (trx) => {
+        const total = job.total ?? job.done
+        const begun = await updateHeld(trx, job, { state: 'running', total, claimed_until: 0 })
+        await requireDatabase(trx, job.database)
+        return begun
+      }),
 
     /** Renews the lease of a job of a request until the returned function is called. */
     keepLease({ id }: Job): () => void {
