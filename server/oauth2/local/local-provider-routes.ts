@@ -34,9 +34,11 @@ export function localProviderRoutes({
   publicOrigin,
 }: LocalProviderRoutesDeps) {
   const pass = async (c: Context<AppEnv>, endpoint: string) => {
-    const path = endpoint + new URL(c.req.url).search
+    const { search, searchParams } = new URL(c.req.url)
+    const path = endpoint + search
     const cookie = c.req.header('Cookie')
     try {
+      if (searchParams.size > MAX_PARAMETERS) throw tooManyParameters()
       const { location, cookies } = await local.page({ path, cookie, secure: clientOf(c).secure })
       for (const each of cookies) c.header('Set-Cookie', each, { append: true })
       return c.redirect(location, 303)
@@ -93,6 +95,12 @@ export function localProviderRoutes({
       }
     })
 }
+
+/** Maximum number of parameters of a request, since the provider takes quadratic time to read them. */
+const MAX_PARAMETERS = 50
+
+const tooManyParameters = () =>
+  new Failure('bad-parameter', `The request has more than ${MAX_PARAMETERS} parameters.`)
 
 /** Failures after which the key page asks again. */
 const REFUSED: readonly Failure['code'][] = ['forbidden', 'too-many-requests']

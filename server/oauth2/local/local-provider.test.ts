@@ -49,6 +49,21 @@ forEachEngine((engine) => {
     expect(await store.db.selectFrom('local_provider').select('key').execute()).toEqual([])
   })
 
+  test.each(['/_idp/auth', '/_idp/auth/x'])(
+    'a request for %s with many parameters is rejected before the provider reads them',
+    async (path) => {
+      const { origin } = await startNode(await engine.open())
+      const parameters = (count: number) => '&a=b'.repeat(count)
+      const browser = createBrowser()
+      const pageOf = (count: number) =>
+        browser.request('GET', new URL(`${path}?${parameters(count)}`, origin))
+      const rejected = await pageOf(51)
+      expect(rejected.status).toBe(400)
+      expect(rejected.text).toContain('The request has more than 50 parameters.')
+      expect((await pageOf(50)).text).not.toContain('more than 50 parameters')
+    },
+  )
+
   test('several nodes serve one sign-in', async () => {
     const store = await engine.open()
     const [a, b, c] = [await startNode(store), await startNode(store), await startNode(store)]
