@@ -456,6 +456,8 @@ test('The input of an index that is created after its form was closed is not res
   await form.getByRole('button', { name: 'Cancel' }).click()
   await expect(form).toBeHidden()
   held.resolve()
+  // The row may be shown before the response arrives, which deletes the input.
+  await expect(page.getByText('The index by-title is being built.')).toBeAttached()
   await expect(page.getByRole('row').filter({ hasText: 'by-title' })).toBeVisible()
   await page.getByRole('button', { name: 'Create index' }).click()
   await expect(form.getByRole('combobox', { name: 'Field 1', exact: true })).toHaveValue('')
