@@ -18,8 +18,6 @@ export async function makeBlog(
   if (documents.length > 0) await gatehouse.post('/_db/blog/articles', documents)
 }
 
-/** Changes a document with the API, as another program would. */
+/** Replaces a document with the API, as another program would. */
 export const replaceOutside = (gatehouse: Gatehouse, id: string, fields: object) =>
-  gatehouse
-    .delete(`/_db/blog/articles/${id}`)
-    .then(() => gatehouse.post('/_db/blog/articles', { id, ...fields }))
+  gatehouse.put(`/_db/blog/articles/${id}`, { id, ...fields })
