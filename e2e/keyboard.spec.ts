@@ -1,5 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { pressSequence } from './support/page/press-sequence.ts'
 import { openPeopleProvider, signInAs } from './support/people.ts'
 import { expect, freshTest, test } from './support/server/gatehouse.ts'
 
@@ -99,10 +100,7 @@ freshTest(
     await signInAs(gatehouse, provider, 'eve', 'pending')
     provider.close()
     await gatehouse.signIn(page, consolePath)
-    const go = async (letter: string) => {
-      await page.keyboard.press('g')
-      await page.keyboard.press(letter)
-    }
+    const go = (letter: string) => pressSequence(page, 'g', letter)
 
     await go('o')
     await enter(page, page.getByRole('link', { name: 'blog', exact: true }))

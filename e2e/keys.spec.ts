@@ -1,4 +1,5 @@
 import { consolePath } from './support/page/endpoints-page.ts'
+import { pressSequence } from './support/page/press-sequence.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
 test('The shortcuts dialog opens with ? and closes with Esc or by going back', async ({
@@ -54,14 +55,12 @@ test('G and a letter open a page, also from a row that binds the same letter', a
     ['v', 'activity'],
     ['e', 'endpoints'],
   ] as const) {
-    await page.keyboard.press('g')
-    await page.keyboard.press(letter)
+    await pressSequence(page, 'g', letter)
     await expect(page).toHaveURL(new RegExp(`/_console/${path}$`))
   }
   // E without G edits the mapping of the row.
   await page.getByRole('row', { name: `${gatehouse.port}` }).focus()
-  await page.keyboard.press('g')
-  await page.keyboard.press('e')
+  await pressSequence(page, 'g', 'e')
   await expect(page).toHaveURL(/\/_console\/endpoints$/)
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
@@ -70,8 +69,7 @@ test('Single-character shortcuts can be turned off', async ({ page, gatehouse })
   await gatehouse.signIn(page, '/_console/me')
   await page.getByLabel('Single-character shortcuts').uncheck()
   await page.getByRole('main').focus()
-  await page.keyboard.press('g')
-  await page.keyboard.press('e')
+  await pressSequence(page, 'g', 'e')
   await page.keyboard.press('?')
   await page.keyboard.press('Control+k')
   await expect(page.getByRole('dialog', { name: 'Search' })).toBeVisible()
@@ -116,8 +114,7 @@ test('/ focuses the filter, and shortcuts do not act in a field or over a dialog
   await expect(page.getByLabel('Port')).toBeFocused()
   const close = page.getByRole('dialog').getByRole('button', { name: 'Close' })
   await close.focus()
-  await page.keyboard.press('g')
-  await page.keyboard.press('v')
+  await pressSequence(page, 'g', 'v')
   // The keys dialog is above the form; Esc closes only the dialog.
   await page.keyboard.press('?')
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()

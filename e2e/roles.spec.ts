@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test'
 import { atLeast } from '../server/contract/access/role.ts'
 import { watchBrowserErrors } from './support/page/browser-errors.ts'
 import { consolePath, openMenu, rowOf } from './support/page/endpoints-page.ts'
+import { pressSequence } from './support/page/press-sequence.ts'
 import { visit } from './support/page/visit.ts'
 import { browserOf } from './support/people.ts'
 import type { SampleData } from './support/sample-data.ts'
@@ -104,8 +105,7 @@ for (const role of ['viewer', 'operator'] as const) {
         await expect(page.getByRole('dialog')).toHaveCount(0)
         await rowOf(page, sample.mapped).focus()
       }
-      await page.keyboard.press('g')
-      await page.keyboard.press('a')
+      await pressSequence(page, 'g', 'a')
       await expect(page).toHaveURL(/\/endpoints$/)
 
       await page.keyboard.press('?')
