@@ -198,6 +198,8 @@ freshTest(
     await page.keyboard.press('Enter')
     const failure = page.getByText('Gatehouse does not respond. Your input is kept.')
     await expect(failure).toBeVisible()
+    // The banner moves the buttons below it.
+    await expect(page.getByText(/^No connection since/)).toBeVisible()
     await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
     await expectAccessible(page)
     // The retry fails, and the page stays.
@@ -205,6 +207,7 @@ freshTest(
     await expect(failure).toBeVisible()
 
     await gatehouse.restart()
+    await expect(page.getByText('Live', { exact: true })).toBeVisible()
     await page.getByRole('button', { name: 'Try again' }).click()
     await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
     await page.goto(`${consolePath}/new`)
