@@ -91,6 +91,8 @@ test('Delete asks for confirmation, and Ctrl Z undoes the removal', async ({ pag
   await expect(rowOf(page, address)).toBeHidden()
   // The focus moves to the row that took its place, and keys act there.
   await expect(rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`)).toBeFocused()
+  // The event may remove the row before the response arrives, which offers the undo.
+  await expect(page.getByRole('region', { name: 'Last change' })).toBeVisible()
   await page.keyboard.press('Control+z')
   await expect(rowOf(page, address)).toContainText('Listening')
   expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).toContainEqual({
