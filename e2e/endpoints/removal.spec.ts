@@ -5,10 +5,12 @@ import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.
 import { expect, freshTest, test } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 
-/** Keeps a connection to a port of 127.0.0.1 open, without a request. */
+/** Keeps a connection to a port of 127.0.0.1 open, after a request: without one it would time out. */
 async function openConnection(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
-  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.write('GET /_api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+  // Read until its end, because an unread response would delay the event "close".
+  await new Promise((resolve) => socket.once('data', resolve))
   return socket
 }
 
