@@ -172,12 +172,12 @@ freshTest(
     await expect(dialog).toBeHidden()
     await page.goForward()
     await dialog.getByRole('button', { name: 'Restore mapping' }).click()
+    const last = page.getByRole('region', { name: 'Last change' })
+    // Hovering over the bar pauses its timeout.
+    await last.hover()
     await expect(dialog).toBeHidden()
     expect(await stored()).toEqual({ endpoint, databases: ['blog'] })
-    await page
-      .getByRole('region', { name: 'Last change' })
-      .getByRole('button', { name: 'Undo' })
-      .click()
+    await last.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(stored).toEqual({ endpoint, databases: ['blog', 'shop'] })
 
     // Restores the row of the addition, after which the mapping was changed.
