@@ -121,6 +121,21 @@ test('A tooltip covers no control, can be hovered, and Esc closes only the toolt
   await expect(tooltip).toBeHidden()
 })
 
+test('A tooltip that cannot be loaded is not shown, and is loaded by the next hover', async ({
+  page,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^request failed GET .*\/tooltip-box-/)
+  await page.route(/\/tooltip-box-/, (route) => route.abort('connectionrefused'), { times: 1 })
+  await page.goto('/_console/databases')
+  const failed = page.waitForEvent('requestfailed')
+  const drops = page.getByRole('row').getByRole('button', { name: /^Drop / })
+  await drops.first().hover()
+  await failed
+  await drops.nth(1).hover()
+  await expect(page.getByRole('tooltip')).toBeVisible()
+})
+
 /** Returns the colors of an element, with the system color Highlight by name. */
 const colors = (goal: Locator) =>
   goal.evaluate((each) => {

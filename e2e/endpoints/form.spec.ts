@@ -292,8 +292,6 @@ test('A save waits for a killed server and keeps the input', async ({
 }) => {
   test.slow()
   browserErrors.allow(/^request failed /)
-  // The tooltip of the button under the pointer may be loading when the server is killed.
-  browserErrors.allow(/^console TypeError: Failed to fetch dynamically imported module: .*tooltip-/)
   const address = await endpoint(gatehouse, 'blog', 'shop')
   await gatehouse.signIn(page, consolePath)
   await chooseInMenu(page, address, 'Edit mapping')

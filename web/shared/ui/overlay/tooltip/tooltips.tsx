@@ -27,14 +27,26 @@ export function Tooltips() {
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const open = (element: HTMLElement, by: Shown['by'], wait: number) => {
+    let opening: Shown | undefined
+    const cancel = () => {
       clearTimeout(timer)
-      // If the code fails to load, the next opening retries.
-      void load().catch(() => {})
-      timer = setTimeout(() => setShown({ element, by }), wait)
+      opening = undefined
+    }
+    const open = (element: HTMLElement, by: Shown['by'], wait: number) => {
+      cancel()
+      const next = { element, by }
+      opening = next
+      // If the code fails to load, no tooltip is shown, and the next opening retries.
+      const loading = load().then(
+        () => true,
+        () => false,
+      )
+      timer = setTimeout(async () => {
+        if ((await loading) && opening === next) setShown(next)
+      }, wait)
     }
     const onOver = ({ target }: Event) => {
-      clearTimeout(timer)
+      cancel()
       const now = current.current?.element
       if (now?.isConnected === false) setShown(undefined)
       const found = ownerOf(target)
@@ -45,10 +57,11 @@ export function Tooltips() {
       if (found !== undefined && found !== current.current?.element) open(found, 'focus', 0)
     }
     const onBlur = () => {
+      if (opening?.by === 'focus') cancel()
       if (current.current?.by === 'focus') setShown(undefined)
     }
     const hide = () => {
-      clearTimeout(timer)
+      cancel()
       setShown(undefined)
     }
     const onScroll = () => {
@@ -67,7 +80,7 @@ export function Tooltips() {
     document.addEventListener('input', hide, { signal })
     addEventListener('scroll', onScroll, { capture: true, signal })
     return () => {
-      clearTimeout(timer)
+      cancel()
       ending.abort()
     }
   }, [])
