@@ -103,7 +103,10 @@ function sparse() {
     const id = String(n).padStart(4, '0')
     return { id, tag: '', body: JSON.stringify({ id, last: n === 2_499 }) }
   })
-  const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
+  const indexes: Pick<DocumentRepository['indexes'], 'ready' | 'isApplied'> = {
+    ready: async () => [],
+    isApplied: () => true,
+  }
   const repository: Pick<DocumentRepository, 'list' | 'scan'> = {
     scan: wholeCollection,
     async list(_where, { after = '' }, limit) {

@@ -1,6 +1,7 @@
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import { PAGE } from '../../contract/document.ts'
+import { requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
@@ -17,11 +18,16 @@ import { idsOf, readByIds } from './scan/read-by-ids.ts'
 import { type Page, readPage } from './scan/read-page.ts'
 import type { ScanLimit, ScanStep } from './scan/scan-limit.ts'
 
+/** Maximum time that a query waits for an index while a large change is applied, ms. */
+const INDEX_WAIT = 10_000
+
 interface FindPageDeps {
   readonly repository: DocumentRepository
   readonly readyIndexes: ReadyIndexes
   readonly nextTurn: NextTurn
   readonly scans: ScanLimit
+  /** {@link INDEX_WAIT} by default. */
+  readonly indexWait?: number
 }
 
 /** Bounds of a query. */
@@ -50,8 +56,24 @@ export type FindPage = (
  * promise unless the store is synchronous and the query needs only an index.
  */
 export function createFindPage(deps: FindPageDeps): FindPage {
-  const { repository, readyIndexes, nextTurn, scans } = deps
+  const { repository, readyIndexes, nextTurn, scans, indexWait = INDEX_WAIT } = deps
   const { indexes: reader } = repository
+
+  /**
+   * Waits until a large change is applied to a collection, for at most {@link INDEX_WAIT}: a scan
+   * would take longer and delay the change.
+   *
+   * @throws Failure `busy` if the client disconnects
+   */
+  async function waitForChange(where: CollectionRef, signal: AbortSignal): Promise<void> {
+    try {
+      const timeout = AbortSignal.timeout(indexWait)
+      await repository.whenApplied(where, AbortSignal.any([signal, timeout]))
+    } catch {
+      // The time is over, or a step of the change failed: the query is served by a scan.
+    }
+    requireConnected(signal)
+  }
 
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
@@ -125,6 +147,14 @@ export function createFindPage(deps: FindPageDeps): FindPage {
       }
     }
 
+    /** Plans a query again that no index serves while a large change is applied. */
+    async function planOnceApplied({ signal }: Caller): Promise<IndexPlan | undefined> {
+      if (reader.isApplied(where)) return undefined
+      if (planOf(await reader.readyOnceApplied(where)) === undefined) return undefined
+      await waitForChange(where, signal)
+      return planOf(await readyIndexes.read(where))
+    }
+
     /** Reads a page in the order of ids whose limit does not bound the documents that are read. */
     async function readUnbounded(): Promise<Page> {
       const { reserve } = bounds
@@ -147,21 +177,33 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     }
 
     /** Reads a page whose documents have to be matched or sorted. */
-    async function readLong(plan: IndexPlan | undefined): Promise<Page> {
+    async function readLong(planned: IndexPlan | undefined): Promise<Page> {
       const { reserve } = bounds
       await bounds.permission
       const caller = bounds.caller()
       try {
-        const found =
-          plan &&
-          (await scans.runIndexed(caller, (step) =>
-            readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
-          ))
-        if (found !== undefined) return found
-        return await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step }))
+        return (
+          (await readPlanned(planned, caller)) ??
+          (await readPlanned(await planOnceApplied(caller), caller)) ??
+          (await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step })))
+        )
       } catch (error) {
         throw withAdvice(error, { filter, sort }, cheaperQuery(query))
       }
+    }
+
+    /** Reads a page by an index; undefined without one, or if it can no longer serve queries. */
+    async function readPlanned(
+      plan: IndexPlan | undefined,
+      caller: Caller,
+    ): Promise<Page | undefined> {
+      const { reserve } = bounds
+      return (
+        plan &&
+        scans.runIndexed(caller, (step) =>
+          readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
+        )
+      )
     }
   }
 

@@ -6,6 +6,7 @@ import { readRecords } from '../../contract/records/read-records.ts'
 import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
 import { createDocumentRules } from '../../documents/document-rules.ts'
 import { createImporter } from '../../documents/import/importer.ts'
+import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { createReadyIndexes } from '../../documents/indexes/ready-indexes.ts'
 import { createFindPage } from '../../documents/query/find-page.ts'
 import { idsOn } from '../../documents/query/ids-on-page.testing.ts'
@@ -297,6 +298,9 @@ forEngine('sqlite', (engine) => {
     beforeEach(async () => {
       await create(node())
       await expect.poll(states).toEqual([])
+      const indexes = openIndexesOf(store)
+      await indexes.put(where, 'by-n', ['n'])
+      await indexes.build()
       const proceeding = Promise.withResolvers<void>()
       proceed = proceeding.resolve
       const isUnapplied = () => store.collectionWrites?.unapplied(where) !== undefined
@@ -375,6 +379,18 @@ forEngine('sqlite', (engine) => {
       expect(await Promise.all(waiting)).toEqual([0, 0])
     })
 
+    /** Occupies all slots of scans. Returns a function that releases them. */
+    function occupyScans(): () => Promise<unknown> {
+      const occupied = Promise.withResolvers<void>()
+      const running = Array.from({ length: SCANS.running }, (_, at) =>
+        scans.run(testCaller(undefined, `${at}`), () => occupied.promise),
+      )
+      return () => {
+        occupied.resolve()
+        return Promise.all(running)
+      }
+    }
+
     it('a listing that passes many deleted documents is a scan', async () => {
       const readyIndexes = createReadyIndexes(repository.indexes)
       const find = createFindPage({ repository, readyIndexes, nextTurn, scans })
@@ -384,16 +400,42 @@ forEngine('sqlite', (engine) => {
           reserve: () => undefined,
           caller: testCaller,
         })
-      const occupied = Promise.withResolvers<void>()
-      const running = Array.from({ length: SCANS.running }, (_, at) =>
-        scans.run(testCaller(undefined, `${at}`), () => occupied.promise),
-      )
+      const release = occupyScans()
       await expect(list(1, 0)).rejects.toMatchObject({ code: 'busy' })
       expect(await list(1, COUNT - 900)).toMatchObject({ returned: 0, next: undefined })
-      occupied.resolve()
-      await Promise.all(running)
+      await release()
       expect(await list(1, 0)).toMatchObject({ returned: 0, next: undefined })
       await end()
+    })
+
+    it('a query waits for an index that serves it, takes no slot of scans, and ends with its client', async () => {
+      const readyIndexes = createReadyIndexes(repository.indexes)
+      const search = (text: string, more: { indexWait?: number; client?: AbortSignal } = {}) => {
+        const { indexWait, client } = more
+        const find = createFindPage({
+          repository,
+          readyIndexes,
+          nextTurn,
+          scans,
+          ...(indexWait !== undefined && { indexWait }),
+        })
+        const { filter, ...query } = parseDocumentQuery(new URLSearchParams(text))
+        return find(where, { ...query, from: undefined, count: false }, filter, {
+          reserve: () => undefined,
+          caller: () => testCaller(client),
+        })
+      }
+      const release = occupyScans()
+      const client = new AbortController()
+      const leaving = search('n=1', { client: client.signal })
+      const waiting = search('n=1')
+      await expect(search('other=1')).rejects.toMatchObject({ code: 'busy' })
+      await expect(search('n=1', { indexWait: 1 })).rejects.toMatchObject({ code: 'busy' })
+      client.abort()
+      await expect(leaving).rejects.toMatchObject({ code: 'busy' })
+      await end()
+      expect(await waiting).toMatchObject({ index: 'by-n', returned: 0 })
+      await release()
     })
   })
 

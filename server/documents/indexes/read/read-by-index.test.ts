@@ -19,6 +19,7 @@ const key = keyOfValues(['x'], fields).bytes
 const reader: IndexReader = {
   ready: async () => [index],
   isApplied: () => true,
+  readyOnceApplied: async () => [index],
   isReady: async () => true,
   count: async () => ({ count: 0, last: undefined }),
   entries: async (_where, _index, { after }) =>
