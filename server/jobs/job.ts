@@ -131,11 +131,16 @@ export interface DocumentRules {
   createTag(): string
   /** Must be called before `openIndexes` unless the transaction has written documents. */
   lockDocuments(trx: Transaction<Tables>, engine: EngineName): Promise<void>
-  /** Returns the indexes of a collection, to maintain them; undefined if there are none. */
+  /**
+   * Returns the indexes of a collection, to maintain them; undefined if there are none.
+   *
+   * @param changed the names of the fields that change; by default all may.
+   */
   openIndexes(
     trx: Transaction<Tables>,
     engine: EngineName,
     where: CollectionRef,
+    changed?: ReadonlySet<string>,
   ): Promise<CollectionIndexes | undefined>
   /** Reserves the values of documents in unique indexes. SQLite only. @throws NotUnique */
   reserveEntries(

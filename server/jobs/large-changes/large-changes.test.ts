@@ -286,6 +286,52 @@ forEngine('sqlite', (engine) => {
     },
   )
 
+  it.each([
+    ['rewrites the entries of indexes on the fields of a patch', '{"n":7,"on":true}', 'by-n,by-on'],
+    ['keeps the entries of indexes on other fields', '{"on":true}', 'by-on'],
+  ])('%s', async (_what, patch, expected) => {
+    const indexes = openIndexesOf(store)
+    await create(node())
+    await expect.poll(states).toEqual([])
+    for (const name of ['n', 'on']) await indexes.put(where, `by-${name}`, [name])
+    await indexes.build()
+    const rules = createDocumentRules(() => 0)
+    const rewritten = new Set<string>()
+    const openIndexes: typeof rules.openIndexes = async (...parameters) => {
+      const found = await rules.openIndexes(...parameters)
+      return (
+        found && {
+          ...found,
+          addCommitted(documents) {
+            for (const { name } of found.definitions) rewritten.add(name)
+            return found.addCommitted(documents)
+          },
+        }
+      )
+    }
+    const jobs = node({ rules: { ...rules, openIndexes } })
+    await jobs.run(where, 'patch', { ...everything, patch })
+    await store.collectionWrites?.whenApplied(where)
+    await expect.poll(states).toEqual([])
+    await jobs.stop()
+    const find = createFindPage({
+      repository,
+      readyIndexes: createReadyIndexes(repository.indexes),
+      nextTurn: createTurns(),
+      scans: new ScanLimit(),
+    })
+    const search = (text: string) => {
+      const { filter, ...query } = parseDocumentQuery(new URLSearchParams(text))
+      const bounds = { reserve: () => undefined, caller: testCaller }
+      return find(where, { ...query, from: undefined, count: true }, filter, bounds)
+    }
+    const isSet = patch.includes('7')
+    expect(await search('n=7')).toMatchObject({ index: 'by-n', total: isSet ? COUNT : 1 })
+    expect(await search('n=8')).toMatchObject({ index: 'by-n', total: isSet ? 0 : 1 })
+    expect(await search('on=true')).toMatchObject({ index: 'by-on', total: COUNT })
+    expect([...rewritten].sort().join()).toBe(expected)
+  })
+
   describe('while the deletion of a collection is applied', () => {
     const other = { ...where, collection: 'other' }
     const nextTurn = createTurns()

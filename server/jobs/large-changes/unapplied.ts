@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely'
 import { createCoalescedSync } from '../../concurrency/coalesced-sync.ts'
 import { PAGE } from '../../contract/document.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
 import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
 import { limitRows } from '../../storage/sql/limit-rows.ts'
@@ -140,11 +141,13 @@ async function write(
   job: Job,
   isSelected: RawBuilder<SqlBool>,
 ): Promise<void> {
-  const { kind, id, database, collection } = job
+  const { kind, id, database, collection, request } = job
   const isStaged = sql<SqlBool>`
     database = ${database} and collection = ${collection}
     and id in (select staged.id from job_documents as staged where ${isSelected})`
-  const indexes = await rules.openIndexes(trx, 'sqlite', job)
+  // A merge patch changes no other fields (RFC 7396 §2).
+  const changed = request.patch === undefined ? undefined : namesOf(request.patch)
+  const indexes = await rules.openIndexes(trx, 'sqlite', job, changed)
   if (indexes !== undefined) {
     const reindexing = { trx, job, pause: async () => {} }
     if (kind !== 'create') await removeStored(reindexing, indexes, isStaged)
@@ -166,3 +169,7 @@ async function write(
       from job_documents as staged where ${isSelected} order by staged.id`.execute(trx)
   }
 }
+
+/** Returns the names of the fields of a merge patch. */
+const namesOf = (patch: string): ReadonlySet<string> =>
+  new Set(Object.keys(parseJson(patch) as object))

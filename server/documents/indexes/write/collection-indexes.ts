@@ -62,11 +62,17 @@ export async function lockDocuments(trx: Kysely<Tables>, engine: EngineName): Pr
  */
 export const isMaintained = sql<boolean>`state in ('building', 'ready') and state <> 'dropped'`
 
-/** Returns the indexes of a collection that its writers maintain; undefined if there are none. */
+/**
+ * Returns the indexes of a collection that its writers maintain; undefined if there are none.
+ *
+ * @param changed the names of the fields that the writer changes in all of its documents; indexes on
+ * other fields are omitted. By default, it may change all fields.
+ */
 export async function openIndexes(
   trx: Transaction<Tables>,
   engine: EngineName,
   where: CollectionRef,
+  changed?: ReadonlySet<string>,
 ): Promise<CollectionIndexes | undefined> {
   const rows = await trx
     .selectFrom('document_indexes')
@@ -76,8 +82,13 @@ export async function openIndexes(
     .where(isMaintained)
     .orderBy('id')
     .execute()
-  if (rows.length === 0) return undefined
-  const indexes = rows.map(toDefinition)
+  const indexes = rows
+    .map(toDefinition)
+    .filter(
+      ({ fields }) =>
+        changed === undefined || fields.some(({ path: [name = ''] }) => changed.has(name)),
+    )
+  if (indexes.length === 0) return undefined
   return {
     definitions: indexes,
     hasUnique: indexes.some(({ isUnique }) => isUnique),
