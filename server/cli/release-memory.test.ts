@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
+import { WAIT } from '../test-support/wait.testing.ts'
 import { releaseMemoryWhenIdle } from './release-memory.ts'
 
 const setFlags = vi.hoisted(() => vi.fn())
@@ -69,5 +70,5 @@ test('short pauses between requests do not release memory', async () => {
   expect(setFlags.mock.calls.at(-1)).toEqual(['--no-optimize-for-size'])
   vi.clearAllTimers()
   vi.useRealTimers()
-  await vi.waitFor(() => expect(onRelease).toHaveBeenCalledOnce())
+  await vi.waitFor(() => expect(onRelease).toHaveBeenCalledOnce(), WAIT)
 })

@@ -5,6 +5,7 @@ import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
@@ -237,7 +238,7 @@ forEachEngine((engine) => {
       for (let at = 0; at < 1_250; at += 250) {
         yield Array.from({ length: 250 }, (_, n) => ({ line: at + n, text: '{}' }))
         if (at !== 1_000) continue
-        await vi.waitUntil(async () => (await stored()).length === 1_000)
+        await vi.waitUntil(async () => (await stored()).length === 1_000, WAIT)
         await store.db.deleteFrom('databases').execute()
       }
     }
@@ -506,7 +507,7 @@ it('reads the next batch of an import while one is written, and counts both in o
       ...unchanging,
       async write(_, documents) {
         // The second batch has been read by the end of the first one, and no more.
-        if (written.length === 0) await vi.waitUntil(() => read >= 1_999)
+        if (written.length === 0) await vi.waitUntil(() => read >= 1_999, WAIT)
         for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
         readDuring.push(read)
         written.push(documents.length)
