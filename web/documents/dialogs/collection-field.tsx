@@ -1,27 +1,19 @@
-import { Autocomplete, type AutocompleteProps } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { collectionsQuery } from '../../app/queries.ts'
+import { SuggestField, type SuggestFieldProps } from '../../shared/ui/form/suggest-field.tsx'
+
+type CollectionFieldProps = Omit<SuggestFieldProps, 'suggestions'> & { readonly database: string }
 
 /** A field for the name of a collection of a database, which suggests the existing ones. */
-export function CollectionField({ database, ...input }: AutocompleteProps & { database: string }) {
+export function CollectionField({ database, ...input }: CollectionFieldProps) {
   const { data = [] } = useQuery(collectionsQuery(database))
   return (
-    <Autocomplete
+    <SuggestField
       label="Collection"
       placeholder="articles"
-      classNames={{ input: 'mono', option: 'mono' }}
-      data={data.map(({ name }) => name)}
-      spellCheck={false}
-      autoComplete="off"
-      autoCapitalize="off"
-      openOnFocus={false}
-      maxDropdownHeight={240}
-      comboboxProps={{
-        withinPortal: false,
-        floatingStrategy: 'fixed',
-        offset: 4,
-        transitionProps: { duration: 120 },
-      }}
+      suggestions={data.map(({ name }) => name)}
+      // The name may be new, and begin like that of another collection.
+      highlight={false}
       data-autofocus
       {...input}
     />

@@ -1,8 +1,9 @@
-import { Autocomplete, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
 import { splitValues } from '../../../server/contract/query/field-path.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { SuggestField } from '../../shared/ui/form/suggest-field.tsx'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import {
   type Condition,
@@ -50,6 +51,7 @@ export function ConditionForm(props: ConditionFormProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
   const values = useMemo(() => suggestions.values(field), [field])
   const element = useRef<HTMLFormElement>(null)
+  const valueField = useRef<HTMLInputElement>(null)
   useEffect(() => element.current?.querySelector('input')?.focus(), [])
   useEscape('field', () => element.current?.contains(document.activeElement) === true && onCancel())
   const { before, options } = choice === 'in' ? toListOptions(value, values) : toOptions(values)
@@ -61,19 +63,6 @@ export function ConditionForm(props: ConditionFormProps) {
       else if (choice === 'in') onSave(toCondition(field, 'in', parseValues(value)))
       else onSave(toCondition(field, choice as Operator, value))
     })
-  const suggests = {
-    spellCheck: false,
-    autoComplete: 'off',
-    autoCapitalize: 'off',
-    openOnFocus: false,
-    maxDropdownHeight: 240,
-    comboboxProps: {
-      withinPortal: false,
-      floatingStrategy: 'fixed',
-      offset: 4,
-      transitionProps: { duration: 120 },
-    },
-  } as const
   return (
     <form
       ref={element}
@@ -85,12 +74,16 @@ export function ConditionForm(props: ConditionFormProps) {
         submit()
       }}
     >
-      <Autocomplete
-        {...suggests}
+      <SuggestField
         label="Field"
         placeholder="author.name"
-        classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
-        data={fields}
+        className={classes.field}
+        suggestions={fields}
+        onEnter={(event) => {
+          if (form.values.field.trim() === '' || !takesValue || value !== '') return
+          event.preventDefault()
+          valueField.current?.focus()
+        }}
         {...form.getInputProps('field')}
       />
       <NativeSelect
@@ -100,13 +93,14 @@ export function ConditionForm(props: ConditionFormProps) {
         {...form.getInputProps('choice')}
       />
       {takesValue && (
-        <Autocomplete
-          {...suggests}
+        <SuggestField
+          ref={valueField}
           label="Value"
           placeholder={choice === 'in' ? 'ada, grace' : ''}
-          classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
-          data={options}
-          renderOption={({ option }) => option.value.slice(before.length)}
+          className={classes.field}
+          before={before}
+          suggestions={options}
+          highlight={false}
           {...form.getInputProps('value')}
         />
       )}
@@ -118,7 +112,7 @@ export function ConditionForm(props: ConditionFormProps) {
   )
 }
 
-/** Suggested texts of a field, and their beginning, which is not shown. */
+/** Suggested texts of a field, and the typed text that they follow. */
 interface Options {
   readonly before: string
   readonly options: readonly string[]
@@ -134,7 +128,7 @@ function toListOptions(typed: string, values: readonly string[]): Options {
   const used = new Set(splitValues(parseValues(parts.slice(0, -1).join(','))))
   return {
     before,
-    options: values.filter((value) => !used.has(value)).map((value) => before + printValue(value)),
+    options: values.filter((value) => !used.has(value)).map(printValue),
   }
 }
 

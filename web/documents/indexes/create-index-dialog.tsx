@@ -1,4 +1,4 @@
-import { Autocomplete, Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
@@ -7,6 +7,7 @@ import { ApiFailure, NoResponse } from '../../app/api.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { SuggestField } from '../../shared/ui/form/suggest-field.tsx'
 import { IconPlus, IconX } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
@@ -125,22 +126,12 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
           {fields.map(({ field }, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: fields are identified by their position
             <div key={at} className={classes.field}>
-              <Autocomplete
+              <SuggestField
                 aria-label={`Field ${at + 1}`}
                 placeholder="author.name"
-                classNames={{ root: classes.name, input: 'mono', option: 'mono' }}
-                data={known}
-                spellCheck={false}
-                autoComplete="off"
-                openOnFocus={false}
-                maxDropdownHeight={200}
+                className={classes.name}
+                suggestions={known}
                 data-autofocus={at === 0 || undefined}
-                comboboxProps={{
-                  withinPortal: false,
-                  floatingStrategy: 'fixed',
-                  offset: 4,
-                  transitionProps: { duration: 120 },
-                }}
                 {...form.getInputProps(`fields.${at}.field`)}
               />
               <NativeSelect

@@ -1,7 +1,8 @@
-import { Autocomplete, Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
+import { SuggestField } from '../../shared/ui/form/suggest-field.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { nameError } from '../form/endpoint-draft.ts'
@@ -104,20 +105,7 @@ function ChangeDialog(props: Props) {
           start()
         }}
       >
-        {action === 'add' && (
-          <Autocomplete
-            {...field}
-            data={databases}
-            // Opens on typing, an arrow key or a click. Opened on focus, the list would cover the
-            // buttons.
-            openOnFocus={false}
-            classNames={{ input: 'mono', option: 'mono' }}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={setName}
-            comboboxProps={{ withinPortal: false, floatingStrategy: 'fixed', offset: 4 }}
-          />
-        )}
+        {action === 'add' && <SuggestField {...field} suggestions={databases} onChange={setName} />}
         {action === 'remove-database' && (
           <NativeSelect
             {...field}

@@ -1,5 +1,6 @@
-import { Autocomplete, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { SuggestField } from '../../../shared/ui/form/suggest-field.tsx'
 import { nameError } from '../endpoint-draft.ts'
 import classes from './name-field.module.css'
 
@@ -19,53 +20,28 @@ export interface NameFieldProps {
 export function NameField(props: NameFieldProps) {
   const { names, existing, error, typing, onType, onAdd } = props
   const [ownError, setOwnError] = useState<string>()
-  // Opens on typing, an arrow key or a click. Opened on focus, it would cover the form's messages.
-  const [opened, setOpened] = useState(false)
   const add = (wanted: string) => {
     const found = nameError(wanted.trim(), names)
     setOwnError(found)
-    if (found !== undefined) return
-    setOpened(false)
-    onAdd(wanted.trim())
+    if (found === undefined) onAdd(wanted.trim())
   }
   return (
     <div className={classes.pair}>
-      <Autocomplete
+      <SuggestField
         aria-label="Add a database"
         placeholder="Database name"
-        classNames={{ root: classes.field, input: 'mono', option: 'mono' }}
-        spellCheck={false}
-        autoComplete="off"
+        className={classes.field}
         value={typing}
         error={ownError ?? error}
-        openOnFocus={false}
-        dropdownOpened={opened}
-        onDropdownOpen={() => setOpened(true)}
-        onDropdownClose={() => setOpened(false)}
-        data={existing.filter((each) => !names.includes(each))}
-        comboboxProps={{
-          transitionProps: { duration: 120 },
-          offset: 4,
-          // Rendered inside the dialog's landmark, with fixed positioning so that the dialog does
-          // not clip it.
-          withinPortal: false,
-          floatingStrategy: 'fixed',
-        }}
+        suggestions={existing.filter((each) => !names.includes(each))}
         onChange={(next) => {
           onType(next)
           setOwnError(undefined)
         }}
-        onKeyDown={(event) => {
-          // If an option is highlighted, Enter submits it (`onOptionSubmit`).
-          const pointed = event.currentTarget.getAttribute('aria-activedescendant')
-          if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
+        onChoose={add}
+        onEnter={(event) => {
           event.preventDefault()
-          if (!pointed) add(typing)
-        }}
-        onOptionSubmit={(option) => {
-          add(option)
-          // The Autocomplete writes the option into the field after this callback.
-          queueMicrotask(() => onType(''))
+          add(typing)
         }}
       />
       <Button variant="default" onClick={() => add(typing)}>

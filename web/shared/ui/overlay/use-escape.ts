@@ -52,7 +52,6 @@ function closeTopmost(event: KeyboardEvent): void {
   const { key, defaultPrevented, isComposing, altKey, ctrlKey, metaKey, shiftKey } = event
   if (key !== 'Escape' || altKey || ctrlKey || metaKey || shiftKey) return
   if (defaultPrevented || isComposing) return
-  if (hasSuggestions(event.target)) return
   const isCovered = isFocusCovered()
   for (const { layer, onEscape } of fromTop()) {
     if (onEscape.current === 'own') return
@@ -76,12 +75,4 @@ function isFocusCovered(): boolean {
   const dialog = [...document.querySelectorAll('[aria-modal="true"]')].at(-1)
   const { activeElement } = document
   return dialog !== undefined && activeElement !== document.body && !dialog.contains(activeElement)
-}
-
-/** Whether a field shows suggestions; Mantine's combobox then handles Escape. */
-function hasSuggestions(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false
-  if (!target.matches('[aria-haspopup="listbox"][aria-expanded="true"]')) return false
-  const list = document.getElementById(target.getAttribute('aria-controls') ?? '')
-  return list?.querySelector('[role="option"]') != null
 }
