@@ -104,6 +104,59 @@ test('Escape closes a search although the filter behind it still has the focus',
   await expect(filter).toHaveValue('853')
 })
 
+test('What is typed while the search loads is typed into its field, and changes no page', async ({
+  page,
+  gatehouse,
+}) => {
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route(/\/assets\/search-dialog-.*\.js$/, async (route) => {
+    asked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  await gatehouse.signIn(page, consolePath)
+  const row = page.getByRole('row').filter({ has: page.getByRole('rowheader') })
+  await row.first().focus()
+  const search = page.getByRole('dialog', { name: 'Search' })
+
+  // Escape cancels, and the keys act on the page again.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('no')
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+
+  await page.keyboard.press('Control+k')
+  // Delete and Enter would act on the row, N and E on the page.
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('endpoint nex')
+  await page.keyboard.press('Backspace')
+  await asked.promise
+  await expect(page).toHaveURL(new RegExp(`${consolePath}#search$`))
+  await page.keyboard.press('Backspace')
+  held.resolve()
+  const field = search.getByRole('combobox')
+  await expect(field).toBeFocused()
+  await page.keyboard.type('!')
+  await expect(field).toHaveValue('endpoint n!')
+  await page.keyboard.press('Backspace')
+  await expect(field).toHaveValue('endpoint n')
+  await expect(search.getByRole('option').first()).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(search).toBeHidden()
+
+  // Once it is loaded, nothing is lost either, and the search begins empty.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('people')
+  await expect(field).toHaveValue('people')
+})
+
 test('The search shows the best 50 of 10,000 endpoints and updates on each keystroke', async ({
   page,
   gatehouse,

@@ -1,7 +1,9 @@
-import { lazy } from 'react'
+import { lazy, useEffect, useLayoutEffect, useState } from 'react'
 import { useKeys } from '../shared/keys/use-keys.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { useEscape } from '../shared/ui/overlay/use-escape.ts'
+import { applyKey, captureTyping } from './capture-typing.ts'
 
 const load = () => import('./search-dialog.tsx')
 const SearchDialog = lazy(async () => ({ default: (await load()).SearchDialog }))
@@ -9,14 +11,68 @@ const SearchDialog = lazy(async () => ({ default: (await load()).SearchDialog })
 /** Preloads the search. Load errors are ignored until it opens. */
 export const preloadSearch = (): void => void load().catch(() => {})
 
-/** The search with its shortcut. Its dialog is open while the URL ends in `#search`. */
+/** Maximum time until the URL has changed, ms. A page may prevent the change. */
+const OPENING_MS = 1_000
+
+/**
+ * The search with its shortcut. Its dialog is open while the URL ends in `#search`. What is typed
+ * before its field has the focus, such as while its code is loading, is typed into the field.
+ */
 export function GlobalSearch() {
-  const { layer, close, toggle } = useLayer()
-  useKeys('anywhere', { search: () => toggle('search') })
+  const { layer, isOpen, close, toggle } = useLayer()
+  const [query, setQuery] = useState('')
+  const [isOpening, setOpening] = useState(false)
+  const cancel = () => {
+    setOpening(false)
+    setQuery('')
+  }
+  useKeys('anywhere', {
+    search: () => {
+      // The URL changes a moment later.
+      if (isOpen('search')) cancel()
+      else setOpening(true)
+      toggle('search')
+    },
+  })
+  useLayoutEffect(() => {
+    if (layer !== 'search') return
+    setOpening(true)
+    load().catch(() => setOpening(false))
+    return () => {
+      setOpening(false)
+      setQuery('')
+    }
+  }, [layer])
+  useLayoutEffect(
+    () => (isOpening ? captureTyping((key) => setQuery((text) => applyKey(text, key))) : undefined),
+    [isOpening],
+  )
+  useEffect(() => {
+    if (!isOpening || layer === 'search') return
+    const timer = setTimeout(() => {
+      setOpening(false)
+      setQuery('')
+    }, OPENING_MS)
+    return () => clearTimeout(timer)
+  }, [isOpening, layer])
+  useEscape(
+    'palette',
+    isOpening
+      ? () => {
+          cancel()
+          close()
+        }
+      : undefined,
+  )
   if (layer !== 'search') return null
   return (
     <LazyBoundary>
-      <SearchDialog onClose={close} />
+      <SearchDialog
+        query={query}
+        onChange={setQuery}
+        onFocus={() => setOpening(false)}
+        onClose={close}
+      />
     </LazyBoundary>
   )
 }

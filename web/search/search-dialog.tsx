@@ -16,12 +16,19 @@ import { type Group, RECENT, SearchResults } from './search-results.tsx'
 /** Maximum number of results shown. */
 const MAX_RESULTS = 50
 
+export interface SearchDialogProps {
+  readonly query: string
+  readonly onChange: (query: string) => void
+  /** Called when the field has received the focus. */
+  readonly onFocus: () => void
+  readonly onClose: () => void
+}
+
 /** Searches the pages, actions, endpoints and databases that the user's role allows. */
-export function SearchDialog({ onClose }: { onClose: () => void }) {
+export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialogProps) {
   const { person } = usePresence()
   const endpoints = useQuery(endpointsQuery)
   const databases = useQuery(databasesQuery)
-  const [query, setQuestion] = useState('')
   const [active, setActive] = useState(0)
   const choose = useSelectResult(person.id)
   const chosen = useRef(false)
@@ -64,9 +71,10 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         active={flat[at]?.id}
         count={flat.length}
         onChange={(text) => {
-          setQuestion(text)
+          onChange(text)
           setActive(0)
         }}
+        onFocus={onFocus}
         onStep={(steps) => setActive(stepFrom(at, steps, flat.length))}
         onChoose={() => go(flat[at])}
         onClose={onClose}

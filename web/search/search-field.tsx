@@ -24,6 +24,7 @@ export interface SearchFieldProps {
   readonly active: string | undefined
   readonly count: number
   readonly onChange: (query: string) => void
+  readonly onFocus: () => void
   readonly onStep: (step: number) => void
   readonly onChoose: () => void
   readonly onClose: () => void
@@ -34,7 +35,7 @@ export interface SearchFieldProps {
  * the field while the arrow keys move through the results.
  */
 export function SearchField(props: SearchFieldProps) {
-  const { query, active, count, onChange, onStep, onChoose, onClose } = props
+  const { query, active, count, onChange, onFocus, onStep, onChoose, onClose } = props
   return (
     <div className={classes.field}>
       <IconSearch />
@@ -53,6 +54,7 @@ export function SearchField(props: SearchFieldProps) {
         data-autofocus
         value={query}
         onChange={(event) => onChange(event.currentTarget.value)}
+        onFocus={onFocus}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return
           const step = steps[event.key]

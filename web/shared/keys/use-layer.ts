@@ -19,15 +19,17 @@ export function useLayer() {
   const hash = useLocation({ select: ({ hash }) => hash })
   const { history } = useRouter()
   const dialogs = useDialogNavigation()
-  // The layer in the current URL, which may not be rendered yet.
   const currentLayer = () => (isClosing() ? undefined : layerOf(history.location.hash.slice(1)))
   const close = () => dialogs.close(at(''))
   const open = (next: Layer) =>
     currentLayer() === undefined ? dialogs.open(at(next)) : dialogs.replace(at(next))
+  /** Returns whether a layer is in the current URL. It may not be rendered yet. */
+  const isOpen = (wanted: Layer) => currentLayer() === wanted
   return {
     layer: layerOf(hash),
+    isOpen,
     close,
     open,
-    toggle: (next: Layer) => (currentLayer() === next ? close() : open(next)),
+    toggle: (next: Layer) => (isOpen(next) ? close() : open(next)),
   }
 }
