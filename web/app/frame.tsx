@@ -1,6 +1,7 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
+import { UndoChangesOutlet } from '../documents/selection/undo-changes-outlet.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { UndoOutlet } from '../endpoints/remove/undo-outlet.tsx'
 import { NodeStatus } from '../nodes/node-status.tsx'
@@ -74,6 +75,7 @@ export function Frame() {
       </DocumentExports>
       <FloatingBars>
         <FailureBars />
+        <UndoChangesOutlet />
         <LazyBoundary>
           <UndoOutlet />
           <BulkOutlet />

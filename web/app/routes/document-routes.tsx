@@ -1,4 +1,4 @@
-import { createRoute, Outlet, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
 import { readDatabasesSearch } from '../../databases/databases-search.ts'
 import { readDocumentsSearch } from '../../documents/documents-search.ts'
 import { readIndexesSearch } from '../../documents/indexes/use-indexes-location.ts'
@@ -27,22 +27,6 @@ const createDatabaseRoute = createRoute({
   ),
 })
 
-const UndoChangesBar = lazyPage(
-  async () => (await import('../../documents/selection/undo-changes-bar.tsx')).UndoChangesBar,
-)
-
-/** The layout of the pages of documents, on each of which their last change can be undone. */
-const documentsLayout = createRoute({
-  getParentRoute: () => rootRoute,
-  id: 'documents',
-  component: () => (
-    <>
-      <Outlet />
-      <UndoChangesBar />
-    </>
-  ),
-})
-
 const documentsPage = lazyPage(
   async () => (await import('../../documents/documents-page.tsx')).DocumentsPage,
   {
@@ -52,27 +36,27 @@ const documentsPage = lazyPage(
 )
 
 const documentsRoute = createRoute({
-  getParentRoute: () => documentsLayout,
+  getParentRoute: () => rootRoute,
   path: '/documents',
   component: documentsPage,
 })
 
 const databaseDocumentsRoute = createRoute({
-  getParentRoute: () => documentsLayout,
+  getParentRoute: () => rootRoute,
   path: '/documents/$database',
   validateSearch: readDocumentsSearch,
   component: documentsPage,
 })
 
 const collectionDocumentsRoute = createRoute({
-  getParentRoute: () => documentsLayout,
+  getParentRoute: () => rootRoute,
   path: '/documents/$database/$collection',
   validateSearch: readDocumentsSearch,
   component: documentsPage,
 })
 
 const schemaRoute = createRoute({
-  getParentRoute: () => documentsLayout,
+  getParentRoute: () => rootRoute,
   path: '/documents/$database/$collection/schema',
   component: lazyPage(async () => (await import('../../documents/schema-page.tsx')).SchemaPage, {
     what: 'the schema',
@@ -81,7 +65,7 @@ const schemaRoute = createRoute({
 })
 
 const indexesRoute = createRoute({
-  getParentRoute: () => documentsLayout,
+  getParentRoute: () => rootRoute,
   path: '/documents/$database/$collection/indexes',
   validateSearch: readIndexesSearch,
   component: lazyPage(
@@ -106,12 +90,10 @@ const documentRoute = createRoute({
 /** Pages and dialogs of databases, documents, schemas and indexes. */
 export const documentRoutes = [
   databasesRoute.addChildren([createDatabaseRoute]),
-  documentsLayout.addChildren([
-    documentsRoute,
-    databaseDocumentsRoute,
-    collectionDocumentsRoute,
-    schemaRoute,
-    indexesRoute,
-  ]),
+  documentsRoute,
+  databaseDocumentsRoute,
+  collectionDocumentsRoute,
+  schemaRoute,
+  indexesRoute,
   documentRoute,
 ] as const

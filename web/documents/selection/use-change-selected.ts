@@ -1,13 +1,11 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useRef } from 'react'
-import { collectionsQuery } from '../../app/queries.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { documentsKey, listKey } from '../queries.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import type { SelectionOutcome } from './change-selected.ts'
-import { describeOutcome } from './describe-outcome.ts'
+import { settleChange } from './settle-change.ts'
+import { preloadUndoChanges } from './undo-changes-outlet.tsx'
 
 /**
  * Runs a change of documents, announces its outcome, and reloads the collection. Its dialog
@@ -25,6 +23,7 @@ export function useChangeSelected(collectionRef: CollectionRef) {
   return useSingleMutation({
     mutationFn: async (change: () => Promise<SelectionOutcome>) => {
       isRunning.current = true
+      preloadUndoChanges()
       try {
         return await change()
       } finally {
@@ -32,19 +31,5 @@ export function useChangeSelected(collectionRef: CollectionRef) {
       }
     },
     onSuccess: (outcome) => settleChange(queryClient, collectionRef, outcome),
-  })
-}
-
-/** Announces the outcome of a change of documents, and reloads the collection. */
-export function settleChange(
-  queryClient: QueryClient,
-  collectionRef: CollectionRef,
-  outcome: SelectionOutcome,
-): void {
-  announce(describeOutcome(outcome))
-  queryClient.removeQueries({ queryKey: [...documentsKey(collectionRef), 'one'] })
-  void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
-  void queryClient.invalidateQueries({
-    queryKey: collectionsQuery(collectionRef.database).queryKey,
   })
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useSyncExternalStore } from 'react'
 import { undoChanges } from './change-selected.ts'
 import { lastChange } from './last-change.ts'
-import { settleChange } from './use-change-selected.ts'
+import { settleChange } from './settle-change.ts'
 
 const preventUnload = (event: BeforeUnloadEvent) => event.preventDefault()
 

@@ -17,7 +17,7 @@ export async function preloadUndo(): Promise<void> {
 export function UndoOutlet() {
   const { now, takeBack } = useUndo()
   const open = now?.stage === 'offered' || now?.stage === 'failed'
-  useUndoKey(open ? () => void takeBack() : undefined)
+  useUndoKey(open ? () => void takeBack() : undefined, now)
   if (now === undefined) return null
   return (
     <Suspense>

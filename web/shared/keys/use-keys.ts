@@ -34,13 +34,20 @@ let pending: { readonly press: string; readonly at: number } | undefined
  * Bare characters never act in a field or when turned off. Over an open dialog, only the shortcuts
  * for the search and the shortcuts dialog act. For shortcuts that act only while one element has
  * the focus, see {@link onKeys}.
+ *
+ * @param version binds the handlers again when it changes, so that they were bound last.
  */
-export function useKeys<Where extends KeyScope>(where: Where, handlers: KeyHandlers<Where>): void {
+export function useKeys<Where extends KeyScope>(
+  where: Where,
+  handlers: KeyHandlers<Where>,
+  version?: unknown,
+): void {
   const current = useRef<KeyHandlers>(handlers)
   // A layout effect, so that the handlers match what is on screen.
   useLayoutEffect(() => {
     current.current = handlers
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see `version`
   useLayoutEffect(() => {
     const binding: Binding = { where, handlers: current }
     if (bindings.length === 0) {
@@ -54,7 +61,7 @@ export function useKeys<Where extends KeyScope>(where: Where, handlers: KeyHandl
       document.removeEventListener('keydown', onSecondKey, { capture: true })
       document.removeEventListener('keydown', onDocument)
     }
-  }, [where])
+  }, [where, version])
 }
 
 /**
