@@ -300,6 +300,47 @@ test('The second click of a double-click on Next does not open a document of the
   await expect(dialogOf(page, 'Document d103')).toBeVisible()
 })
 
+test('The table stays in place when an order or a filter is set or removed', async ({
+  page,
+  gatehouse,
+}) => {
+  const many = Array.from({ length: 1_200 }, (_, n) => ({
+    id: `d${String(n).padStart(4, '0')}`,
+    status: n === 0 ? 'paid' : 'open',
+  }))
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const head = page.getByRole('columnheader', { name: 'status' })
+  const status = head.getByRole('button')
+  await expect(page.getByText('GET /_db/blog/articles', { exact: true })).toBeVisible()
+  const box = await status.boundingBox()
+  if (box === null) throw new Error('the header is hidden')
+  const click = () => page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+  const top = async () => (await status.boundingBox())?.y
+  await click()
+  await expect(head).toHaveAttribute('aria-sort', 'ascending')
+  await expect(page.getByText('GET /_db/blog/articles?sort=status')).toBeVisible()
+  await expect(page.getByText('Scanned 1,200 documents.')).toBeVisible()
+  expect(await top()).toBe(box.y)
+  await click()
+  await expect(head).toHaveAttribute('aria-sort', 'descending')
+  await expect(page.getByRole('rowheader').first()).toHaveText('d0000')
+  await click()
+  await expect(head).toHaveAttribute('aria-sort', 'none')
+  expect(await top()).toBe(box.y)
+
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  const form = page.getByRole('form', { name: 'New filter' })
+  await form.getByRole('combobox', { name: 'Field' }).fill('status')
+  await form.getByRole('combobox', { name: 'Value' }).fill('paid')
+  await form.getByRole('button', { name: 'Apply filter' }).click()
+  await expect(page.getByRole('rowheader')).toHaveText(['d0000'])
+  expect(await top()).toBe(box.y)
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await expect(page.getByRole('rowheader')).toHaveCount(50)
+  expect(await top()).toBe(box.y)
+})
+
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [
     { id: 'a', title: 'A', year: 3 },

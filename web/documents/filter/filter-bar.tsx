@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../shared/ui/icon/icons.tsx'
+import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { isolate } from '../../shared/ui/text/isolate.ts'
 import {
   type Condition,
@@ -33,11 +34,14 @@ type Editing = Condition | 'new' | 'text' | undefined
 export function FilterBar({ collectionRef, error, actions, status }: FilterBarProps) {
   const { search, query } = useDocumentsLocation()
   const { filter = '' } = search
+  const narrow = useNarrowScreen()
   const [editing, setEditing] = useState<Editing>()
   const add = useRef<HTMLButtonElement>(null)
   const parsed = parseFilter(filter)
   const conditions = 'conditions' in parsed ? parsed.conditions : []
   const isText = editing === 'text' || 'error' in parsed
+  // Always above a table, whose headers then stay in place when they are clicked.
+  const isRequestShown = !isText && (!narrow || filter !== '' || search.sort !== undefined)
   const apply = (next: readonly Condition[]) => query({ filter: formatFilter(next) })
   const close = () => {
     setEditing(undefined)
@@ -122,7 +126,7 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
       )}
       <div className={classes.status}>
         {status}
-        {(filter !== '' || search.sort !== undefined) && !isText && (
+        {isRequestShown && (
           <RequestLine collectionRef={collectionRef} onEdit={() => setEditing('text')} />
         )}
       </div>
