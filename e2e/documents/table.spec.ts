@@ -349,15 +349,37 @@ test('The same URL has the same columns, however it was reached', async ({ page,
   ])
   await gatehouse.signIn(page, ARTICLES)
   const heads = page.getByRole('columnheader')
-  await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
+  await expect(heads).toHaveText(['Id', 'year', 'title', 'note'])
   await page.getByRole('columnheader', { name: 'year' }).getByRole('button').click()
   await expect(page.getByRole('rowheader')).toHaveText(['c', 'b', 'a'])
   await page.reload()
   await expect(page.getByRole('rowheader')).toHaveText(['c', 'b', 'a'])
-  await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
+  await expect(heads).toHaveText(['Id', 'year', 'title', 'note'])
   await page.goto(`${ARTICLES}?filter=title%3DB`)
   await expect(page.getByRole('rowheader')).toHaveText(['b'])
-  await expect(heads).toHaveText(['Id', 'title', 'year', 'note'])
+  await expect(heads).toHaveText(['Id', 'year', 'title', 'note'])
+})
+
+test('The first columns are the most frequent fields, and those of the filter and the order', async ({
+  page,
+  gatehouse,
+}) => {
+  const rare = Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`field${at}`, at]))
+  await makeBlog(gatehouse, [
+    { id: 'a', ...rare },
+    { id: 'b', title: 'B', author: { name: 'ada' } },
+    { id: 'c', title: 'C', author: { name: 'grace' } },
+  ])
+  await gatehouse.signIn(page, ARTICLES)
+  const heads = page.getByRole('columnheader')
+  const common = ['Id', 'title', 'author', 'field0', 'field1']
+  await expect(heads).toHaveText([...common, 'field2', 'field3'])
+  await page.goto(`${ARTICLES}?sort=-field100&filter=author.name%3Aexists%3Dfalse`)
+  await expect(heads).toHaveText([...common, 'field100', 'author.name'])
+  await expect(heads.nth(5)).toHaveAttribute('aria-sort', 'descending')
+  // A choice of columns is kept as it is.
+  await page.goto(`${ARTICLES}?sort=-field100&columns=title`)
+  await expect(heads).toHaveText(['Id', 'title'])
 })
 
 test('On a narrow screen, the order is chosen from a list that shows field and direction', async ({

@@ -6,6 +6,7 @@ import {
   initialColumns,
   parseColumns,
   placeColumns,
+  rankFields,
   resizeColumn,
 } from './columns.ts'
 import { fieldLabel, fieldsOf, namesOf, valueAt } from './field-path.ts'
@@ -103,14 +104,32 @@ const documents = [
   { id: '2', year: 2000, tags: ['a'] },
 ]
 
-test('The first columns are the top-level fields, and nested fields can be chosen', () => {
-  expect(initialColumns(documents).map(({ field }) => field)).toEqual([
-    'title',
-    'author',
-    'year',
-    'tags',
-  ])
+test('Top-level fields are ranked by the number of documents that have them', () => {
+  const one = Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`field${at}`, at]))
+  const ranked = rankFields([{ id: '0', ...one }, ...documents, { id: '3', year: 1, 'a.b': 2 }])
+  expect(ranked.slice(0, 2)).toEqual(['year', 'field0'])
+  expect(ranked.slice(-4)).toEqual(['title', 'author', 'tags', 'a\\.b'])
+  expect(ranked).not.toContain('id')
   expect(fieldsOf(documents)).toContain('author.born\\.in')
+})
+
+test.each([
+  [[], ['a', 'b', 'c', 'd', 'e', 'f']],
+  [
+    ['id', 'f', 'f'],
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+  ],
+  [
+    ['x.y', 'g'],
+    ['a', 'b', 'c', 'd', 'g', 'x.y'],
+  ],
+  [
+    ['1', '2', '3', '4', '5', '6', '7'],
+    ['1', '2', '3', '4', '5', '6', '7'],
+  ],
+])('With a filter or an order by %j, the first columns are %j', (used, columns) => {
+  const ranked = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  expect(initialColumns(ranked, used).map(({ field }) => field)).toEqual(columns)
 })
 
 test('A field with special characters in its names leads to its value', () => {

@@ -1,5 +1,6 @@
 import type { DocumentFields } from '../../../server/contract/document.ts'
-import { fieldLabel, fieldsOf, namesOf, splitUnescaped, valueAt } from './field-path.ts'
+import { printFieldPath } from '../../../server/contract/query/field-path.ts'
+import { fieldLabel, splitUnescaped, valueAt } from './field-path.ts'
 import { formatCell } from './format-cell.ts'
 
 /** A column of the table: a field, and its width in pixels if it was resized. */
@@ -121,12 +122,29 @@ export function resizeColumn(
   })
 }
 
-/** Returns the first top-level fields of documents as columns. */
-export const initialColumns = (documents: readonly DocumentFields[]): FieldColumn[] =>
-  fieldsOf(documents)
-    .filter((field) => namesOf(field).length === 1)
-    .slice(0, INITIAL)
+/**
+ * Returns the top-level fields that documents have besides `id`, those that most documents have
+ * first, otherwise in the order in which they appear.
+ */
+export function rankFields(documents: readonly DocumentFields[]): string[] {
+  const counts = new Map<string, number>()
+  for (const name of documents.flatMap(Object.keys)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  counts.delete('id')
+  return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => printFieldPath([name]))
+}
+
+/**
+ * Returns the columns shown at first: the used fields, which the table is filtered or sorted by, and
+ * the first ranked ones.
+ */
+export function initialColumns(ranked: readonly string[], used: readonly string[]): FieldColumn[] {
+  const wanted = new Set(used.filter((field) => field !== 'id'))
+  const count = Math.min(Math.max(INITIAL, wanted.size), MAX_COLUMNS)
+  const shown = new Set([...new Set([...wanted, ...ranked])].slice(0, count))
+  return [...new Set([...ranked, ...wanted])]
+    .filter((field) => shown.has(field))
     .map((field) => ({ field }))
+}
 
 const clamp = (width: number): number =>
   Math.round(Math.min(Math.max(width, COLUMN_WIDTH.min), COLUMN_WIDTH.max))
