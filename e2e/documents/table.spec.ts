@@ -664,6 +664,34 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
 })
 
+test('A query that ran while its index was not available is offered to be repeated', async ({
+  page,
+  gatehouse,
+}) => {
+  const many = Array.from({ length: 1_200 }, (_, at) => ({ id: `d${at}`, n: at }))
+  await makeBlog(gatehouse, many)
+  const indexes = '/_db/blog/_index/articles'
+  await gatehouse.put(`${indexes}/by-n`, { fields: ['n'] })
+  await expect
+    .poll(async () => (await gatehouse.get(indexes)).body)
+    .toMatchObject([{ state: 'ready' }])
+  let isAvailable = false
+  await page.route(/\/_db\/blog\/articles\?/, async (route) => {
+    const response = await route.fetch()
+    const headers = response.headers()
+    if (!isAvailable) headers['query-plan'] = 'scan; scanned=1200; returned=1'
+    await route.fulfill({ response, headers })
+  })
+  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D7`)
+  await expect(page.getByText('Scanned 1,200 documents.')).toBeVisible()
+  await expect(page.getByText('The index by-n is available now.')).toBeVisible()
+  isAvailable = true
+  await page.getByRole('button', { name: 'Reload documents' }).click()
+  await expect(page.getByText('Read 1 document using the index by-n.')).toBeVisible()
+  await expect(page.getByText('The index by-n is available now.')).toBeHidden()
+  await expect(page.getByRole('rowheader')).toHaveText(['d7'])
+})
+
 test('On a phone, the request of the API is apart from what its plan offers', async ({
   page,
   gatehouse,

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { findIndex, nameIndex } from '../model/query-plan.ts'
@@ -24,14 +24,16 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
   const queryClient = useQueryClient()
   const index = findIndex(indexes ?? [], fields)
   const isReady = indexes === undefined ? undefined : index?.state === 'ready'
+  const reload = useCallback(
+    () => void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) }),
+    [queryClient, collectionRef],
+  )
   const wasReady = useRef(isReady)
   useEffect(() => {
     // The query is served by the index from now on. A short build is never seen.
-    if (wasReady.current === false && isReady) {
-      void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
-    }
+    if (wasReady.current === false && isReady) reload()
     wasReady.current = isReady
-  }, [isReady, queryClient, collectionRef])
+  }, [isReady, reload])
   if (indexes === undefined || fields.length === 0) return null
   const names = <IndexFields fields={fields} />
   if (index?.state === 'building') {
@@ -41,7 +43,17 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
       </span>
     )
   }
-  if (index?.state === 'ready') return <span>The index {index.name} is ready.</span>
+  if (index?.state === 'ready') {
+    // The query ran before, or while a job changed the documents.
+    return (
+      <>
+        <span>The index {index.name} is available now.</span>
+        <Button ref={keepFocus} variant="default" onClick={reload}>
+          Reload documents
+        </Button>
+      </>
+    )
+  }
   if (!mayChange) return <span>An operator can create an index on {names}.</span>
   const run = () =>
     create.mutate({
