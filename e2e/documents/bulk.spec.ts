@@ -106,6 +106,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
   const matching = dialogOf(page, 'Edit documents of articles')
   await expect(matching).toContainText('All 60 documents of the collection are changed, or none.')
+  await expect(matching).toContainText('This cannot be undone.')
   await expect(matching.getByRole('region', { name: 'Preview of d0' })).toContainText('"seen"')
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Changing documents')).toContainText('60 documents of articles')

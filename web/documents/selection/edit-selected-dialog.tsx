@@ -97,7 +97,10 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
         busy={change.isPending || start.isPending}
         sentences={
           isAll
-            ? [`${describeMatching(conditions, count)} are changed, or none.`]
+            ? [
+                `${describeMatching(conditions, count)} are changed, or none.`,
+                'This cannot be undone.',
+              ]
             : [
                 ...(gone > 0 ? [describeGone(gone)] : []),
                 ...(isGone
