@@ -109,7 +109,9 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(matching).toContainText('This cannot be undone.')
   await expect(matching.getByRole('region', { name: 'Preview of d0' })).toContainText('"seen"')
   await page.keyboard.press('Control+Enter')
-  await expect(dialogOf(page, 'Changing documents')).toContainText('60 documents of articles')
+  await expect(dialogOf(page, 'Documents changed')).toContainText(
+    '60 documents of articles were changed.',
+  )
   expect(await read('d59')).toMatchObject({ seen: true })
 })
 
@@ -544,7 +546,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   )
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
-  const deleting = dialogOf(page, 'Deleting documents')
+  const deleting = dialogOf(page, 'Documents deleted')
   await expect(deleting).toContainText('1,203 documents of articles were deleted.')
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
 

@@ -252,11 +252,11 @@ test('A job is cancelled, and the page says what was kept', async ({ page, gateh
   const dialog = dialogOf(page, 'Importing documents')
   await expect(dialog).toContainText('If you cancel it, documents that are stored by then stay.')
   await dialog.getByRole('button', { name: 'Cancel import' }).click()
-  const outcome = dialog.getByText(
+  const outcome = dialogOf(page, 'Import cancelled').getByText(
     /^The job was cancelled\. [\d,]+ documents of imported were imported\. Imported documents stay\.$/,
   )
   await expect(outcome.first()).toBeVisible()
-  await expect(dialog.getByRole('button', { name: 'Cancel import' })).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Cancel import' })).toBeHidden()
   const { found } = (await gatehouse.get(`/_db/blog/_job/${id}`)).body as { found: number }
   expect(found).toBeLessThan(IMPORTED)
 })
@@ -313,7 +313,7 @@ test('A tab that is closed asks first during an import or export, and a job is f
   await expect(bar(page)).toBeHidden()
   await expect(last(page)).toBeHidden()
   await page.goto(job)
-  await expect(dialogOf(page, 'Deleting documents')).toContainText(
+  await expect(dialogOf(page, 'Documents deleted')).toContainText(
     '12 documents of articles were deleted.',
   )
 })

@@ -1,12 +1,37 @@
 import type { JobView } from '../../../server/contract/job.ts'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 
+const gerunds: Record<JobView['kind'], string> = {
+  create: 'Creating',
+  delete: 'Deleting',
+  patch: 'Changing',
+  list: 'Listing',
+  import: 'Importing',
+}
+
+/** What a job does, as a noun. */
+export const jobNouns: Record<JobView['kind'], string> = {
+  create: 'creation',
+  delete: 'deletion',
+  patch: 'change',
+  list: 'listing',
+  import: 'import',
+}
+
 const verbs: Record<JobView['kind'], string> = {
   create: 'created',
   delete: 'deleted',
   patch: 'changed',
   list: 'listed',
   import: 'imported',
+}
+
+/** Formats a job as a title, such as "Changing documents", "Documents changed" or "Change failed". */
+export function formatJobTitle({ kind, state }: Pick<JobView, 'kind' | 'state'>): string {
+  if (state === 'running') return `${gerunds[kind]} documents`
+  if (state === 'done') return `Documents ${verbs[kind]}`
+  const noun = jobNouns[kind]
+  return `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${state}`
 }
 
 /** Formats a job that has ended: "12 documents of articles were changed." */

@@ -11,7 +11,7 @@ import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { useCancelJob } from '../mutations/cancel-job.ts'
 import { jobQuery } from '../queries.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
-import { formatJobResult, placeOf } from './format-job-result.ts'
+import { formatJobResult, formatJobTitle, jobNouns, placeOf } from './format-job-result.ts'
 import classes from './job-dialog.module.css'
 import { watchJob } from './watch-job.ts'
 
@@ -28,7 +28,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
   const cancel = useCancelJob(database, id)
   useEffect(() => watchJob(queryClient, database, id), [queryClient, database, id])
   return (
-    <Dialog title={job === undefined ? 'Job' : titles[job.kind]} onClose={close}>
+    <Dialog title={job === undefined ? 'Job' : formatJobTitle(job)} onClose={close}>
       {job === undefined && error === null && <SkeletonRows what="the job" />}
       {error !== null &&
         job === undefined &&
@@ -51,7 +51,7 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
             aria-disabled={cancel.isPending || undefined}
             onClick={() => cancel.mutate()}
           >
-            {cancel.isPending ? 'Cancelling…' : labels[job.kind]}
+            {cancel.isPending ? 'Cancelling…' : `Cancel ${jobNouns[job.kind]}`}
           </Button>
         )}
         <Button variant={ended ? 'filled' : 'default'} onClick={close} data-autofocus>
@@ -60,23 +60,6 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
       </DialogActions>
     </Dialog>
   )
-}
-
-const titles: Record<JobView['kind'], string> = {
-  create: 'Creating documents',
-  delete: 'Deleting documents',
-  patch: 'Changing documents',
-  list: 'Listing documents',
-  import: 'Importing documents',
-}
-
-/** Labels of the button that cancels a job. */
-const labels: Record<JobView['kind'], string> = {
-  create: 'Cancel creation',
-  delete: 'Cancel deletion',
-  patch: 'Cancel change',
-  list: 'Cancel listing',
-  import: 'Cancel import',
 }
 
 /** What remains of a job that is cancelled. */
@@ -100,7 +83,7 @@ function Progress({ job, error, mayCancel }: ProgressProps) {
     <>
       <progress
         className={classes.bar}
-        aria-label={titles[job.kind]}
+        aria-label={formatJobTitle(job)}
         max={total ?? undefined}
         value={total === null ? undefined : done}
       />
