@@ -258,6 +258,31 @@ test('The preview of a change scrolls to the first line that changes', async ({
   }
 })
 
+test('The preview of a deletion ends with a whole line', async ({ page, gatehouse }) => {
+  const fields = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`field${at}`, at]))
+  await makeBlog(
+    gatehouse,
+    ['a', 'b', 'c'].map((id) => ({ id, ...fields })),
+  )
+  await gatehouse.signIn(page, `${ARTICLES}?selected=a,b,c&bulk=delete`)
+  const question = dialogOf(page, 'Delete 3 documents?')
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 375, height: 812 },
+  ]) {
+    await page.setViewportSize(viewport)
+    for (const id of ['a', 'b', 'c']) {
+      const block = question.getByRole('region', { name: `Document ${id} as JSON` }).locator('pre')
+      const lines = await block.evaluate((pre) => {
+        const { lineHeight, paddingTop } = getComputedStyle(pre)
+        return (pre.clientHeight - Number.parseFloat(paddingTop)) / Number.parseFloat(lineHeight)
+      })
+      expect(lines).toBeGreaterThan(1)
+      expect(lines).toBe(Math.floor(lines))
+    }
+  }
+})
+
 test('On a phone, all documents of the page are selected at once', async ({ page, gatehouse }) => {
   await makeBlog(
     gatehouse,
