@@ -22,6 +22,10 @@ export const createErrorHandler =
 const isKnown = ({ code, cause }: Failure) =>
   code === 'busy' || (code === 'unavailable' && cause === undefined)
 
-/** Returns whether the client disconnected before it sent the whole body. */
+/**
+ * Returns whether the client disconnected before its body was read. The whole body may have arrived:
+ * an import reads it more slowly.
+ */
 const hasLeft = ({ cause }: Failure, { env }: Context<AppEnv>) =>
-  systemCode(cause) === 'ECONNRESET' && env.incoming?.complete === false
+  systemCode(cause) === 'ECONNRESET' &&
+  (env.incoming?.complete === false || env.outgoing?.destroyed === true)
