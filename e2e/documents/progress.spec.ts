@@ -92,3 +92,36 @@ test('An import of NDJSON shows the share that was sent, and the lines that were
   await form.getByRole('button', { name: 'Close' }).last().click()
   await expect(page.getByRole('rowheader')).toHaveCount(50)
 })
+
+test('After a reload, the form says that an import was interrupted, and keeps stored documents', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  const arrived = Promise.withResolvers<void>()
+  let isHeld = true
+  await page.route(/on-conflict=/, async (route) => {
+    arrived.resolve()
+    if (!isHeld) await route.continue()
+  })
+  await gatehouse.signIn(page, `${ARTICLES}?import=1`)
+  const form = dialogOf(page, 'Import documents into articles')
+  await form.getByLabel('Or paste documents').fill('id\none\ntwo')
+  await page.keyboard.press('Control+Enter')
+  await arrived.promise
+  page.once('dialog', (dialog) => void dialog.accept())
+  isHeld = false
+  await page.reload()
+  await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
+  await expect(form.getByText('An import was interrupted.')).toHaveText(
+    /Some of its documents may have been stored\./,
+  )
+  await expect(form.getByLabel('If the id exists')).toHaveValue('skip')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('1 created, 1 skipped.').first()).toBeVisible()
+
+  // A completed import leaves no trace.
+  await page.reload()
+  await expect(form.getByLabel('Or paste documents')).toHaveValue('')
+  await expect(form.getByText('An import was interrupted.')).toBeHidden()
+})

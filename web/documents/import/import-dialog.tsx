@@ -3,7 +3,6 @@ import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { OnConflict } from '../../../server/contract/import.ts'
-import { ApiFailure } from '../../app/api.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
@@ -13,8 +12,9 @@ import { CollectionField } from '../dialogs/collection-field.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
-import { NO_JSON, SourceError } from './array-splitter.ts'
+import { NO_JSON } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
+import { CANCELLED, INTERRUPTED, storedNothing, withNote } from './import-failure.ts'
 import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
@@ -30,6 +30,8 @@ interface ImportDraft {
   /** Empty: detected from the source. */
   readonly format: ImportFormat | ''
   readonly onConflict: OnConflict
+  /** Whether an import of this input began, and may have stored documents without completing. */
+  readonly begun: boolean
 }
 
 const fields = {
@@ -71,11 +73,15 @@ export function ImportDialog(props: { database: string; collection: string | und
       text: '',
       format: '',
       onConflict: 'fail',
+      begun: false,
     },
+    restore: (stored) =>
+      stored.begun && stored.onConflict === 'fail' ? { ...stored, onConflict: 'skip' } : stored,
     schema,
     // The errors of the file and the format also depend on the source.
     groups: [['file', 'text', 'format']],
   })
+  const [wasInterrupted] = useState(form.restored && form.values.begun)
   const { file, text } = form.values
   const collectionRef = { database, collection: form.values.collection.trim() }
   const source = file ?? (text.trim() === '' ? undefined : new Blob([text]))
@@ -112,6 +118,8 @@ export function ImportDialog(props: { database: string; collection: string | und
       running.current = controller
       setShare(0)
       setLeaving(false)
+      // After a reload, the form says that the import was interrupted.
+      form.setFieldValue('begun', true)
       const { signal } = controller
       mutate(
         { source, format, onConflict, signal, onProgress: setShare },
@@ -120,12 +128,14 @@ export function ImportDialog(props: { database: string; collection: string | und
             running.current = undefined
           },
           onSuccess: form.deleteDraft,
-          onError: (error) =>
+          onError: (error) => {
+            form.setFieldValue('begun', !storedNothing(error))
             form.showErrors(
               error.message === NO_JSON
                 ? { format: NO_JSON }
                 : { form: signal.aborted ? CANCELLED : withNote(error) },
-            ),
+            )
+          },
         },
       )
     })
@@ -162,6 +172,7 @@ export function ImportDialog(props: { database: string; collection: string | und
           onSave={submit}
           onCancel={close}
         >
+          {wasInterrupted && form.restored && <p className="warning">{INTERRUPTED}</p>}
           <div className={classes.source}>
             {collection === undefined && (
               <CollectionField
@@ -248,16 +259,3 @@ function useBegin(file: File | null): string | undefined {
   }, [file])
   return read?.file === file ? read?.begin : undefined
 }
-
-const STORED_NOTE =
-  'Documents that are already stored are kept. To continue, import again and keep or replace stored documents.'
-
-/** Returns why an import failed, and what it has stored. */
-function withNote(error: Error): string {
-  if (error instanceof SourceError) return `${error.message} Nothing was imported.`
-  // The server's message says so.
-  if (error instanceof ApiFailure && error.stored === 0) return error.message
-  return `${error.message} ${STORED_NOTE}`
-}
-
-const CANCELLED = `The import was cancelled. ${STORED_NOTE}`

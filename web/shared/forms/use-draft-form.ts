@@ -9,6 +9,8 @@ export interface DraftFormOptions<T extends object> {
   /** Fields that cannot be stored, such as files. */
   readonly unstored?: readonly (keyof T)[]
   readonly initialValues: T
+  /** Returns the values of a stored draft to begin with; by default they are unchanged. */
+  readonly restore?: (stored: T) => T
   /** Schema of the values. The path of an issue is the field that shows its message. */
   readonly schema?: Parameters<typeof schemaResolver>[0]
   /** Fields whose errors depend on each other. A change of one clears the errors of all. */
@@ -38,10 +40,13 @@ export interface DraftForm<T extends object> extends UseFormReturnType<T> {
  * person.
  */
 export function useDraftForm<T extends object>(options: DraftFormOptions<T>): DraftForm<T> {
-  const { draft, unstored = [], initialValues, schema, groups = [] } = options
+  const { draft, unstored = [], initialValues, restore, schema, groups = [] } = options
   const { person } = usePresence()
   const storage = draft === undefined ? undefined : draftStorage(person.id, draft, initialValues)
-  const [stored] = useState(() => storage?.read())
+  const [stored] = useState(() => {
+    const read = storage?.read()
+    return read === undefined ? undefined : (restore?.(read) ?? read)
+  })
   const [restored, setRestored] = useState(stored !== undefined)
   const [errorsShown, setErrorsShown] = useState(0)
   const validate = schema === undefined ? () => ({}) : schemaResolver(schema, { sync: true })
