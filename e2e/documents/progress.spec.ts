@@ -93,6 +93,30 @@ test('An import of NDJSON shows the share that was sent, and the lines that were
   await expect(page.getByRole('rowheader')).toHaveCount(50)
 })
 
+test('The progress of an import is unknown while documents of a file that was sent are stored', async ({
+  page,
+  context,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse)
+  // Not a route of the page, which would hold the request too.
+  const network = await context.newCDPSession(page)
+  const response = new Promise<string>((resolve) => {
+    network.once('Fetch.requestPaused', ({ requestId }) => resolve(requestId))
+  })
+  await network.send('Fetch.enable', {
+    patterns: [{ urlPattern: '*on-conflict=*', requestStage: 'Response' }],
+  })
+  await gatehouse.signIn(page, `${ARTICLES}?import=1`)
+  const form = dialogOf(page, 'Import documents into articles')
+  await form.getByLabel('Or paste documents').fill('id\none')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('The file was sent. Documents are still being stored.')).toBeVisible()
+  await expect(form.getByRole('progressbar')).not.toHaveAttribute('value')
+  await network.send('Fetch.continueResponse', { requestId: await response })
+  await expect(form.getByText('1 created.').first()).toBeVisible()
+})
+
 test('After a reload, the form says that an import was interrupted, and keeps stored documents', async ({
   page,
   gatehouse,

@@ -17,6 +17,7 @@ export interface ImportProgressProps {
 export function ImportProgress(props: ImportProgressProps) {
   const { share, isLeaving, onStay, onLeave, onCancel } = props
   const question = useId()
+  const isSent = share >= 1
   const percent = Math.floor(share * 100)
   return (
     <>
@@ -24,10 +25,11 @@ export function ImportProgress(props: ImportProgressProps) {
         className={classes.progress}
         aria-label="Importing documents"
         max={100}
-        value={percent}
+        // The server reports how many documents it has stored only at the end.
+        value={isSent ? undefined : percent}
       />
       <p role="status" className="dim">
-        {share < 1 ? `${percent} % sent. ` : 'Waiting for the last documents. '}
+        {isSent ? 'The file was sent. Documents are still being stored. ' : `${percent} % sent. `}
         Keep this page open. If you cancel, documents that are already stored are kept.
       </p>
       {isLeaving ? (
