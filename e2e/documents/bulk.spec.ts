@@ -598,3 +598,28 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(page).toHaveURL(/\/documents\/blog\/books$/)
   await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
 })
+
+test('The form suggests the collection that a file is named for, unless one is entered', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'd1' }])
+  await gatehouse.signIn(page, '/_console/documents/blog?import=1')
+  const form = dialogOf(page, 'Import documents')
+  const collection = form.getByRole('combobox', { name: 'Collection' })
+  const choose = async (name: string) => {
+    const chooser = page.waitForEvent('filechooser')
+    await form.getByRole('button', { name: 'File', exact: true }).click()
+    await (await chooser).setFiles({ name, mimeType: 'text/csv', buffer: Buffer.from('id\no1') })
+    await expect(form.getByRole('cell', { name: 'o1' })).toBeVisible()
+  }
+  await choose('Orders 2026.csv')
+  await expect(collection).toHaveValue('')
+  await choose('orders.csv')
+  await expect(collection).toHaveValue('orders')
+  await choose('customers.csv')
+  await expect(collection).toHaveValue('orders')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByText('1 created.').first()).toBeVisible()
+  expect((await gatehouse.get('/_db/blog/orders')).body).toEqual([{ id: 'o1' }])
+})

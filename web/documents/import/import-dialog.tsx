@@ -2,6 +2,7 @@ import { FileInput, NativeSelect, Textarea } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
+import { isCollectionName } from '../../../server/contract/document.ts'
 import type { OnConflict } from '../../../server/contract/import.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
@@ -139,6 +140,12 @@ export function ImportDialog(props: { database: string; collection: string | und
         },
       )
     })
+  const chooseFile = (chosen: File | null) => {
+    form.setFieldValue('file', chosen)
+    const name = chosen?.name.replace(/\.[^.]*$/, '') ?? ''
+    if (form.values.collection.trim() === '' && isCollectionName(name))
+      form.setFieldValue('collection', name)
+  }
   const title =
     collection === undefined ? 'Import documents' : `Import documents into ${collection}`
   return (
@@ -190,6 +197,7 @@ export function ImportDialog(props: { database: string; collection: string | und
               clearButtonProps={{ 'aria-label': 'Remove the file', ref: keepFocus }}
               data-autofocus={collection !== undefined || undefined}
               {...form.getInputProps('file')}
+              onChange={chooseFile}
             />
             {file === null && (
               <Textarea
