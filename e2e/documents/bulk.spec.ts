@@ -594,7 +594,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(books.getByRole('cell', { name: 'b2' })).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(books.getByText('2 created.').first()).toBeVisible()
-  await books.getByRole('button', { name: 'Close' }).last().click()
+  await books.getByRole('button', { name: 'Show documents' }).click()
   await expect(page).toHaveURL(/\/documents\/blog\/books$/)
   await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
 })

@@ -169,7 +169,8 @@ export function ImportDialog(props: { database: string; collection: string | und
           result={load.data}
           collection={collectionRef.collection}
           ofArray={format === 'json'}
-          onClose={() => (collection === undefined ? showCollection(collectionRef) : close())}
+          onShow={() => showCollection(collectionRef)}
+          onClose={close}
         />
       ) : (
         <FormFrame

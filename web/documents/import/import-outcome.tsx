@@ -11,6 +11,8 @@ export interface ImportOutcomeProps {
   readonly collection: string
   /** Whether the source is a JSON array, whose documents are counted instead of lines. */
   readonly ofArray: boolean
+  /** Shows all documents of the collection. */
+  readonly onShow: () => void
   readonly onClose: () => void
 }
 
@@ -18,8 +20,9 @@ export interface ImportOutcomeProps {
 const MAX_SHOWN = 20
 
 /** Shows the counts and errors of an import. */
-export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOutcomeProps) {
-  const { errors } = result
+export function ImportOutcome(props: ImportOutcomeProps) {
+  const { result, collection, ofArray, onShow, onClose } = props
+  const { created, replaced, skipped, errors } = result
   const unit = ofArray ? 'Document' : 'Line'
   const save = () => saveFile(`${collection}-errors.csv`, formatErrors(errors), 'text/csv')
   return (
@@ -46,6 +49,11 @@ export function ImportOutcome({ result, collection, ofArray, onClose }: ImportOu
         {errors.length > 0 && (
           <Button variant="default" onClick={save}>
             Download errors
+          </Button>
+        )}
+        {created + replaced + skipped > 0 && (
+          <Button variant="default" onClick={onShow}>
+            Show documents
           </Button>
         )}
         <Button variant="filled" onClick={onClose} autoFocus>
