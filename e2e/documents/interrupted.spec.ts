@@ -157,6 +157,20 @@ test('A database that someone drops during a change is reported, and the input i
   await expect(patch(page)).toContainText('"seen": true')
 })
 
+test('A page of a database that is dropped in another tab says so without a click', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 /)
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  await expect(page.getByRole('rowheader')).toHaveCount(12)
+  await gatehouse.delete('/_db/_system/_api/database/blog')
+  await expect(page.getByText('there is no database blog')).toBeVisible()
+  await expect(page.getByRole('rowheader')).toHaveCount(0)
+})
+
 test('The page reports that the progress of a job could not be loaded', async ({
   page,
   gatehouse,

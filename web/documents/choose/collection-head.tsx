@@ -1,4 +1,6 @@
-import type { ReactNode } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect } from 'react'
+import { databasesQuery } from '../../app/queries.ts'
 import { PageHead } from '../../shared/ui/layout/page-head.tsx'
 import { CollectionPicker } from './collection-picker.tsx'
 import { type CollectionTab, CollectionTabs } from './collection-tabs.tsx'
@@ -14,6 +16,7 @@ export interface CollectionHeadProps {
 
 /** The head of the pages of a collection, the same on each of its tabs. */
 export function CollectionHead({ database, collection, tab, action }: CollectionHeadProps) {
+  useRefetchWhenDropped(database)
   return (
     <>
       <PageHead title="Documents" action={action} />
@@ -21,4 +24,19 @@ export function CollectionHead({ database, collection, tab, action }: Collection
       {collection !== undefined && <CollectionTabs collectionRef={{ database, collection }} />}
     </>
   )
+}
+
+/**
+ * Refetches what is shown of a database when it is dropped, so that the pages report it. Documents
+ * have no live events, but databases do.
+ */
+function useRefetchWhenDropped(database: string): void {
+  const queryClient = useQueryClient()
+  const { data: exists } = useQuery({
+    ...databasesQuery,
+    select: (databases) => databases.some(({ name }) => name === database),
+  })
+  useEffect(() => {
+    if (exists === false) void queryClient.invalidateQueries({ queryKey: ['document', database] })
+  }, [queryClient, database, exists])
 }
