@@ -41,6 +41,40 @@ test('The activity page shows who made a change and the state before it', async 
   await expect(sides).toBeHidden()
 })
 
+test('The activity page marks an import that ended early, and a change that named no target', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'cut' })
+  const send = (path: string, token: string, type: string, body: string) =>
+    fetch(`${gatehouse.url}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': type },
+      body,
+    })
+  const begin = '{"gatehouse":1,"database":"cut"}\n'
+  const imported = await send(
+    '/_db/cut/_import',
+    await gatehouse.token(),
+    'application/x-ndjson',
+    begin,
+  )
+  expect(imported.status).toBe(422)
+  const tokens = '/_db/_system/_api/token'
+  const viewer = { name: 'viewer', role: 'viewer', databases: null, expires: null }
+  const { token } = (await gatehouse.post(tokens, viewer)).body as { token: string }
+  const rejected = await send(tokens, token, 'application/json', '{"name":"mine"}')
+  expect(rejected.status).toBe(403)
+  await gatehouse.signIn(page, activityPath)
+  const row = page.getByRole('row').filter({ hasText: 'Database imported' })
+  await expect(row).toContainText('Incomplete')
+  const unnamed = page.getByRole('row').filter({ hasText: 'Rejected' })
+  await expect(unnamed.getByRole('cell').first()).toHaveText('–')
+  await expect(
+    unnamed.getByRole('button', { name: 'Token created, before and after' }),
+  ).toBeVisible()
+})
+
 freshTest(
   'The filter is part of the URL, and the export contains the filtered rows',
   async ({ page, gatehouse }) => {

@@ -14,6 +14,10 @@ export interface ActivityTableProps {
   readonly onToggle: (seq: number) => void
 }
 
+/** Returns whether an import ended early. The documents that it had stored until then are kept. */
+const isIncomplete = (after: unknown) =>
+  (after as { readonly complete?: unknown } | null)?.complete === false
+
 const idOf = ({ seq }: AuditRow) => `${seq}`
 
 /** Table of audit rows. Expanding a row shows the state before and after. */
@@ -22,24 +26,28 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
     {
       head: 'What',
       width: 248,
-      cell: ({ seq, action, outcome, target }) => (
+      cell: ({ seq, action, outcome, target, after }) => (
         <span className={classes.action}>
           <UnstyledButton
             className={classes.toggle}
             aria-expanded={seq === open}
-            aria-label={`${actionLabels[action]}: ${target}, before and after`}
+            aria-label={`${actionLabels[action]}${target && `: ${target}`}, before and after`}
             onClick={() => onToggle(seq)}
           >
             <IconChevronRight size={14} stroke={1.75} />
             {actionLabels[action]}
           </UnstyledButton>
           {outcome === 'refused' && <span className={classes.refused}>Rejected</span>}
+          {action === 'database.import' && isIncomplete(after) && (
+            <span className={classes.incomplete}>Incomplete</span>
+          )}
         </span>
       ),
     },
     {
       head: 'Target',
-      cell: ({ target }) => <span className={`mono ${classes.target}`}>{target}</span>,
+      // A change that was rejected before its body was read names no target.
+      cell: ({ target }) => <span className={`mono ${classes.target}`}>{target || '–'}</span>,
     },
     {
       head: 'Who',
