@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from '@playwright/test'
 import { expect, type Gatehouse, test } from './support/server/gatehouse.ts'
 
@@ -104,6 +105,27 @@ test('The database panel shows its collections and endpoints and links to its do
   await page.goto('/_console/documents/blog')
   const list = page.getByRole('list', { name: 'Collections' }).getByRole('listitem')
   await expect(list).toHaveText([/^articles2 documents\d\d B$/, /^notes1 document\d+ B$/])
+})
+
+test('A database is downloaded from its panel, and before it is dropped', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse)
+  await gatehouse.signIn(page, databasesPath)
+  const downloaded = async (link: Locator) => {
+    const download = page.waitForEvent('download')
+    await link.click()
+    expect((await download).suggestedFilename()).toBe('blog.ndjson')
+    return readFile(await (await download).path(), 'utf8')
+  }
+  await rowOf(page, 'blog').getByRole('link').click()
+  const panel = page.getByRole('dialog', { name: 'Database blog' })
+  const file = await downloaded(panel.getByRole('link', { name: 'Export', exact: true }))
+  expect(file).toContain('"end":{"collections":2,"documents":3}')
+  await panel.getByRole('button', { name: 'Drop database' }).click()
+  const question = dialogOf(page, 'Drop database blog?')
+  expect(await downloaded(question.getByRole('link', { name: 'Export it first' }))).toBe(file)
 })
 
 test('A database is dropped after its name is typed, and the dialog states what is lost', async ({

@@ -4,6 +4,7 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import type { DatabaseRow } from '../database-rows.ts'
+import { exportPath } from '../export-path.ts'
 import { findDatabaseLink } from '../find-database-link.ts'
 import { SYSTEM_NOT_DROPPABLE } from '../table/database-table.tsx'
 import { useDatabasesLocation } from '../use-databases-location.ts'
@@ -71,6 +72,11 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       {dropConsequences(row, reachKnown).map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
+      <p>
+        <a href={exportPath(name)} download>
+          Export it first
+        </a>
+      </p>
     </TypedConfirmDialog>
   )
 }

@@ -11,6 +11,7 @@ import { SidePanel } from '../../shared/ui/layout/side-panel.tsx'
 import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { type DatabaseRow, servingEndpoints } from '../database-rows.ts'
+import { exportPath } from '../export-path.ts'
 import { findDatabaseLink } from '../find-database-link.ts'
 import { SYSTEM_NOT_DROPPABLE } from '../table/database-table.tsx'
 import { useDatabasesLocation } from '../use-databases-location.ts'
@@ -45,8 +46,11 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
           <Facts row={row} />
           <Collections name={name} />
           <Endpoints row={row} />
-          {mayChange && (
-            <div className={classes.actions}>
+          <div className={classes.actions}>
+            <Button variant="default" component="a" href={exportPath(name)} download>
+              Export
+            </Button>
+            {mayChange && (
               <Button
                 variant="subtle"
                 className={classes.drop}
@@ -56,8 +60,8 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
               >
                 Drop database
               </Button>
-            </div>
-          )}
+            )}
+          </div>
         </div>
       )}
     </SidePanel>
