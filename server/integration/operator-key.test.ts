@@ -70,6 +70,17 @@ describe('a first start', () => {
     expect(second).not.toContain(keyOf())
   })
 
+  test('logs where the console and the key are without a terminal', async () => {
+    const { printed } = await startProcess(await flags())
+    const ready = printed()
+      .split('\n')
+      .find((line) => line.includes('gatehouse is ready'))
+    expect(JSON.parse(ready ?? '')).toMatchObject({
+      console: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/_console\/$/)],
+      operatorKeyFile: keyFile(),
+    })
+  })
+
   test('prints no key without a terminal, stores it for its owner, and keeps it across a restart', async () => {
     const first = await startProcess(await flags())
     const key = keyOf()

@@ -46,9 +46,21 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   }
   allocateInYoungGeneration()
   releaseMemoryWhenIdle(() => log.debug('released unused memory'))
-  log.info({ addresses: node.addresses.length, pid: process.pid }, 'gatehouse is ready')
+  const { addresses } = node
+  const pid = process.pid
+  log.info(
+    { addresses: addresses.length, pid, ...signInPlaces(node, config) },
+    'gatehouse is ready',
+  )
   // Only on a terminal: log files must not contain the key.
   return process.stdout.isTTY ? startMessage(node, config) : []
+}
+
+/** Returns where to sign in, for a log without the message of a terminal. */
+function signInPlaces({ adminAddresses, operatorKey }: Node, { publicOrigin }: Config) {
+  if (process.stdout.isTTY) return {}
+  const { urls } = consoleUrls(adminAddresses, publicOrigin)
+  return { console: urls, operatorKeyFile: operatorKey.file }
 }
 
 async function createLog(config: Config) {
