@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { collectionList, collectionQuery, sizeList } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
+import { outOfScope } from '../../http/guards/require-role.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import { describe } from '../../http/openapi/describe.ts'
 import type { SendList } from '../../http/output/send-list.ts'
@@ -55,7 +56,7 @@ export const collectionRoutes = ({
       }
       const scope = c.get('principal')?.databases ?? null
       if (scope !== null && !scope.includes(database)) {
-        throw new Failure('forbidden', 'The scope of this token does not include this database.')
+        throw outOfScope(database)
       }
       const id = idOf(database)
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])

@@ -104,6 +104,15 @@ describe('requireRole', () => {
     },
   )
 
+  it('names the database that the scope of a token does not include', async () => {
+    expect((await sendRequest('viewer', bearer('viewer@_system'))).status).toBe(200)
+    const response = await sendRequest('viewer', bearer('viewer@blog'))
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({
+      message: 'The scope of this token does not include the database _system.',
+    })
+  })
+
   it('requires a higher role of tokens than of sessions if a route declares it', async () => {
     const by: typeof requireRole = (needed) => requireRole(needed, { byToken: 'admin' })
     const status = async (headers: Record<string, string>) =>

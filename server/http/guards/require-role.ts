@@ -221,9 +221,13 @@ function authorize(principal: Principal | undefined, needed: Role, database: str
     )
   }
   if (principal.databases !== null && !principal.databases.includes(database)) {
-    throw new Failure('forbidden', 'The scope of this token does not include this database.')
+    throw outOfScope(database)
   }
 }
+
+/** The failure of a request with a token whose scope does not include the database. */
+export const outOfScope = (database: string): Failure =>
+  new Failure('forbidden', `The scope of this token does not include the database ${database}.`)
 
 /**
  * Checks that a token has the role that the route requires of tokens.
