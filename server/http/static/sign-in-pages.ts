@@ -77,8 +77,8 @@ export const keyPage = ({ action, error }: KeyPage) =>
         required autofocus>
       <button>Sign in</button>
     </form>
-    <p id="where" class="hint">On the machine that runs this server, <code>gatehouse operator-key</code> prints it,
-      in a checkout <code>node bin/gatehouse.js operator-key</code>. It is in the file <code>operator.key</code> of the data folder, or in the environment
+    <p id="where" class="hint">On the machine that runs this server, <code>gatehouse operator-key</code>
+      (in a checkout: <code>node bin/gatehouse.js operator-key</code>) prints it. It is in the file <code>operator.key</code> of the data folder, or in the environment
       (<code>GATEHOUSE_OPERATOR_KEY</code>).</p>
     <p><a href="/_console/sign-in">Other ways to sign in</a></p>`,
   )

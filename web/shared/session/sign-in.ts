@@ -62,9 +62,9 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
         element('code', {}, 'operator.key'),
         ' in the data folder. ',
         element('code', {}, 'gatehouse operator-key'),
-        ' prints it, in a checkout ',
+        ' (in a checkout: ',
         element('code', {}, 'node bin/gatehouse.js operator-key'),
-        '.',
+        ') prints it.',
       ),
     )
   }
