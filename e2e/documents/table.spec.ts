@@ -95,6 +95,7 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   await remove('d03')
   await expect(page.getByRole('link', { name: 'd03' })).toBeHidden()
   await expect(page.getByRole('row', { name: 'd04' })).toBeFocused()
+  await expect(last).toContainText('1 document was deleted.')
   await page.keyboard.press('Control+z')
   // The announcement stays, but the bar closes three seconds after an undo.
   await expect(page.locator('[aria-live="polite"]:not(:empty)')).toHaveText(
