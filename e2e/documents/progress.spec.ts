@@ -123,19 +123,16 @@ test('After a reload, the form says that an import was interrupted, and keeps st
 }) => {
   await makeBlog(gatehouse, [{ id: 'one' }])
   const arrived = Promise.withResolvers<void>()
-  let isHeld = true
-  await page.route(/on-conflict=/, async (route) => {
-    arrived.resolve()
-    if (!isHeld) await route.continue()
-  })
+  // Held until the page is reloaded.
+  await page.route(/on-conflict=/, () => arrived.resolve())
   await gatehouse.signIn(page, `${ARTICLES}?import=1`)
   const form = dialogOf(page, 'Import documents into articles')
   await form.getByLabel('Or paste documents').fill('id\none\ntwo')
   await page.keyboard.press('Control+Enter')
   await arrived.promise
   page.once('dialog', (dialog) => void dialog.accept())
-  isHeld = false
   await page.reload()
+  await page.unroute(/on-conflict=/)
   await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
   await expect(form.getByText('An import was interrupted.')).toHaveText(
     /Some of its documents may have been stored\./,
