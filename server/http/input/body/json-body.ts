@@ -3,7 +3,8 @@ import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { createTurns, runInTurns } from '../../../concurrency/turns.ts'
 import { requireJsonLimits } from '../../../contract/json/json-limits.ts'
-import { parseJsonInSteps } from '../../../contract/json/parse-json-in-steps.ts'
+import { parseJson } from '../../../contract/json/parse-json.ts'
+import { PIECE_LENGTH, parseJsonInSteps } from '../../../contract/json/parse-json-in-steps.ts'
 import { notJson } from '../../../contract/json/strict-json.ts'
 import { Failure } from '../../../failure.ts'
 import type { AppEnv } from '../../env.ts'
@@ -80,9 +81,11 @@ export const jsonBody = <S extends z.ZodMiniType>(
     await next()
   })
 
+/** Parses JSON. Each step of a long text takes a turn of the event loop of its own. */
 async function parse(text: string): Promise<unknown> {
   requireJsonLimits(text)
   try {
+    if (text.length <= PIECE_LENGTH) return parseJson(text)
     return await runInTurns(parseJsonInSteps(text), nextTurn)
   } catch (cause) {
     throw notJson(text, cause)
