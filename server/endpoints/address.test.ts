@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   bindingFailure,
   canonicalAddress,
@@ -98,11 +98,18 @@ test('an address that no client can connect to is not bound', async () => {
 test('the broadcast address of a network depends on its mask', () => {
   const own = [
     { address: '10.1.2.3', netmask: '255.255.254.0', family: 'IPv4' },
-    { address: '10.9.9.9', netmask: '255.255.255.255', family: 'IPv4' },
-    { address: '10.8.8.8', netmask: '255.255.255.254', family: 'IPv4' },
+    { address: '10.9.9.11', netmask: '255.255.255.255', family: 'IPv4' },
+    { address: '10.8.8.10', netmask: '255.255.255.254', family: 'IPv4' },
     { address: 'fe80::1', netmask: 'ffff:ffff:ffff:ffff::', family: 'IPv6' },
   ] as const
-  const isOfOwn = (ip: string) => isBroadcast(ip, own)
+  const isOfOwn = (ip: string) => isBroadcast(ip, () => own)
   expect(['10.1.3.255', '255.255.255.255'].every(isOfOwn)).toBe(true)
-  expect(['10.1.2.255', '10.1.3.254', '10.9.9.9', '10.8.8.9'].some(isOfOwn)).toBe(false)
+  expect(['10.1.2.255', '10.1.3.254', '10.9.9.11', '10.8.8.11'].some(isOfOwn)).toBe(false)
+})
+
+test('the addresses of the machine are not listed for an address that cannot be a broadcast', () => {
+  const list = vi.fn(() => [])
+  for (const ip of ['127.0.0.1', '0.0.0.0', '192.168.1.2'])
+    expect(isBroadcast(ip, list)).toBe(false)
+  expect(list).not.toHaveBeenCalled()
 })

@@ -39,7 +39,7 @@ export async function resolveHost(host: string): Promise<{ ip: string; v6: boole
     isIP(host) === 0
       ? await lookup(host, { order: 'ipv4first' })
       : { address: host, family: isIP(host) }
-  if (family === 4 && (MULTICAST.check(ip) || isBroadcast(ip, ownAddresses()))) {
+  if (family === 4 && (MULTICAST.check(ip) || isBroadcast(ip, ownAddresses))) {
     throw Object.assign(new Error(`no client can connect to ${ip}`), { code: 'EADDRNOTAVAIL' })
   }
   return { ip, v6: family === 6 }
@@ -52,19 +52,24 @@ MULTICAST.addSubnet('224.0.0.0', 4)
 const ownAddresses = () => Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
 
 /**
- * Returns whether an IPv4 address is the broadcast address of a network that one of `own` belongs
- * to, or that of any network. Linux lets a socket listen on it, but no client can connect.
+ * Returns whether an IPv4 address is the broadcast address of a network of this machine, or that of
+ * any network. Linux lets a socket listen on it, but no client can connect.
+ *
+ * @param own returns the addresses of this machine. Called only for an address that ends like a
+ * broadcast address, because listing them would slow down a start with many endpoints.
  */
 export function isBroadcast(
   ip: string,
-  own: readonly Pick<NetworkInterfaceInfo, 'address' | 'netmask' | 'family'>[],
+  own: () => readonly Pick<NetworkInterfaceInfo, 'address' | 'netmask' | 'family'>[],
 ): boolean {
-  if (ip === '255.255.255.255') return true
-  return own.some(({ address, netmask, family }) => {
+  const number = numberOf(ip)
+  // A network of one or two addresses has no broadcast address (RFC 3021).
+  if ((number & 3) !== 3) return false
+  if (number === 0xffff_ffff) return true
+  return own().some(({ address, netmask, family }) => {
     if (family !== 'IPv4') return false
     const mask = numberOf(netmask)
-    // A network of one or two addresses has no broadcast address (RFC 3021).
-    return ~mask >>> 0 > 1 && numberOf(ip) === (numberOf(address) | ~mask) >>> 0
+    return ~mask >>> 0 > 1 && number === (numberOf(address) | ~mask) >>> 0
   })
 }
 
