@@ -145,7 +145,6 @@ async function write(
   const isStaged = sql<SqlBool>`
     database = ${database} and collection = ${collection}
     and id in (select staged.id from job_documents as staged where ${isSelected})`
-  // A merge patch changes no other fields (RFC 7396 §2).
   const changed = request.patch === undefined ? undefined : namesOf(request.patch)
   const indexes = await rules.openIndexes(trx, 'sqlite', job, changed)
   if (indexes !== undefined) {
@@ -170,6 +169,11 @@ async function write(
   }
 }
 
-/** Returns the names of the fields of a merge patch. */
-const namesOf = (patch: string): ReadonlySet<string> =>
-  new Set(Object.keys(parseJson(patch) as object))
+/** Length of a patch, in characters, up to which its fields are listed for each transaction. */
+const LISTED_LENGTH = 64 * 1024
+
+/**
+ * Returns the names of the fields that a merge patch changes (RFC 7396 §2); undefined if it is long.
+ */
+const namesOf = (patch: string): ReadonlySet<string> | undefined =>
+  patch.length > LISTED_LENGTH ? undefined : new Set(Object.keys(parseJson(patch) as object))
