@@ -148,16 +148,7 @@ async function* ndjsonOf(
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const print = printerOf(query)
-  const timeSlice = createTimeSlice(nextTurn)
-  for await (const documents of read()) {
-    let text = ''
-    for (const each of documents) {
-      const turn = timeSlice()
-      if (turn !== undefined) await turn
-      text += `${print(each)}\n`
-    }
-    yield text
-  }
+  for await (const texts of textsOf(read, print, nextTurn)) yield `${texts.join('\n')}\n`
 }
 
 async function* csvOf(
@@ -170,19 +161,12 @@ async function* csvOf(
   const columns =
     fields === undefined ? await collectColumns(read, parsedOf, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, separator, rawCells)
-  // Each row has all columns, however small its document is.
-  const timeSlice = createTimeSlice(nextTurn)
-  let text = header
-  for await (const documents of read()) {
-    for (const each of documents) {
-      const turn = timeSlice()
-      if (turn !== undefined) await turn
-      text += row(parsedOf(each))
-    }
-    yield text
-    text = ''
+  let before = header
+  for await (const rows of textsOf(read, (each) => row(parsedOf(each)), nextTurn)) {
+    yield before + rows.join('')
+    before = ''
   }
-  if (text !== '') yield text
+  if (before !== '') yield before
 }
 
 async function* arrayOf(
@@ -191,19 +175,34 @@ async function* arrayOf(
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const print = printerOf(query)
-  const timeSlice = createTimeSlice(nextTurn)
   let before = '[\n'
+  for await (const texts of textsOf(read, print, nextTurn)) {
+    yield before + texts.join(',\n')
+    before = ',\n'
+  }
+  yield before === ',\n' ? '\n]\n' : '[]\n'
+}
+
+/**
+ * Yields the texts of each batch of documents that has any. Printing a document may take long: it is
+ * large, or the text has a cell for each of many columns.
+ */
+async function* textsOf(
+  read: Read,
+  print: (document: MatchingDocument) => string,
+  nextTurn: NextTurn,
+): AsyncGenerator<readonly string[], void> {
   for await (const documents of read()) {
-    let text = ''
+    if (documents.length === 0) continue
+    const timeSlice = createTimeSlice(nextTurn)
+    const texts: string[] = []
     for (const each of documents) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      text += before + print(each)
-      before = ',\n'
+      texts.push(print(each))
     }
-    yield text
+    yield texts
   }
-  yield before === ',\n' ? '\n]\n' : '[]\n'
 }
 
 /** Returns a function that prints the selected fields of a document as JSON. */
