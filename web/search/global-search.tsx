@@ -1,4 +1,4 @@
-import { lazy, useEffect, useLayoutEffect, useState } from 'react'
+import { lazy, useCallback, useEffect, useLayoutEffect, useState } from 'react'
 import { useKeys } from '../shared/keys/use-keys.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
@@ -22,10 +22,10 @@ export function GlobalSearch() {
   const { layer, isOpen, close, toggle } = useLayer()
   const [query, setQuery] = useState('')
   const [isOpening, setOpening] = useState(false)
-  const cancel = () => {
+  const cancel = useCallback(() => {
     setOpening(false)
     setQuery('')
-  }
+  }, [])
   useKeys('anywhere', {
     search: () => {
       // The URL changes a moment later.
@@ -38,23 +38,17 @@ export function GlobalSearch() {
     if (layer !== 'search') return
     setOpening(true)
     load().catch(() => setOpening(false))
-    return () => {
-      setOpening(false)
-      setQuery('')
-    }
-  }, [layer])
+    return cancel
+  }, [layer, cancel])
   useLayoutEffect(
     () => (isOpening ? captureTyping((key) => setQuery((text) => applyKey(text, key))) : undefined),
     [isOpening],
   )
   useEffect(() => {
     if (!isOpening || layer === 'search') return
-    const timer = setTimeout(() => {
-      setOpening(false)
-      setQuery('')
-    }, OPENING_MS)
+    const timer = setTimeout(cancel, OPENING_MS)
     return () => clearTimeout(timer)
-  }, [isOpening, layer])
+  }, [isOpening, layer, cancel])
   useEscape(
     'palette',
     isOpening
