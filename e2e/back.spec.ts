@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
+import { ARTICLES, dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
 import { chooseInMenu, consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
@@ -255,4 +255,22 @@ test('A panel that is opened twice closes with one step back', async ({ page, ga
   await page.goBack()
   await expect(panel).toHaveCount(0)
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+})
+
+test('A dialog closes although the browser cancels the step back', async ({ page, gatehouse }) => {
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  await gatehouse.signIn(page, ARTICLES)
+  await page.getByRole('link', { name: 'one', exact: true }).click()
+  const dialog = dialogOf(page, 'Document one')
+  await expect(dialog).toBeVisible()
+  await page.evaluate(() => {
+    const go = history.go.bind(history)
+    // The first step has no effect.
+    history.go = () => {
+      history.go = go
+    }
+  })
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await expect(page).toHaveURL(new RegExp(`${ARTICLES}$`))
 })

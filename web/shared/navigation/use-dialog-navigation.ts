@@ -81,17 +81,19 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     if (closing !== undefined || pageOf(here()) !== pageOf(key)) return
     const steps = stepsBack(trail(), key)
     if (steps === undefined) replace(target)
-    else goBack(steps)
+    else goBack(steps, () => replace(target))
   }
   const leave = (target: Target) => {
     const steps = closing === undefined ? stepsBack(trail(), keyOf(target)) : undefined
-    if (steps === undefined) void router.navigate({ ...target, replace: true, state: true })
-    else goBack(steps)
+    const move = () => void router.navigate({ ...target, replace: true, state: true })
+    if (steps === undefined) move()
+    else goBack(steps, move)
   }
-  const goBack = (steps: number) => {
+  const goBack = (steps: number, onCancelled: () => void) => {
     keepsScroll = true
-    closing = nextPopstate().then(() => {
+    closing = nextPopstate().then((isDone) => {
       closing = undefined
+      if (!isDone) onCancelled()
     })
     history.go(-steps)
   }
@@ -120,16 +122,20 @@ function stepsBack(beneath: readonly string[], key: string): number | undefined 
   return undefined
 }
 
-/** Resolves after the next step in the history, or if the browser has cancelled it. */
-function nextPopstate(): Promise<void> {
+/**
+ * Waits for the next step in the history. Returns false if there is none in time: a browser cancels
+ * a step if another navigation begins.
+ */
+function nextPopstate(): Promise<boolean> {
   return new Promise((resolve) => {
-    const end = () => {
+    const end = (isDone: boolean) => {
       clearTimeout(timer)
-      removeEventListener('popstate', end)
-      resolve()
+      removeEventListener('popstate', onPopstate)
+      resolve(isDone)
     }
-    const timer = setTimeout(end, STEP_TIME)
-    addEventListener('popstate', end)
+    const onPopstate = () => end(true)
+    const timer = setTimeout(end, STEP_TIME, false)
+    addEventListener('popstate', onPopstate)
   })
 }
 
