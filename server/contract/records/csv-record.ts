@@ -3,6 +3,8 @@ import { DOCUMENT_BYTES } from '../document.ts'
 import type { Json } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
+import { PIECE_LENGTH } from '../json/parse-json-in-steps.ts'
+import { printJsonInSteps } from '../json/print-json-in-steps.ts'
 import { parseInSteps, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
 import { runSteps, type Steps } from '../run-steps.ts'
@@ -127,9 +129,6 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
   return path
 }
 
-/** Number of characters of arrays and objects that are parsed in one step. */
-const STEP_LENGTH = 64 * 1024
-
 /**
  * Returns the document of a CSV record as JSON. Empty cells are omitted. A cell with the JSON text
  * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
@@ -161,15 +160,16 @@ export function* parseRecord(header: CsvHeader, record: string, separator: strin
     // Even if it is not JSON after all, parsing it takes as long.
     structures = requireJsonLimits(cell, 0, structures)
     length += cell.length
-    if (length > STEP_LENGTH) {
+    if (length > PIECE_LENGTH) {
       yield
       length = cell.length
     }
-    const isLarge = cell.length > STEP_LENGTH
+    const isLarge = cell.length > PIECE_LENGTH
     setAt(document, path, isLarge ? yield* toValue(cell) : runSteps(toValue(cell)))
   }
-  if (record.length > STEP_LENGTH) yield
-  const text = printJson(document)
+  const isLong = record.length > PIECE_LENGTH
+  if (isLong) yield
+  const text = isLong ? yield* printJsonInSteps(document) : printJson(document)
   if (text.length > DOCUMENT_BYTES) throw documentTooLarge()
   return text
 }
