@@ -53,6 +53,33 @@ test('The page shows that documents load, that a count failed, and how far an in
   await expect(row).toContainText('Ready')
 })
 
+test('The dialog of a document stays open while its code loads, and Escape closes it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route(/\/assets\/document-dialog-.*\.js$/, async (route) => {
+    asked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  await gatehouse.signIn(page, ARTICLES)
+  const link = page.getByRole('link', { name: 'one', exact: true })
+  const dialog = dialogOf(page, 'Document one')
+  await link.click()
+  await asked.promise
+  await expect(dialog.getByRole('status')).toHaveText('Loading the document…')
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await expect(page).toHaveURL(new RegExp(`${ARTICLES}$`))
+  await link.click()
+  await expect(dialog).toBeVisible()
+  held.resolve()
+  await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
+})
+
 test('An import of NDJSON shows the share that was sent, and the lines that were rejected', async ({
   page,
   context,

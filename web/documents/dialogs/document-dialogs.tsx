@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy } from 'react'
+import { lazy, Suspense } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
@@ -87,16 +87,21 @@ function OneDocument(props: {
   const { data, error, refetch } = useQuery(queryOf(collectionRef, id))
   const Part = parts[action]
   const isGone = error instanceof ApiFailure && error.status === 404
+  const loading = (
+    <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
+      <SkeletonRows what="the document" />
+    </Dialog>
+  )
   // A form keeps its input; saving reports that the document was deleted.
-  if (data !== undefined && !(isGone && action === 'open'))
-    return <Part collectionRef={collectionRef} document={data} />
-  if (error === null) {
+  if (data !== undefined && !(isGone && action === 'open')) {
     return (
-      <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
-        <SkeletonRows what="the document" />
-      </Dialog>
+      // The dialog stays open while its code is loading, so that Escape closes it.
+      <Suspense fallback={loading}>
+        <Part collectionRef={collectionRef} document={data} />
+      </Suspense>
     )
   }
+  if (error === null) return loading
   if (isGone) {
     return (
       <UnavailableDialog title={`There is no document ${id}`} name={id} onClose={close}>
