@@ -6,8 +6,8 @@ import { type Demand, predict } from './simulation/shared-database.ts'
 // each operation. `npm run bench:postgres` prints the command with the times that it measured.
 // docs/benchmarks.md explains the model.
 //
-//   npm run bench:simulation -- --read 71.7,6.0 --insert 115.8,30.5
-//   npm run bench:simulation -- --read 71.7,6.0 --insert 115.8,30.5 --cores 16
+//   npm run bench:simulation -- --read 73.0,12.3 --insert 145.8,33.5
+//   npm run bench:simulation -- --read 73.0,12.3 --insert 145.8,33.5 --cores 16
 
 const { values: options } = parseArgs({
   options: {
@@ -24,7 +24,7 @@ const CLIENTS_OF_NODE = 64
 function demandOf(text: string): Demand {
   const [node = Number.NaN, database = Number.NaN] = text.split(',').map(Number)
   if (node >= 0 && database >= 0) return { node, database }
-  throw new Error(`--read and --insert take two CPU times, such as 71.7,6.0, not "${text}"`)
+  throw new Error(`--read and --insert take two CPU times, such as 73.0,12.3, not "${text}"`)
 }
 
 function show(what: string, demand: Demand): void {
