@@ -390,7 +390,8 @@ test(
       }),
       { numRuns: 10 * CASES },
     )
-    expect(made).toBeGreaterThan(100 * CASES)
+    // Each sequence has up to 36 steps, at random.
+    expect(made).toBeGreaterThan(20 * CASES)
   },
   300_000 * CASES,
 )
