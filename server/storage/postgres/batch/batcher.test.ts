@@ -35,7 +35,10 @@ function doubling(
 }
 
 describe('Batcher', () => {
-  afterEach(() => void vi.useRealTimers())
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
 
   it('runs the items of a turn together, and those that arrive during a batch after it', async () => {
     const first = Promise.withResolvers<void>()
@@ -115,7 +118,13 @@ describe('Batcher', () => {
   })
 
   it('begins a batch beside another only if that takes long, or if it is full', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    let time = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => time)
+    const advance = (ms: number) => {
+      time += ms
+      vi.advanceTimersByTime(ms)
+    }
     const gate = Promise.withResolvers<void>()
     const { batches, durations, add } = doubling(() => gate.promise, { inFlight: 4, spacing: 5 })
     const inTurn = async (...items: number[]) => {
@@ -126,11 +135,11 @@ describe('Batcher', () => {
     await inTurn(1)
     await inTurn(2)
     expect(batches).toEqual([[1]])
-    vi.advanceTimersByTime(5)
+    advance(5)
     expect(batches).toEqual([[1], [2]])
     const last = [...(await inTurn(3, 4)), ...(await inTurn(5))]
     expect(batches).toEqual([[1], [2], [3, 4, 5]])
-    vi.advanceTimersByTime(1)
+    advance(1)
     gate.resolve()
     await Promise.all(last)
     expect(durations).toEqual([6, 1, 1])
