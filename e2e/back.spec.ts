@@ -14,6 +14,15 @@ async function expectBackLeavesPage(page: Page): Promise<void> {
   await expect(page.getByRole('dialog')).toHaveCount(0)
 }
 
+/** Makes the next step in the history have no effect, as if the browser had cancelled it. */
+const cancelNextStep = (page: Page) =>
+  page.evaluate(() => {
+    const go = history.go.bind(history)
+    history.go = () => {
+      history.go = go
+    }
+  })
+
 test('Back skips the closed dialogs and panels of endpoints', async ({ page, gatehouse }) => {
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   const port = await gatehouse.freePort()
@@ -263,14 +272,30 @@ test('A dialog closes although the browser cancels the step back', async ({ page
   await page.getByRole('link', { name: 'one', exact: true }).click()
   const dialog = dialogOf(page, 'Document one')
   await expect(dialog).toBeVisible()
-  await page.evaluate(() => {
-    const go = history.go.bind(history)
-    // The first step has no effect.
-    history.go = () => {
-      history.go = go
-    }
-  })
+  await cancelNextStep(page)
   await page.keyboard.press('Escape')
   await expect(dialog).toBeHidden()
   await expect(page).toHaveURL(new RegExp(`${ARTICLES}$`))
+})
+
+test('A panel whose step back is cancelled does not replace the page that is opened next', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  await page.clock.install()
+  await gatehouse.signIn(page, '/_console/databases')
+  await nav(page, 'shop').click()
+  const panel = page.getByRole('dialog', { name: 'Database shop' })
+  await expect(panel).toBeVisible()
+  await cancelNextStep(page)
+  await page.keyboard.press('Escape')
+  await nav(page, 'Activity').click()
+  await expect(page).toHaveURL(/\/activity$/)
+  // Longer than a step back may take.
+  await page.clock.fastForward(2_000)
+  await nav(page, 'Endpoints').click()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+  await page.goBack()
+  await expect(page).toHaveURL(/\/activity$/)
 })

@@ -90,10 +90,12 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     else goBack(steps, move)
   }
   const goBack = (steps: number, onCancelled: () => void) => {
+    const before = here()
     keepsScroll = true
     closing = nextPopstate().then((isDone) => {
       closing = undefined
-      if (!isDone) onCancelled()
+      // A page that was opened in the meantime stays open.
+      if (!isDone && here() === before) onCancelled()
     })
     history.go(-steps)
   }
