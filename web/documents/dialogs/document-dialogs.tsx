@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { ApiFailure } from '../../app/api.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
@@ -87,11 +87,12 @@ function OneDocument(props: {
   const { data, error, refetch } = useQuery(queryOf(collectionRef, id))
   const Part = parts[action]
   const isGone = error instanceof ApiFailure && error.status === 404
-  const loading = (
+  const inDialog = (content: ReactNode) => (
     <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
-      <SkeletonRows what="the document" />
+      {content}
     </Dialog>
   )
+  const loading = inDialog(<SkeletonRows what="the document" />)
   // A form keeps its input; saving reports that the document was deleted.
   if (data !== undefined && !(isGone && action === 'open')) {
     return (
@@ -109,9 +110,5 @@ function OneDocument(props: {
       </UnavailableDialog>
     )
   }
-  return (
-    <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
-      <LoadFailure what="The document" error={error} onRetry={refetch} />
-    </Dialog>
-  )
+  return inDialog(<LoadFailure what="The document" error={error} onRetry={refetch} />)
 }
