@@ -1,6 +1,7 @@
 import { watchBrowserErrors } from './support/page/browser-errors.ts'
 import { rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
+import { holdRequests } from './support/page/hold-requests.ts'
 import { expect, freshTest, test } from './support/server/gatehouse.ts'
 import { withProvider } from './support/server/with-provider.ts'
 
@@ -68,16 +69,12 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await row.getByRole('button', { name: 'Revoke nightly backup' }).click()
   const question = page.getByRole('dialog', { name: 'Revoke nightly backup?' })
   // The response arrives after the person has left the page, which must not move them.
-  const leave = Promise.withResolvers<void>()
-  await page.route(/\/_api\/token\//, async (route) => {
-    await leave.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/_api\/token\//)
   await question.getByRole('button', { name: 'Revoke token' }).click()
   await page.keyboard.press('Escape')
   await page.getByRole('link', { name: 'Providers' }).click()
   const revoked = page.waitForResponse(/\/_api\/token\//)
-  leave.resolve()
+  held.release()
   await revoked
   await expect(page.getByText('nightly backup was revoked.')).toBeAttached()
   await expect(page).toHaveURL(/\/access\/providers$/)

@@ -1,6 +1,7 @@
 import type { Locator, Page, Response } from '@playwright/test'
 import { expectAccessible, expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
 import { findClippedControls } from './support/page/find-clipped-controls.ts'
+import { holdRequests } from './support/page/hold-requests.ts'
 import { visit } from './support/page/visit.ts'
 import type { SampleData } from './support/sample-data.ts'
 import { expect, sampleTest as test } from './support/server/gatehouse.ts'
@@ -126,26 +127,19 @@ test('A tooltip that cannot be loaded is not shown, and is loaded by the next ho
   browserErrors,
 }) => {
   browserErrors.allow(/^request failed GET .*\/tooltip-box-/)
-  const held = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
-  await page.route(
-    /\/tooltip-box-/,
-    async (route) => {
-      asked.resolve()
-      await held.promise
-      await route.abort('connectionrefused')
-    },
-    { times: 1 },
+  const held = await holdRequests(page, /\/tooltip-box-/, (route) =>
+    route.abort('connectionrefused'),
   )
   await page.goto('/_console/databases')
   const drops = page.getByRole('row').getByRole('button', { name: /^Drop / })
   await drops.first().hover()
-  await asked.promise
+  await held.requested
   // The request for the first tooltip also serves those until it fails.
   await drops.nth(1).hover()
   const failed = page.waitForEvent('requestfailed')
-  held.resolve()
+  held.release()
   await failed
+  await page.unroute(/\/tooltip-box-/)
   const tooltip = page.getByRole('tooltip')
   await expect(tooltip).toBeHidden()
   await expect(async () => {

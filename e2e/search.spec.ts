@@ -1,4 +1,5 @@
 import { consolePath } from './support/page/endpoints-page.ts'
+import { holdRequests } from './support/page/hold-requests.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
 test('The search finds pages, actions, databases and endpoints by keyboard', async ({
@@ -108,13 +109,7 @@ test('What is typed while the search loads is typed into its field, and changes 
   page,
   gatehouse,
 }) => {
-  const held = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
-  await page.route(/\/assets\/search-dialog-.*\.js$/, async (route) => {
-    asked.resolve()
-    await held.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/assets\/search-dialog-.*\.js$/)
   await gatehouse.signIn(page, consolePath)
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader') })
   await row.first().focus()
@@ -137,10 +132,10 @@ test('What is typed while the search loads is typed into its field, and changes 
   await page.keyboard.press('Enter')
   await page.keyboard.type('endpoint nex')
   await page.keyboard.press('Backspace')
-  await asked.promise
+  await held.requested
   await expect(page).toHaveURL(new RegExp(`${consolePath}#search$`))
   await page.keyboard.press('Backspace')
-  held.resolve()
+  held.release()
   const field = search.getByRole('combobox')
   await expect(field).toBeFocused()
   await page.keyboard.type('!')

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test'
 import { addDatabases, consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
 import { watchFirstView } from './support/page/first-view.ts'
+import { holdRequests } from './support/page/hold-requests.ts'
 import { expect, freshTest, sessionTest as test } from './support/server/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
@@ -332,16 +333,14 @@ test('The report of a session that was not ended names its browser, address and 
   const elsewhere = await browser.newContext()
   await gatehouse.signIn(await elsewhere.newPage())
   await gatehouse.signIn(page, '/_console/me')
-  const held = Promise.withResolvers<void>()
-  await page.route(/\/session\//, async (route) => {
-    await held.promise
-    await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
-  })
+  const held = await holdRequests(page, /\/session\//, (route) =>
+    route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } }),
+  )
   await page.getByRole('button', { name: /^End the session of/ }).click()
   const ending = page.getByRole('button', { name: /^Ending the session of/ })
   await expect(ending).toHaveAttribute('aria-disabled', 'true')
   await page.getByRole('link', { name: 'Databases' }).click()
-  held.resolve()
+  held.release()
   await expect(page.getByRole('region', { name: 'Failed change' }).getByRole('alert')).toHaveText(
     /^The session of Chrome on \w+ from 127\.0\.0\.1 \(started .+ UTC\) was not ended\. Out of service\./,
   )

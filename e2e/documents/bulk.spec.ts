@@ -3,6 +3,7 @@ import type { Locator } from '@playwright/test'
 import { ARTICLES, dialogOf, makeBlog, replaceOutside } from '../support/page/documents-page.ts'
 import { rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 test('Selected documents are changed with a preview and deleted, and both can be undone', async ({
@@ -79,11 +80,10 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(question).toContainText('"theirs"')
   // A document that someone else deleted first is neither counted nor restored.
   await gatehouse.delete('/_db/blog/articles/d4')
-  const held = Promise.withResolvers<void>()
-  await page.route(/\/articles\/d\d$/, (route) => held.promise.then(() => route.continue()))
+  const held = await holdRequests(page, /\/articles\/d\d$/)
   await question.getByRole('button', { name: 'Delete documents' }).click()
   await expect(question.getByRole('button', { name: 'Deleting…' })).toBeFocused()
-  held.resolve()
+  held.release()
   await expect(last).toContainText('2 documents were deleted. 1 document no longer exists.')
   expect(await read('d2')).toMatchObject({ id: 'not_found' })
   await expect(select('d0')).toBeHidden()
@@ -140,14 +140,13 @@ test('A change of documents can be undone on every page', async ({
   await expect(bar).toHaveText('1 document was deleted.Undo')
 
   // The undo continues on another page, and its outcome is announced there.
-  const held = Promise.withResolvers<void>()
-  await page.route(/\/articles\/one$/, (route) => held.promise.then(() => route.continue()))
+  const held = await holdRequests(page, /\/articles\/one$/)
   await page.keyboard.press('Control+z')
   await expect(bar.getByRole('button', { name: 'Undoing…' })).toBeVisible()
   await page.keyboard.press('g')
   await page.keyboard.press('d')
   await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
-  held.resolve()
+  held.release()
   await expect(page.getByText('1 document was restored.')).not.toHaveCount(0)
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one' })
 

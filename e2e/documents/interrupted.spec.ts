@@ -6,6 +6,7 @@ import {
   makeBlog,
   replaceOutside,
 } from '../support/page/documents-page.ts'
+import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 // Tests changes of several documents that cannot be completed at once.
@@ -230,20 +231,14 @@ test('The list shows the result of a job whose dialog was closed before it began
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, `${ARTICLES}?empty=1`)
   await expect(page.getByRole('link', { name: 'd00' })).toBeAttached()
-  const held = Promise.withResolvers<void>()
-  let isSent = false
-  await page.route(/\/articles$/, async (route) => {
-    isSent = true
-    await held.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/articles$/)
   const question = dialogOf(page, 'Delete all documents of articles?')
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
-  await expect.poll(() => isSent).toBe(true)
+  await held.requested
   await page.keyboard.press('Escape')
   await expect(question).toBeHidden()
-  held.resolve()
+  held.release()
   await expect(page.getByText('12 documents of articles were deleted.')).toBeAttached()
   await expect(page.getByText('articles contains no documents.')).toBeVisible()
 })
@@ -340,11 +335,9 @@ test('An export continues on other pages, which report that it failed', async ({
   browserErrors.allow(/^http 503 GET .*export-as=csv/)
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)
-  const held = Promise.withResolvers<void>()
-  await page.route(/export-as=csv/, async (route) => {
-    await held.promise
-    await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
-  })
+  const held = await holdRequests(page, /export-as=csv/, (route) =>
+    route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } }),
+  )
   const exportAs = async (format: string) => {
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByRole('menuitem', { name: format, exact: true }).click()
@@ -362,7 +355,7 @@ test('An export continues on other pages, which report that it failed', async ({
   await expect(bar).toContainText('Exporting articles…')
 
   await page.getByRole('link', { name: 'Databases', exact: true }).click()
-  held.resolve()
+  held.release()
   await expect(bar.getByRole('alert')).toHaveText('articles was not exported. Out of service.')
   await bar.getByRole('button', { name: 'Close' }).click()
   await expect(bar).toBeHidden()
@@ -458,18 +451,12 @@ test('The input of an index that is created after its form was closed is not res
   await gatehouse.signIn(page, `${ARTICLES}/indexes?create=1`)
   const form = dialogOf(page, 'Create index of articles')
   await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('title')
-  const held = Promise.withResolvers<void>()
-  let isSent = false
-  await page.route(/\/_index\/articles\/by-title$/, async (route) => {
-    isSent = true
-    await held.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/_index\/articles\/by-title$/)
   await page.keyboard.press('Control+Enter')
-  await expect.poll(() => isSent).toBe(true)
+  await held.requested
   await form.getByRole('button', { name: 'Cancel' }).click()
   await expect(form).toBeHidden()
-  held.resolve()
+  held.release()
   // The row may be shown before the response arrives, which deletes the input.
   await expect(page.getByText('The index by-title is being built.')).toBeAttached()
   await expect(page.getByRole('row').filter({ hasText: 'by-title' })).toBeVisible()

@@ -1,4 +1,5 @@
 import { ARTICLES, dialogOf, makeBlog } from '../support/page/documents-page.ts'
+import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 // Tests what the pages show while a request or a build is in progress.
@@ -10,15 +11,11 @@ test('The page shows that documents load, that a count failed, and how far an in
 }) => {
   browserErrors.allow(/^http 422 GET .*\/articles\?.*limit=1$/)
   await makeBlog(gatehouse, [{ id: 'one' }, { id: 'two' }])
-  const held = Promise.withResolvers<void>()
-  await page.route(/\/articles\?.*limit=50/, async (route) => {
-    await held.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/articles\?.*limit=50/)
   await gatehouse.signIn(page, ARTICLES)
   const loading = page.getByRole('status').filter({ hasText: 'Loading the documents…' })
   await expect(loading).toBeVisible()
-  held.resolve()
+  held.release()
   await expect(page.getByRole('rowheader')).toHaveText(['one', 'two'])
   await expect(loading).toBeHidden()
 
@@ -58,25 +55,19 @@ test('The dialog of a document stays open while its code loads, and Escape close
   gatehouse,
 }) => {
   await makeBlog(gatehouse, [{ id: 'one' }])
-  const held = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
-  await page.route(/\/assets\/document-dialog-.*\.js$/, async (route) => {
-    asked.resolve()
-    await held.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/assets\/document-dialog-.*\.js$/)
   await gatehouse.signIn(page, ARTICLES)
   const link = page.getByRole('link', { name: 'one', exact: true })
   const dialog = dialogOf(page, 'Document one')
   await link.click()
-  await asked.promise
+  await held.requested
   await expect(dialog.getByRole('status')).toHaveText('Loading the document…')
   await page.keyboard.press('Escape')
   await expect(dialog).toBeHidden()
   await expect(page).toHaveURL(new RegExp(`${ARTICLES}$`))
   await link.click()
   await expect(dialog).toBeVisible()
-  held.resolve()
+  held.release()
   await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
 })
 
@@ -149,14 +140,13 @@ test('After a reload, the form says that an import was interrupted, and keeps st
   gatehouse,
 }) => {
   await makeBlog(gatehouse, [{ id: 'one' }])
-  const arrived = Promise.withResolvers<void>()
-  // Held until the page is reloaded.
-  await page.route(/on-conflict=/, () => arrived.resolve())
+  // Until the page is reloaded, which cancels the request.
+  const held = await holdRequests(page, /on-conflict=/)
   await gatehouse.signIn(page, `${ARTICLES}?import=1`)
   const form = dialogOf(page, 'Import documents into articles')
   await form.getByLabel('Or paste documents').fill('id\none\ntwo')
   await page.keyboard.press('Control+Enter')
-  await arrived.promise
+  await held.requested
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
   await page.unroute(/on-conflict=/)

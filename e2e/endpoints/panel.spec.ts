@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { holdRequests } from '../support/page/hold-requests.ts'
 import { forward } from '../support/server/forward.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
 import { hasCurl } from '../support/server/has-curl.ts'
@@ -238,20 +239,14 @@ test.describe('During a grace period', () => {
       await expect.poll(listener).toMatchObject([{ connections: 2 }])
       await expect.poll(listener).not.toMatchObject([{ bytesIn: 0 }])
       const ofBothRows = (url: URL) => url.searchParams.getAll('endpoint').length === 2
-      const released = Promise.withResolvers<void>()
-      const requested = Promise.withResolvers<void>()
-      await page.route(ofBothRows, async (route) => {
-        requested.resolve()
-        await released.promise
-        await route.continue()
-      })
+      const held = await holdRequests(page, ofBothRows)
       await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(address)}`)
       await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
       await expect(panel).toContainText('1 connection left')
       // Hold back the next listener data: the last data is older than the removal.
-      await requested.promise
+      await held.requested
       await expect(panel.getByRole('button', { name: 'Close now' })).toBeVisible()
-      released.resolve()
+      held.release()
       await expect(rowOf(page, address)).toContainText('1 left')
       await panel.getByRole('button', { name: 'Close now' }).press('Enter')
       await closed

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
 import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, freshTest, test } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 
@@ -133,11 +134,7 @@ test('A removal that ends after its dialog was closed leaves another dialog open
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
   await gatehouse.signIn(page, consolePath)
-  const released = Promise.withResolvers<void>()
-  await page.route(/\/_api\/endpoint\//, async (route) => {
-    await released.promise
-    await route.continue()
-  })
+  const held = await holdRequests(page, /\/_api\/endpoint\//)
   await rowOf(page, address).focus()
   await page.keyboard.press('Delete')
   const sent = page.waitForRequest((request) => request.method() === 'DELETE')
@@ -148,7 +145,7 @@ test('A removal that ends after its dialog was closed leaves another dialog open
   await page.keyboard.press('n')
   const form = page.getByRole('dialog', { name: 'Add endpoint' })
   await form.getByLabel('Port').fill('8530')
-  released.resolve()
+  held.release()
   await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
     `${address} was removed.`,
   )
@@ -234,11 +231,7 @@ freshTest(
     const own = `tcp://127.0.0.1:${gatehouse.port}`
     await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
     // The undo bar loads slowly: the page must load it before the removal disconnects the page.
-    const loaded = Promise.withResolvers<void>()
-    await page.route('**/undo-bar-*.js', async (route) => {
-      await loaded.promise
-      await route.continue()
-    })
+    const held = await holdRequests(page, '**/undo-bar-*.js')
     let removed = false
     page.on('request', (request) => {
       removed ||= request.method() === 'DELETE'
@@ -254,7 +247,7 @@ freshTest(
     await remove.click()
     await expect(remove).toHaveAttribute('aria-disabled', 'true')
     expect(removed).toBe(false)
-    loaded.resolve()
+    held.release()
     const bar = page.getByRole('region', { name: 'Last change' })
     await expect(bar).toContainText(`${own} was removed.`)
     await expect(bar.getByRole('button', { name: 'Undo' })).toBeHidden()
