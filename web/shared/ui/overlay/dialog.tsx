@@ -1,9 +1,10 @@
 import { Modal } from '@mantine/core'
-import { type PropsWithChildren, useContext, useEffect, useRef } from 'react'
+import { type PropsWithChildren, useContext } from 'react'
 import { Announcer } from '../feedback/announce.tsx'
 import classes from './dialog.module.css'
 import { DialogBanner } from './dialog-banner.ts'
 import { useEscape } from './use-escape.ts'
+import { type FindFocusTarget, useFocusReturn } from './use-focus-return.ts'
 
 export interface DialogProps {
   readonly title: string
@@ -22,11 +23,8 @@ export interface DialogProps {
   readonly deliberate?: boolean
   /** Whether it covers other open dialogs, such as the search. */
   readonly palette?: boolean
-  /**
-   * Returns the element to focus after closing, such as the row that was added. Default: the
-   * opener. `opener` is the element that opened the dialog; undefined if it no longer exists.
-   */
-  readonly returnTo?: (opener: HTMLElement | undefined) => HTMLElement | null | undefined
+  /** Returns the element to focus after closing. Default: the opener. */
+  readonly returnTo?: FindFocusTarget
 }
 
 /**
@@ -82,27 +80,3 @@ export function Dialog({
 export const DialogActions = ({ children }: PropsWithChildren) => (
   <div className={classes.actions}>{children}</div>
 )
-
-function useFocusReturn(returnTo: DialogProps['returnTo']): void {
-  const latest = useRef(returnTo)
-  latest.current = returnTo
-  useEffect(() => {
-    const opener = document.activeElement
-    return () => {
-      // Runs after the dialog is removed. Restores the focus only if it fell back to the body, to
-      // respect a deliberate change of focus.
-      setTimeout(() => {
-        if (document.activeElement !== document.body && document.activeElement !== null) return
-        const isBack = opener instanceof HTMLElement && opener !== document.body
-        const back = isBack && opener.isConnected ? opener : undefined
-        const wanted = latest.current?.(back)
-        const target = wanted ?? back ?? document.querySelector('main')
-        // A panel that fills a narrow screen covers the rows.
-        const panel = document.querySelector<HTMLElement>('[data-panel][aria-modal]')
-        if (panel === null || panel.contains(target)) target?.focus()
-        else if (panel.contains(opener)) back?.focus()
-        else panel.querySelector<HTMLElement>('[data-autofocus]')?.focus()
-      })
-    }
-  }, [])
-}

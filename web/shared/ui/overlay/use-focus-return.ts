@@ -1,0 +1,66 @@
+import { useLayoutEffect, useRef } from 'react'
+
+/**
+ * Returns the element to focus after a dialog is closed, such as the row that was added.
+ *
+ * @param opener the element that opened the dialog; undefined if it no longer exists.
+ * @returns null or undefined for the opener.
+ */
+export type FindFocusTarget = (opener: HTMLElement | undefined) => HTMLElement | null | undefined
+
+/** A removed dialog that has not returned the focus yet. */
+interface Removed {
+  readonly opener: Element | null
+  readonly timer: ReturnType<typeof setTimeout>
+}
+
+let removed: Removed[] = []
+
+/**
+ * Returns the focus after the dialog is removed. If another dialog replaces it in the same render,
+ * such as a document its skeleton, that dialog returns the focus instead.
+ */
+export function useFocusReturn(returnTo: FindFocusTarget | undefined): void {
+  const latest = useRef(returnTo)
+  latest.current = returnTo
+  // Not `useEffect`, which can run so late that both dialogs are already removed.
+  useLayoutEffect(() => {
+    const opener = takeOpener() ?? document.activeElement
+    return () => {
+      const own: Removed = {
+        opener,
+        timer: setTimeout(() => {
+          removed = removed.filter((each) => each !== own)
+          returnFocus(opener, latest.current)
+        }),
+      }
+      removed.push(own)
+    }
+  }, [])
+}
+
+/** Cancels the pending returns. Returns the opener of the dialogs that are replaced. */
+function takeOpener(): Element | undefined {
+  const openers = removed.map(({ opener, timer }) => {
+    clearTimeout(timer)
+    return opener
+  })
+  removed = []
+  return (
+    openers.find((each) => each !== null && each !== document.body && each.isConnected) ?? undefined
+  )
+}
+
+/** Focuses an element if the focus fell back to the body; a deliberate change of focus is kept. */
+function returnFocus(opener: Element | null, returnTo: FindFocusTarget | undefined): void {
+  if (document.activeElement !== document.body && document.activeElement !== null) return
+  const isBack = opener instanceof HTMLElement && opener !== document.body
+  const back = isBack && opener.isConnected ? opener : undefined
+  const wanted = returnTo?.(back)
+  const target = wanted ?? back ?? document.querySelector('main')
+  // A panel that fills a narrow screen covers the rows.
+  const panel = document.querySelector<HTMLElement>('[data-panel][aria-modal]')
+  if (panel === null || panel.contains(target)) target?.focus()
+  else if (panel.contains(opener)) back?.focus()
+  else panel.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+}
