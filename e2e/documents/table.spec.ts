@@ -728,6 +728,7 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   ])
   await gatehouse.post('/_db/blog/notes', { id: 'three' })
   await gatehouse.signIn(page, ARTICLES)
+  await expect(page.getByRole('rowheader')).toHaveText(['one', 'two'])
   // The head stays in place, and selects the collection on each tab.
   const tab = page.getByRole('link', { name: 'Indexes' })
   const place = await tab.boundingBox()
