@@ -36,7 +36,8 @@ export function Tooltips() {
       cancel()
       const next = { element, by }
       opening = next
-      // If the code fails to load, no tooltip is shown, and the next opening retries.
+      // If the code fails to load, no tooltip is shown. Browsers that remember the failure load it
+      // only after a reload (https://github.com/whatwg/html/pull/10327).
       const loading = load().then(
         () => true,
         () => false,
