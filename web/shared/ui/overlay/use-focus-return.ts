@@ -10,7 +10,7 @@ export type FindFocusTarget = (opener: HTMLElement | undefined) => HTMLElement |
 
 /** A removed dialog that has not returned the focus yet. */
 interface Removed {
-  readonly opener: Element | null
+  readonly opener: HTMLElement | undefined
   readonly timer: ReturnType<typeof setTimeout>
 }
 
@@ -18,14 +18,14 @@ let removed: Removed[] = []
 
 /**
  * Returns the focus after the dialog is removed. If another dialog replaces it in the same render,
- * such as a document its skeleton, that dialog returns the focus instead.
+ * as a loaded document replaces its skeleton, that dialog returns the focus instead.
  */
 export function useFocusReturn(returnTo: FindFocusTarget | undefined): void {
   const latest = useRef(returnTo)
   latest.current = returnTo
   // Not `useEffect`, which can run so late that both dialogs are already removed.
   useLayoutEffect(() => {
-    const opener = takeOpener() ?? document.activeElement
+    const opener = takeOpener() ?? focusedElement()
     return () => {
       const own: Removed = {
         opener,
@@ -40,27 +40,27 @@ export function useFocusReturn(returnTo: FindFocusTarget | undefined): void {
 }
 
 /** Cancels the pending returns. Returns the opener of the dialogs that are replaced. */
-function takeOpener(): Element | undefined {
-  const openers = removed.map(({ opener, timer }) => {
-    clearTimeout(timer)
-    return opener
-  })
+function takeOpener(): HTMLElement | undefined {
+  for (const { timer } of removed) clearTimeout(timer)
+  const taken = removed.find(({ opener }) => opener?.isConnected)?.opener
   removed = []
-  return (
-    openers.find((each) => each !== null && each !== document.body && each.isConnected) ?? undefined
-  )
+  return taken
+}
+
+/** Returns the element that has the focus; undefined if it is the body. */
+function focusedElement(): HTMLElement | undefined {
+  const { activeElement, body } = document
+  return activeElement instanceof HTMLElement && activeElement !== body ? activeElement : undefined
 }
 
 /** Focuses an element if the focus fell back to the body; a deliberate change of focus is kept. */
-function returnFocus(opener: Element | null, returnTo: FindFocusTarget | undefined): void {
+function returnFocus(opener: HTMLElement | undefined, returnTo: FindFocusTarget | undefined): void {
   if (document.activeElement !== document.body && document.activeElement !== null) return
-  const isBack = opener instanceof HTMLElement && opener !== document.body
-  const back = isBack && opener.isConnected ? opener : undefined
-  const wanted = returnTo?.(back)
-  const target = wanted ?? back ?? document.querySelector('main')
+  const back = opener?.isConnected ? opener : undefined
+  const target = returnTo?.(back) ?? back ?? document.querySelector('main')
   // A panel that fills a narrow screen covers the rows.
   const panel = document.querySelector<HTMLElement>('[data-panel][aria-modal]')
   if (panel === null || panel.contains(target)) target?.focus()
-  else if (panel.contains(opener)) back?.focus()
+  else if (back !== undefined && panel.contains(back)) back.focus()
   else panel.querySelector<HTMLElement>('[data-autofocus]')?.focus()
 }
