@@ -1,5 +1,7 @@
 import type { EndpointChangeView } from '../server/contract/endpoints/endpoint-change.ts'
+import { ARTICLES, dialogOf, makeBlog } from './support/page/documents-page.ts'
 import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { holdRequests } from './support/page/hold-requests.ts'
 import { expect, freshTest, sessionTest, test } from './support/server/gatehouse.ts'
 import { listen } from './support/server/listen.ts'
 
@@ -15,6 +17,52 @@ test('Clearing a filter focuses its field', async ({ page, gatehouse }) => {
   await page.keyboard.press('Enter')
   await expect(clear).toBeHidden()
   await expect(field).toBeFocused()
+})
+
+test('A document that is closed as soon as it is shown returns the focus to its row', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  await page.clock.install()
+  const held = await holdRequests(page, /\/assets\/document-dialog-.*\.js$/)
+  await gatehouse.signIn(page, ARTICLES)
+  const row = page.locator('[data-row=one]')
+  const dialog = dialogOf(page, 'Document one')
+  await row.focus()
+  await page.keyboard.press('Enter')
+  await held.requested
+  await expect(dialog.getByRole('status')).toHaveText('Loading the document…')
+  // Neither the skeleton nor the document moves the focus until both are removed.
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000))
+  held.release()
+  await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await page.clock.resume()
+  await expect(row).toBeFocused()
+})
+
+test('A dialog that replaces its skeleton returns the focus to the element that opened it', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 GET .*\/articles\/one$/)
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  const json = { id: 'not_found', message: 'The document does not exist.' }
+  const held = await holdRequests(page, /\/articles\/one$/, (route) =>
+    route.fulfill({ status: 404, json }),
+  )
+  await gatehouse.signIn(page, ARTICLES)
+  const link = page.getByRole('link', { name: 'one', exact: true })
+  await link.click()
+  await held.requested
+  await expect(dialogOf(page, 'Document one')).toBeVisible()
+  held.release()
+  await expect(dialogOf(page, 'There is no document one')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(link).toBeFocused()
 })
 
 test('The focus stays on the page when the last row no longer matches the filter', async ({

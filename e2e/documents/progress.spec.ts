@@ -71,30 +71,6 @@ test('The dialog of a document stays open while its code loads, and Escape close
   await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
 })
 
-test('A document that is closed as soon as it is shown returns the focus to its row', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [{ id: 'one' }])
-  await page.clock.install()
-  const held = await holdRequests(page, /\/assets\/document-dialog-.*\.js$/)
-  await gatehouse.signIn(page, ARTICLES)
-  const row = page.locator('[data-row=one]')
-  const dialog = dialogOf(page, 'Document one')
-  await row.focus()
-  await page.keyboard.press('Enter')
-  await held.requested
-  await expect(dialog.getByRole('status')).toHaveText('Loading the document…')
-  // Neither the skeleton nor the document moves the focus until both are removed.
-  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000))
-  held.release()
-  await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
-  await page.keyboard.press('Escape')
-  await expect(dialog).toBeHidden()
-  await page.clock.resume()
-  await expect(row).toBeFocused()
-})
-
 test('An import of NDJSON shows the share that was sent, and the lines that were rejected', async ({
   page,
   context,
