@@ -94,7 +94,7 @@ function createDialogNavigation(router: AnyRouter): DialogNavigation {
     keepsScroll = true
     closing = nextPopstate().then((isDone) => {
       closing = undefined
-      // A page that was opened in the meantime stays open.
+      // Otherwise another page has been opened, which must stay open.
       if (!isDone && here() === before) onCancelled()
     })
     history.go(-steps)
