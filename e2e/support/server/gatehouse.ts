@@ -1,5 +1,6 @@
 import { test as base, expect } from '@playwright/test'
 import type { AccessRole } from '../../../server/contract/access/role.ts'
+import { awaitInterception } from '../page/await-interception.ts'
 import { type BrowserErrors, watchBrowserErrors } from '../page/browser-errors.ts'
 import { openSampleData, type SampleData } from '../sample-data.ts'
 import { signInWithKey } from '../sign-in.ts'
@@ -71,6 +72,11 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
   baseURL: async ({ gatehouse }, use) => {
     await use(gatehouse.url)
+  },
+
+  context: async ({ context }, use) => {
+    awaitInterception(context)
+    await use(context)
   },
 
   browserErrors: [
