@@ -1,14 +1,14 @@
 import type { BrowserContext, Page, Route } from '@playwright/test'
 
-/** A request that the console does not make, and that every server answers with 200. */
+/** A request that the console does not send. The server responds with 200. */
 const PROBE = { path: '/_api/health/live', method: 'HEAD', intercepted: 204 }
 
 const patched = new WeakSet<Page>()
 
 /**
- * Makes `page.route` of each page resolve only when it is in effect. Chromium confirms it before the
- * page intercepts its requests, so that a key pressed immediately after it could still reach the
- * server: up to 8 % of requests while the page is busy.
+ * Makes `page.route` of all pages resolve only when it is in effect. Chromium confirms a route before
+ * the page intercepts its requests: while a page was busy, 8 % of the requests that a key press
+ * sent immediately afterwards reached the server.
  */
 export function awaitInterception(context: BrowserContext): void {
   const patch = (page: Page) => {
@@ -27,17 +27,22 @@ export function awaitInterception(context: BrowserContext): void {
 
 /** Sends requests from the page until one is intercepted. */
 async function probe(page: Page, route: Page['route']): Promise<void> {
-  // A document that is loaded later intercepts its requests from the start. The policies of the
-  // other pages, such as the sign-in page, let them send none.
-  if (page.url() === 'about:blank' || !new URL(page.url()).pathname.startsWith('/_console/')) return
-  const answer = (each: Route) =>
+  // The content security policies of other pages, such as the sign-in page, allow no requests.
+  // Documents that are loaded later intercept theirs from the start.
+  if (!new URL(page.url()).pathname.startsWith('/_console/')) return
+  const respond = (each: Route) =>
     each.request().method() === PROBE.method
       ? each.fulfill({ status: PROBE.intercepted })
       : each.fallback()
   const url = new URL(PROBE.path, page.url()).href
-  await route(url, answer)
+  await route(url, respond)
   await page.evaluate(async ({ path, method, intercepted }) => {
-    while ((await fetch(path, { method })).status !== intercepted);
+    const isIntercepted = () =>
+      fetch(path, { method }).then(
+        ({ status }) => status === intercepted,
+        () => false,
+      )
+    while (!(await isIntercepted()));
   }, PROBE)
-  await page.unroute(url, answer)
+  await page.unroute(url, respond)
 }
