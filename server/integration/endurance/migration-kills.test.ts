@@ -45,6 +45,7 @@ async function open(location: StoreLocation): Promise<{ db: Db; close(): Promise
 function defaultValue({ name, dataType }: ColumnMetadata, table: string, row: number): unknown {
   if (/^(blob|bytea)$/i.test(dataType)) return Buffer.from([row])
   if (/int/i.test(dataType)) return row
+  if (dataType === 'tid') return `(0,${row})`
   if (/^(person|owner)_id$/.test(name)) return `people.id ${row}`
   if (table === 'job_parts' && name === 'documents') return JSON.stringify([[`d${row}`, '{"a":1}']])
   return `${table}.${name} ${row}`
