@@ -15,7 +15,7 @@ import {
 
 type Documents = Database['documents']
 
-const UNIQUE = 'by-u'
+export const UNIQUE = 'by-u'
 
 const INDEXES: Readonly<Record<string, Body>> = {
   'by-v': { fields: ['v'] },
@@ -46,9 +46,12 @@ export function findConflict({ documents, indexes }: Database, changed: Body): s
   return Object.keys(documents).find((id) => id !== changed.id && documents[id]?.u === changed.u)
 }
 
-/** Returns the indexes after the addition of one. A unique index fails if there are duplicates. */
+/**
+ * Returns the indexes after the addition of one. A unique index fails if there are duplicates. One
+ * that has failed is built again.
+ */
 export function withIndex({ documents, indexes }: Database, name: string): Database['indexes'] {
-  if (name in indexes) return indexes
+  if (indexes[name] === 'usable') return indexes
   const isFailed = name === UNIQUE && findDuplicates(documents).length > 0
   return { ...indexes, [name]: isFailed ? 'failed' : 'usable' }
 }
@@ -108,15 +111,11 @@ export function changeIndex(
     body: INDEXES[index],
     after: [withDatabase(model, name, { indexes: next })],
     async finish() {
-      // Until then, a unique index rejects documents although it will fail.
       if (next[index] === 'usable') return
-      const failed = await vi.waitUntil(async () => {
-        const found = (await listIndexes(name, call)).find((each) => each.name === index)
-        return found?.state !== 'building' && found
-      }, ENDED)
+      const failed = await untilBuilt(name, index, call)
       expect(failed).toMatchObject({ state: 'failed', duplicates: expect.any(Array) })
       const duplicates = findDuplicates(documents)
-      for (const id of failed.duplicates) expect(duplicates).toContain(id)
+      for (const id of failed?.duplicates ?? []) expect(duplicates).toContain(id)
     },
   }
 }
@@ -130,12 +129,27 @@ interface IndexState {
 const listIndexes = async (name: string, call: Call): Promise<IndexState[]> =>
   (await call('GET', `/_db/${name}/_index/things`)).json
 
+/**
+ * Returns an index after its build has ended. Until then, a unique index rejects documents although
+ * it will fail.
+ */
+export async function untilBuilt(
+  name: string,
+  index: string,
+  call: Call,
+): Promise<IndexState | undefined> {
+  let found: IndexState | undefined
+  await vi.waitUntil(async () => {
+    found = (await listIndexes(name, call)).find((each) => each.name === index)
+    return found?.state !== 'building'
+  }, ENDED)
+  return found
+}
+
 /** Reads the indexes, after a build of the unique one has ended. */
 export async function readIndexes(name: string, call: Call): Promise<Database['indexes']> {
-  const list = await vi.waitUntil(async () => {
-    const found = await listIndexes(name, call)
-    return !found.some((each) => each.name === UNIQUE && each.state === 'building') && found
-  }, ENDED)
+  await untilBuilt(name, UNIQUE, call)
+  const list = await listIndexes(name, call)
   return Object.fromEntries(
     list.map((each) => [each.name, each.state === 'failed' ? 'failed' : 'usable']),
   )

@@ -1,6 +1,13 @@
 import { expect } from 'vitest'
 import { pick, type Random } from '../settings.testing.ts'
-import { findConflict, isValid, storeDocuments, withIndex } from './constraints.testing.ts'
+import {
+  findConflict,
+  isValid,
+  storeDocuments,
+  UNIQUE,
+  untilBuilt,
+  withIndex,
+} from './constraints.testing.ts'
 import {
   type Body,
   type Call,
@@ -73,13 +80,23 @@ export async function importDatabase(
     states.push(last)
   }
   if (schema !== null) add({ schema })
-  for (const index of Object.keys(indexes).sort()) add({ indexes: withIndex(last, index) })
+  const rebuilt: string[] = []
+  for (const index of Object.keys(indexes).sort()) {
+    if (last.indexes[index] === 'failed') rebuilt.push(index)
+    add({ indexes: withIndex(last, index) })
+  }
+  const { finish, ...predicted } = predict(model, name, states, counts)
   return {
     method: 'POST',
     path: `/_db/${name}/_import?on-conflict=replace`,
     body: text,
     headers: { 'Content-Type': 'application/x-ndjson' },
-    ...predict(model, name, states, counts),
+    ...predicted,
+    possibleRows: rebuilt.map((index) => `index.create ${name}/things/${index}`),
+    async finish(response) {
+      await finish?.(response)
+      await untilBuilt(name, UNIQUE, call)
+    },
   }
 }
 
