@@ -80,11 +80,11 @@ export async function importDatabase(
     states.push(last)
   }
   if (schema !== null) add({ schema })
-  const rebuilt: string[] = []
-  for (const index of Object.keys(indexes).sort()) {
-    if (last.indexes[index] === 'failed') rebuilt.push(index)
-    add({ indexes: withIndex(last, index) })
-  }
+  for (const index of Object.keys(indexes).sort()) add({ indexes: withIndex(last, index) })
+  // A failed index is built again, also by a job that is resumed after the build has failed.
+  const before = model.databases[name] ?? EMPTY
+  const builds = UNIQUE in indexes ? [before, last] : []
+  const isFailed = (database: Database) => database.indexes[UNIQUE] === 'failed'
   const { finish, ...predicted } = predict(model, name, states, counts)
   return {
     method: 'POST',
@@ -92,7 +92,7 @@ export async function importDatabase(
     body: text,
     headers: { 'Content-Type': 'application/x-ndjson' },
     ...predicted,
-    possibleRows: rebuilt.map((index) => `index.create ${name}/things/${index}`),
+    possibleRows: builds.filter(isFailed).map(() => `index.create ${name}/things/${UNIQUE}`),
     async finish(response) {
       await finish?.(response)
       await untilBuilt(name, UNIQUE, call)

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest'
+import { readProposals } from '../../../endpoints/registry/placement/proposals.ts'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'
 import type { TestResponse } from '../../../test-support/start.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
@@ -48,7 +49,10 @@ export async function runJob(
     after: [withoutDatabase(model, name)],
     between: change.after,
     // An import may have created indexes of the database before it is dropped.
-    possibleRows: change.after.flatMap((after) => auditRowsOf(model, after)),
+    possibleRows: [
+      ...(change.possibleRows ?? []),
+      ...change.after.flatMap((after) => auditRowsOf(model, after)),
+    ],
     async finish({ headers: { location } }) {
       expect((await call('DELETE', `/_api/database/${name}`)).status).toBe(200)
       expect((await call('GET', String(location))).status).toBe(404)
@@ -88,17 +92,21 @@ const cancelled = (model: Model, job: Operation, call: Call): Operation => ({
   },
 })
 
-/** Waits until the store has no jobs and no bulk changes in progress, after a kill and a restart. */
-export async function untilJobsEnd(location: StoreLocation): Promise<void> {
-  const { db, close } = await openStore(location, 'tool')
+/**
+ * Waits until the store has no jobs, bulk changes and proposed endpoints in progress, after a kill and
+ * a restart.
+ */
+export async function untilIdle(location: StoreLocation): Promise<void> {
+  const store = await openStore(location, 'tool')
   try {
     await vi.waitFor(async () => {
       for (const table of ['jobs', 'endpoint_changes'] as const) {
-        const running = db.selectFrom(table).select('id').where('state', '=', 'running')
+        const running = store.db.selectFrom(table).select('id').where('state', '=', 'running')
         expect(await running.execute()).toEqual([])
       }
+      expect(await readProposals(store)).toEqual([])
     }, RESUMED)
   } finally {
-    await close()
+    await store.close()
   }
 }

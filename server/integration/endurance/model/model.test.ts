@@ -25,7 +25,7 @@ import {
 } from '../settings.testing.ts'
 import { auditRowsOf, checkAuditLog } from './audit.testing.ts'
 import { runCommand, secretsOf } from './commands.testing.ts'
-import { untilJobsEnd } from './jobs.testing.ts'
+import { untilIdle } from './jobs.testing.ts'
 import type { Call, CommandOperation, Model, Operation } from './model.testing.ts'
 import { createOperations } from './operations.testing.ts'
 
@@ -177,7 +177,7 @@ async function restart(
   await ended
   if ('databaseUrl' in location) await waitUntilDisconnected(location.databaseUrl)
   await start()
-  await untilJobsEnd(location)
+  await untilIdle(location)
 }
 
 forEachEngine((engine) => {
