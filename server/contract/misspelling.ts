@@ -13,8 +13,9 @@ export function isMisspelling(name: string, known: string): boolean {
     end--
     knownEnd--
   }
-  const [one, other] = [name.slice(begin, end), known.slice(begin, knownEnd)]
-  if (one.length + other.length === 1) return true
-  if (one.length === 1 && other.length === 1) return known.length >= LONG
-  return one.length === 2 && other.length === 2 && one[0] === other[1] && one[1] === other[0]
+  const [length, knownLength] = [end - begin, knownEnd - begin]
+  if (length + knownLength === 1) return true
+  if (length === 1 && knownLength === 1) return known.length >= LONG
+  const isPair = length === 2 && knownLength === 2
+  return isPair && name[begin] === known[begin + 1] && name[begin + 1] === known[begin]
 }

@@ -23,32 +23,36 @@ const ESCAPABLE = '.,:-\\'
  * @throws Failure `bad-parameter` for a backslash before any other character.
  */
 function readName(text: string, from: number, separators: string, parameter: string): Token {
-  let name = ''
+  /** The name up to the last backslash. */
+  let before = ''
+  let begin = from
   for (let at = from; at < text.length; at++) {
     const character = text.charAt(at)
-    if (separators.includes(character)) return { name, end: character, next: at + 1 }
-    if (character !== '\\') {
-      name += character
-      continue
+    if (separators.includes(character)) {
+      return { name: before + text.slice(begin, at), end: character, next: at + 1 }
     }
+    if (character !== '\\') continue
+    before += text.slice(begin, at)
     at++
+    begin = at
     const escaped = text.charAt(at)
     if (escaped === '' || !ESCAPABLE.includes(escaped)) throw badEscape(parameter)
-    name += escaped
   }
-  return { name, end: '', next: text.length }
+  return { name: before + text.slice(begin), end: '', next: text.length }
+}
+
+/** The name of a filter parameter: a field, and the text after the first unescaped colon. */
+export interface FilterName {
+  readonly path: FieldPath
+  readonly operator: string | undefined
 }
 
 /**
  * Parses the name of a filter parameter, such as `author.name:eq`.
  *
- * @returns the field, and the text after the first unescaped colon, if there is one.
  * @throws Failure `bad-parameter`
  */
-export function parseFilterName(text: string): {
-  readonly path: FieldPath
-  readonly operator: string | undefined
-} {
+export function parseFilterName(text: string): FilterName {
   const path: string[] = []
   let token: Token | undefined
   do {

@@ -47,9 +47,8 @@ const FOREIGN_FILTER = /[<>]|[\]!]$/
  */
 export function adviseParameter(field: string): string | undefined {
   if (Object.hasOwn(PARAMETER_ADVICE, field)) return PARAMETER_ADVICE[field]
-  const similar = QUERY_PARAMETERS.find(
-    (each) => field.toLowerCase() === each || isMisspelling(field, each),
-  )
+  const lower = field.toLowerCase()
+  const similar = QUERY_PARAMETERS.find((each) => lower === each || isMisspelling(field, each))
   if (similar !== undefined) return `Did you mean ${similar}?`
   if (FOREIGN_FILTER.test(field)) return 'Use a filter such as year:gte=2000.'
   return field.startsWith('_') ? `Parameters are ${QUERY_PARAMETERS.join(', ')}.` : undefined
