@@ -36,33 +36,46 @@ export function createBatchedPageReader({
     rowsOf: (...parameters: readonly string[]) =>
       Math.max(Number(parameters[LIMIT_AT]), MAX_DOCUMENTS / MAX_PAGES),
   }
-  const prepare = (entries: EntryQuery) => ({
-    located: prepareLookup(pageQuery(entries, MAX_LOCATED, byLocation).compile(db), limits),
-    small: prepareLookup(pageQuery(entries, PAGE.default, byId).compile(db), limits),
-    large: prepareLookup(pageQuery(entries, PAGE.max, byId).compile(db), { rows: 1 }),
+  const smallBytes = sql.lit(SMALL_BYTES)
+  const largeBytes = sql`${sql.lit(INLINE_BYTES)} / (requested.max_documents + 1)`
+  const prepare = (part: PartQuery) => ({
+    located: prepareLookup(pageQuery(part, locatedPage(part, smallBytes)).compile(db), limits),
+    small: prepareLookup(
+      pageQuery(part, searchedPage(part, PAGE.default, smallBytes)).compile(db),
+      limits,
+    ),
+    large: prepareLookup(pageQuery(part, searchedPage(part, PAGE.max, largeBytes)).compile(db), {
+      rows: 1,
+    }),
   })
-  const forwards = prepare(forwardEntries)
-  const reversed = prepare(reversedEntries)
+  const forwards = prepare(forwardPart)
+  const reversed = prepare(reversedPart)
   return {
     mayReserve: false,
     async page({ database, collection }, { id }, part, other, limit) {
       const { located, small, large } = 'lower' in part ? reversed : forwards
-      const read = async (lookUp: typeof small, maxBytes: number) => {
-        const lower = 'lower' in part ? part.lower : Buffer.of()
-        const bounds = [...boundsOf(part), hexOf(lower), ...boundsOf(other ?? NO_PART)]
-        const { rows } = await lookUp(
-          ...[database, collection, String(id), ...bounds, String(limit), String(maxBytes)],
-        )
-        const [row] = rows
-        invariant(row, 'an aggregate has a row')
-        return toPage(inKeyOrder(row), Math.min(row.scanned, limit))
-      }
-      const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
-      if (limit > PAGE.default) return read(large, maxBytes)
-      const first = limit > MAX_LOCATED ? small : located
-      return (await read(first, SMALL_BYTES)) ?? read(large, maxBytes)
+      const parameters = [String(limit), database, collection, String(id), ...boundsOf(part)]
+      parameters.push(...boundsOf(other ?? NO_PART))
+      if ('lower' in part) parameters.push(hexOf(part.lower))
+      const pageOf = (row: PageRow) => toPage(row, Math.min(row.scanned, limit))
+      const readSearched = async (lookUp: typeof small) =>
+        pageOf(inKeyOrder(onlyRow(await lookUp(...parameters))))
+      if (limit > PAGE.default) return readSearched(large)
+      if (limit > MAX_LOCATED) return (await readSearched(small)) ?? readSearched(large)
+      const row = onlyRow(await located(...parameters))
+      const page = pageOf(row)
+      if (page !== undefined) return page
+      // The documents that are not at their locations may be small.
+      const found = row.tags?.split('\n').length ?? 0
+      const areFound = found === Math.min(row.scanned, limit)
+      return (areFound ? undefined : await readSearched(small)) ?? readSearched(large)
     },
   }
+}
+
+function onlyRow<Row>({ rows: [row] }: { readonly rows: readonly Row[] }): Row {
+  invariant(row, 'an aggregate has a row')
+  return row
 }
 
 function boundsOf(part: IndexPart | ReversedPart): string[] {
@@ -70,12 +83,13 @@ function boundsOf(part: IndexPart | ReversedPart): string[] {
   return [hexOf(key), id, hexOf(part.upper)]
 }
 
-const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const hexOf = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
 
 /** Position of the number of documents in the parameters of {@link pageQuery}. */
-const LIMIT_AT = 10
+const LIMIT_AT = 0
 
-interface UnorderedRow extends PageRow {
+interface SearchedRow extends PageRow {
   /** The ids of the documents in the order of the entries; null if they are in this order. */
   readonly ids: readonly string[] | null
   /** The ids of the documents that were found; null if they are in the order of the entries. */
@@ -83,7 +97,7 @@ interface UnorderedRow extends PageRow {
 }
 
 /** Sorts the documents of a row in the order of the entries, if all were found and are small. */
-function inKeyOrder(row: UnorderedRow): PageRow {
+function inKeyOrder(row: SearchedRow): PageRow {
   const { ids, found_ids: found } = row
   if (ids === null || found === null) return row
   const bodies = row.bodies?.split(SEPARATOR) ?? []
@@ -95,106 +109,127 @@ function inKeyOrder(row: UnorderedRow): PageRow {
   return { ...row, bodies: sort(bodies).join(SEPARATOR), tags: sort(tags).join('\n') }
 }
 
-/**
- * Returns a query that selects columns of entries, and reads at most `max` entries. PostgreSQL plans
- * a sort of the whole range if it does not know the limit.
- */
-type EntryQuery = (max: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
+/** A part of an index that pages read. */
+interface PartQuery {
+  /** Its parameters after those of all parts. */
+  readonly parameters: RawBuilder<unknown>
+  /**
+   * Returns a query that selects columns of its first entries, and reads at most `max`. PostgreSQL
+   * plans a sort of the whole part if it does not know the limit.
+   */
+  readonly entries: (max: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
+}
 
 const isOfIndex = sql`index_id = requested.index_id`
 
-const forwardEntries: EntryQuery = (max, columns) => sql`
-  select ${columns} from (
-    select ${columns} from index_entries where ${isOfIndex}
-    and (key, id) > (decode(requested.key, 'hex'), requested.id)
-    and key < decode(requested.upper, 'hex')
-    order by key, id limit ${sql.lit(max)}
-  ) as first_entries
-  order by key, id limit requested.max_documents + 1`
-
-/** The ids of the last key are read forwards: there may be many more than the page needs. */
-const reversedEntries: EntryQuery = (max, columns) => sql`
-  with last_entries as materialized (
+const forwardPart: PartQuery = {
+  parameters: sql``,
+  entries: (max, columns) => sql`
     select ${columns} from (
       select ${columns} from index_entries where ${isOfIndex}
-      and key >= decode(requested.lower, 'hex') and key < decode(requested.upper, 'hex')
-      order by key desc, id desc limit ${sql.lit(max)}
+      and (key, id) > (decode(requested.key, 'hex'), requested.id)
+      and key < decode(requested.upper, 'hex')
+      order by key, id limit ${sql.lit(max)}
     ) as first_entries
-    order by key desc, id desc limit requested.max_documents + 1
-  ), last as materialized (
-    select (array_agg(key))[requested.max_documents + 1] as key from last_entries
-  )
-  select ${columns} from (
-    (select ${columns} from index_entries where ${isOfIndex}
-      and key = decode(requested.key, 'hex') and id > requested.id
-      order by id limit ${sql.lit(max)})
-    union all
-    select ${columns} from last_entries where key > coalesce((select key from last), '')
-    union all
-    (select ${columns} from index_entries where ${isOfIndex} and key = (select key from last)
-      order by id limit ${sql.lit(max)})
-  ) as entries
-  order by key desc, id limit requested.max_documents + 1`
+    order by key, id limit requested.max_documents + 1`,
+}
 
-/** How a page reads the documents of its entries. */
-interface DocumentQuery {
-  /** The columns of the entries. PostgreSQL reads `key` and `id` from the primary key alone. */
-  readonly columns: RawBuilder<unknown>
-  /** An aggregate of these columns for {@link documents}. */
-  readonly locations: RawBuilder<unknown>
-  /** Selects `id`, `tag` and `body` of the documents. */
-  readonly documents: RawBuilder<unknown>
+/** The ids of the last key are read forwards: there may be many more than the page needs. */
+const reversedPart: PartQuery = {
+  parameters: sql`, ${''} as lower`,
+  entries: (max, columns) => sql`
+    with last_entries as materialized (
+      select ${columns} from (
+        select ${columns} from index_entries where ${isOfIndex}
+        and key >= decode(requested.lower, 'hex') and key < decode(requested.upper, 'hex')
+        order by key desc, id desc limit ${sql.lit(max)}
+      ) as first_entries
+      order by key desc, id desc limit requested.max_documents + 1
+    ), last as materialized (
+      select (array_agg(key))[requested.max_documents + 1] as key from last_entries
+    )
+    select ${columns} from (
+      (select ${columns} from index_entries where ${isOfIndex}
+        and key = decode(requested.key, 'hex') and id > requested.id
+        order by id limit ${sql.lit(max)})
+      union all
+      select ${columns} from last_entries where key > coalesce((select key from last), '')
+      union all
+      (select ${columns} from index_entries where ${isOfIndex} and key = (select key from last)
+        order by id limit ${sql.lit(max)})
+    ) as entries
+    order by key desc, id limit requested.max_documents + 1`,
 }
 
 const isInCollection = sql`documents.database = requested.database
   and documents.collection = requested.collection`
 
-/**
- * Searches documents by the list of their ids, in the order of ids: PostgreSQL then reads adjacent
- * documents without a search for each.
- */
-const byId: DocumentQuery = {
-  columns: sql`key, id`,
-  locations: sql`null`,
-  documents: sql`
-    select id, tag, body from documents
-    where ${isInCollection} and documents.id = any(entry.ids) order by id`,
-}
+/** Columns of a page, of the rows with the columns `body` and `tag`. */
+const documentsOf = (maxBytes: RawBuilder<unknown>) => sql`
+  string_agg(case when octet_length(body) <= ${maxBytes} then body end, ${sql.lit(SEPARATOR)})
+    as bodies,
+  string_agg(tag, '\n') as tags`
+
+const entryColumns = sql`
+  cast(count(*) as integer) as scanned,
+  max(octet_length(key)) as longest_key`
 
 /**
- * Reads documents at the locations in their entries, and searches those that are not there. A
- * location may contain another document by now
- * (docs/decisions/0033-locations-of-documents-in-indexes.md). Without `offset 0`, PostgreSQL could
- * search the ids instead and only compare the locations.
+ * Reads the documents at the locations in their entries. A location may contain another document by
+ * now (docs/decisions/0033-locations-of-documents-in-indexes.md). Without `offset 0`, PostgreSQL
+ * could search the id instead and only compare the location.
  */
-const byLocation: DocumentQuery = {
-  columns: sql`key, id, document_ctid`,
-  locations: sql`(array_agg(document_ctid))[:requested.max_documents]`,
-  documents: sql`
-    with located as materialized (
-      select id, tag, body from (
-        select * from documents where ctid = any(entry.locations) offset 0
-      ) as documents
-      where ${isInCollection} and documents.id = any(entry.ids)
-    )
-    select id, tag, body from located
-    union all (
-      select id, tag, body from documents
-      where ${isInCollection} and documents.id = any(
-        case when (select count(*) from located) < cardinality(entry.ids) then entry.ids end)
-      and documents.id <> all(array(select id from located)) order by id
-    )`,
-}
+const locatedPage = ({ entries }: PartQuery, maxBytes: RawBuilder<unknown>) => sql<PageRow>`
+  select ${entryColumns}, ${documentsOf(maxBytes)}
+  from (
+    select key, id,
+      case when row_number() over () <= requested.max_documents then document_ctid end as location
+    from (${entries(MAX_LOCATED + 1, sql`key, id, document_ctid`)}) as entries
+  ) as entry
+  left join lateral (
+    select tag, body from (
+      select * from documents where ctid = entry.location offset 0
+    ) as documents
+    where ${isInCollection} and documents.id = entry.id
+  ) as found on true`
 
 /**
- * Returns the query of a page of up to `maxDocuments` documents. The entry after the page only shows
- * whether there are more.
+ * Searches the documents of up to `maxDocuments` entries by the list of their ids, in the order of
+ * ids: PostgreSQL then reads adjacent documents without a search for each. It reads `key` and `id`
+ * of the entries from the primary key alone.
  */
-const pageQuery = (
-  entries: EntryQuery,
+const searchedPage = (
+  { entries }: PartQuery,
   maxDocuments: number,
-  { columns, locations, documents }: DocumentQuery,
-) => sql<UnorderedRow>`
+  maxBytes: RawBuilder<unknown>,
+) => sql<SearchedRow>`
+  select
+    scanned,
+    longest_key,
+    case when found_ids <> ids then array_to_json(ids) end as ids,
+    case when found_ids <> ids then array_to_json(found_ids) end as found_ids,
+    bodies,
+    tags
+  from (
+    select ${entryColumns}, (array_agg(id))[:requested.max_documents] as ids
+    from (${entries(maxDocuments + 1, sql`key, id`)}) as entries
+  ) as entry, lateral (
+    select array_agg(id) as found_ids, ${documentsOf(maxBytes)}
+    from (
+      select id, tag, body from documents
+      where ${isInCollection} and documents.id = any(entry.ids) order by id
+    ) as found
+  ) as document`
+
+/**
+ * Returns the query of a page. The entry after the page only shows whether there are more.
+ *
+ * @param page a query of the entries and their documents.
+ */
+const pageQuery = <Row extends PageRow>(
+  { parameters }: PartQuery,
+  page: RawBuilder<Row>,
+) => sql<Row>`
   select
     cast(exists (select 1 from document_indexes
       where document_indexes.id = requested.index_id and state = 'ready') as integer) as is_ready,
@@ -203,33 +238,11 @@ const pageQuery = (
       and (key, id) > (decode(requested.other_key, 'hex'), requested.other_id)
       and key < decode(requested.other_upper, 'hex') order by key, id limit 1) as others_found
     ) as integer) end as others,
-    scanned,
-    longest_key,
-    case when found_ids <> ids then array_to_json(ids) end as ids,
-    case when found_ids <> ids then array_to_json(found_ids) end as found_ids,
-    bodies,
-    tags
+    found.*
   from (
-    select ${''} as database, ${''} as collection, cast(${''} as bigint) as index_id,
-      ${''} as key, ${''} as id, ${''} as upper, ${''} as lower,
-      ${''} as other_key, ${''} as other_id, ${''} as other_upper,
-      cast(${''} as integer) as max_documents, cast(${''} as integer) as max_bytes
-  ) as requested, lateral (
-    select
-      cast(count(*) as integer) as scanned,
-      (array_agg(id))[:requested.max_documents] as ids,
-      ${locations} as locations,
-      max(octet_length(key)) as longest_key
-    from (
-      ${entries(maxDocuments + 1, columns)}
-    ) as entries
-  ) as entry, lateral (
-    select
-      array_agg(id) as found_ids,
-      string_agg(case when octet_length(body) <= requested.max_bytes then body end,
-        ${sql.lit(SEPARATOR)}) as bodies,
-      string_agg(tag, '\n') as tags
-    from (
-      ${documents}
-    ) as found
-  ) as document`
+    select cast(${''} as integer) as max_documents,
+      ${''} as database, ${''} as collection, cast(${''} as bigint) as index_id,
+      ${''} as key, ${''} as id, ${''} as upper,
+      ${''} as other_key, ${''} as other_id, ${''} as other_upper
+      ${parameters}
+  ) as requested, lateral (${page}) as found`

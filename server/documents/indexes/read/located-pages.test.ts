@@ -29,10 +29,10 @@ forEngine('postgres', (engine) => {
         if (!query.sql.includes('index_entries')) return lookUp
         return async (...parameters) => {
           const result = await lookUp(...parameters)
-          const [{ tags }] = result.rows as unknown as [{ tags: string }]
+          const [{ tags }] = result.rows as unknown as [{ tags: string | null }]
           statements.push({
             query: CompiledQuery.raw(query.sql, [...parameters]),
-            returned: tags.split('\n').length,
+            returned: tags?.split('\n').length ?? 0,
           })
           return result
         }
@@ -66,15 +66,17 @@ forEngine('postgres', (engine) => {
   const documentsOf = (changed: Readonly<Record<string, object>> = {}) =>
     IDS.map((id, n) => ({ id, a: 'x', n, ...changed[id] }))
 
-  async function expectPages(changed?: Readonly<Record<string, object>>) {
+  /** @param maxStatements maximum number of statements that read a page. */
+  async function expectPages(maxStatements: number, changed?: Readonly<Record<string, object>>) {
     const all = documentsOf(changed)
     for (const [sort, expected] of [
       ['n', all],
       ['-n', all.toReversed()],
     ] as const) {
       expect(await bodiesOf(sort)).toEqual(expected.slice(0, 4))
-      // One statement returned each document once.
-      expect(statements.map(({ returned }) => returned)).toEqual([4])
+      expect(statements.length).toBeLessThanOrEqual(maxStatements)
+      // The last statement returned each document once.
+      expect(statements.at(-1)?.returned).toBe(4)
     }
   }
 
@@ -94,6 +96,7 @@ forEngine('postgres', (engine) => {
 
   it.each(['n', '-n'])('reads a page sorted by %s at the current locations', async (sort) => {
     await bodiesOf(sort)
+    expect(statements).toHaveLength(1)
     expect(await readsOfDocuments()).toEqual({ located: 4, searched: 0 })
     await sql`update index_entries set document_ctid = '(99999,1)'`.execute(store.db)
     await bodiesOf(sort)
@@ -120,12 +123,12 @@ forEngine('postgres', (engine) => {
     ['are exchanged', located('db', 'articles', sql`cast(6 - cast(id as integer) as text)`)],
     ['contain documents with the same ids of another collection', located('db', 'others')],
     ['contain documents with the same ids of another database', located('other', 'articles')],
-  ])('one statement reads a page whose locations %s', async (_, ctid) => {
+  ])('two statements read a page whose locations %s', async (_, ctid) => {
     for (const ids of [IDS, ['1'], ['3'], ['5', '4']]) {
       await sql`
         update index_entries set document_ctid = (select cast(${ctid} as tid))
         where id = any(${ids})`.execute(store.db)
-      await expectPages()
+      await expectPages(2)
     }
   })
 
@@ -133,7 +136,7 @@ forEngine('postgres', (engine) => {
     await sql`
       update documents set tag = 'new', body = '{"id":"1","a":"x","n":1,"b":true}'
       where database = 'db' and collection = 'articles' and id = '1'`.execute(store.db)
-    await expectPages({ 1: { b: true } })
+    await expectPages(2, { 1: { b: true } })
   })
 
   it('reads documents after others have taken the places of their earlier states', async () => {
@@ -157,7 +160,7 @@ forEngine('postgres', (engine) => {
     await sql`
       update index_entries set document_ctid = kept.document_ctid from kept
       where kept.id = index_entries.id`.execute(store.db)
-    await expectPages(Object.fromEntries(IDS.map((id) => [id, { b: 2 }])))
+    await expectPages(2, Object.fromEntries(IDS.map((id) => [id, { b: 2 }])))
   })
 })
 

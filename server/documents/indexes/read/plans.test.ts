@@ -57,8 +57,8 @@ forEachEngine((engine) => {
     for (const statement of statements) {
       const plan = await planOf(statement)
       expect(plan).toMatch(/index_entries_key|PRIMARY KEY/)
-      if (/\bdocuments\b/.test(statement)) expect(plan).toMatch(byId)
       if (statement.includes('document_ctid')) expect(plan).toContain('Tid Scan on documents')
+      else if (/\bdocuments\b/.test(statement)) expect(plan).toMatch(byId)
       // Parts that are read backwards are merged in the order of the page.
       const isMerged = statement.includes('union all')
       expect(isMerged ? plan.replace(merge, '') : plan).not.toMatch(avoided)
