@@ -71,8 +71,12 @@ export interface DocumentRoutesDeps extends ExportCollectionDeps {
 
 const PATH = `/${COLLECTION_PARAMETER}` as const
 
-/** A page whose reading began before the caller was known. A long query waits for `permit`. */
+/**
+ * A page whose reading began before the caller was known: neither an export nor a job. A long query
+ * waits for `permit`.
+ */
 interface PageAhead {
+  readonly parameters: URLSearchParams
   readonly query: DocumentQuery
   readonly found: Promise<FoundPage>
   readonly permit: () => void
@@ -152,7 +156,7 @@ export function documentRoutes({
     const found = Promise.resolve(find(c, collectionOf(c), query, promise))
     // The handler awaits it, unless the caller has no permission.
     found.catch(() => {})
-    return { query, found, permit }
+    return { parameters, query, found, permit }
   })
   const schemaAhead = createReadAhead((c) => currentSchema(collectionOf(c)))
   const changeAhead = createReadAhead((c): ChangeAhead => {
@@ -216,13 +220,15 @@ export function documentRoutes({
     .get(PATH, described<ListInput>(collection.get, toReadPage), (c) => {
       const json = jsonHeaders(c)
       const where = collectionOf(c)
-      const parameters = searchParameters(c)
-      const format = exportFormatOf(c, parameters)
+      const ahead = pageAhead.take(c)
+      const parameters = ahead?.parameters ?? searchParameters(c)
+      const format = ahead === undefined ? exportFormatOf(c, parameters) : undefined
       if (format !== undefined) return exportCollection(c, where, format, parameters, exports)
       const conditions = conditionsOf(c)
-      const ahead = pageAhead.take(c)
       const query = ahead?.query ?? parseDocumentQuery(parameters)
-      if (prefersAsync(c) && isListable(query)) return beginListing(c, where, query)
+      if (ahead === undefined && prefersAsync(c) && isListable(query)) {
+        return beginListing(c, where, query)
+      }
       const respond = (page: FoundPage): Response => {
         const tag = tagOf(page)
         requireMatch(conditions, tag)
