@@ -8,7 +8,7 @@ import type { ImportPart } from './import/importer.ts'
 import { lockDocuments, openIndexes } from './indexes/write/collection-indexes.ts'
 import { mergeInTurns } from './json/merge-in-turns.ts'
 import { parseFields } from './json/parse-fields.ts'
-import { createMatcher, type Filter } from './query/filter.ts'
+import { createMatcher, type Filter, parseFilter } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
 import { releaseEntries, reserveEntries } from './repository/writes/reserved-entries.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
@@ -72,8 +72,9 @@ export const createDocumentRules = (
   /** Returns a function that returns whether the JSON of a document matches a filter. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean> {
     if (filter.length === 0) return () => true
-    const matches = createMatcher(filter)
-    const names = namesRead({ filter, sort: [], fields: undefined })
+    const conditions = parseFilter(filter)
+    const matches = createMatcher(conditions)
+    const names = namesRead({ conditions, sort: [], fields: undefined })
     return (body) => matches(parseFields(body, names))
   },
   createTag: createEntityTag,

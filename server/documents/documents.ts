@@ -252,13 +252,13 @@ export function createDocuments({
     stored: async (ref) => repository.read(ref),
     readInIdOrder: createReadInIdOrder({ repository, nextTurn, scans }),
     find(where, query, options) {
-      const { filter, matches, sort, fields, reads, limit, after, cursor } = query
+      const { filter, conditions, matches, sort, fields, reads, limit, after, cursor } = query
       const sorted = { where, filter, sort }
       const idPosition = after === undefined ? undefined : { values: [], id: after }
       const from = cursor === undefined ? idPosition : cursors.parse(sorted, cursor)
       const { count } = options
-      const bounds = { matches, sort, fields, reads, limit, from, count }
-      const finding = findPage(where, bounds, filter, options)
+      const bounds = { conditions, matches, sort, fields, reads, limit, from, count }
+      const finding = findPage(where, bounds, options)
       return finding instanceof Promise ? finding.then(foundPage) : foundPage(finding)
 
       function foundPage(page: Page): FoundPage {

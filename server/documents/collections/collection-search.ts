@@ -7,7 +7,7 @@ import { withAdvice } from '../indexes/advise.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
-import type { Filter } from '../query/filter.ts'
+import { type Filter, parseFilter } from '../query/filter.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
 import type { ScanLimit, ScanStep } from '../query/scan/scan-limit.ts'
 
@@ -47,12 +47,13 @@ export function createCollectionSearch(
       filter: Filter,
       step: ScanStep,
     ): Promise<readonly string[] | undefined> {
-      const listed = idsOf(filter)
+      const conditions = parseFilter(filter)
+      const listed = idsOf(conditions)
       if (listed !== undefined) return listed
       // An index contains a large change only once it is applied.
       const isApplied = () => store.collectionWrites?.unapplied(where) === undefined
       if (filter.length === 0 || !isApplied()) return undefined
-      const plan = planQuery(await reader.ready(where), { filter, sort: [], count: true })
+      const plan = planQuery(await reader.ready(where), { conditions, sort: [], count: true })
       if (plan === undefined) return undefined
       const ids = new Set<string>()
       let characters = 0
@@ -92,7 +93,7 @@ export function createCollectionSearch(
       try {
         await scans.run(caller, steps)
       } catch (error) {
-        throw withAdvice(explainStop(error), { filter: unserved, sort: [] })
+        throw withAdvice(explainStop(error), { conditions: parseFilter(unserved), sort: [] })
       }
     },
   }

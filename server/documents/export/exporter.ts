@@ -62,10 +62,10 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
     },
     begin: (where, query, format, caller) =>
       begin(where, caller, async (deps) => {
-        const { filter, sort } = query
-        const usesIndex = isPlanned(query) && idsOf(filter) === undefined
+        const { conditions, sort } = query
+        const usesIndex = isPlanned(query) && idsOf(conditions) === undefined
         const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
-        const plan = planQuery(indexes, { filter, sort, count: false })
+        const plan = planQuery(indexes, { conditions, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
         const texts = FORMATS[format](read, query, nextTurn)
         return { texts, index: plan?.index.name }

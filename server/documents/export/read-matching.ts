@@ -66,11 +66,11 @@ async function* scan(
   query: ExportQuery,
   after?: string,
 ): Batches {
-  const { matches, filter, sort } = query
+  const { matches, conditions, sort } = query
   const parse = createDocumentParser(query)
   const timeSlice = createTimeSlice(deps.nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
-  const ids = idsOf(filter)
+  const ids = idsOf(conditions)
   const documents =
     ids === undefined
       ? readCollection(deps, where, { after, isDescending })
@@ -205,8 +205,8 @@ async function* readStreams(
   }
 }
 
-function tooManyToSort({ filter, sort }: ExportQuery, max: number): Failure {
-  const fields = adviseFields({ filter, sort })
+function tooManyToSort(query: ExportQuery, max: number): Failure {
+  const fields = adviseFields(query)
   return new Failure(
     'query-too-expensive',
     `More than ${max.toLocaleString('en')} documents would have to be sorted. ` +

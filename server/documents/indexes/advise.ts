@@ -4,12 +4,13 @@ import { isIdOrder } from '../query/order.ts'
 import { groupConditions, type PlannedQuery } from './plan.ts'
 
 /** Returns the fields of an index that would serve a query; undefined if none would. */
-export function adviseFields({ filter, sort }: Omit<PlannedQuery, 'count'>): string[] | undefined {
-  const conditions = groupConditions(filter)
-  const fields = [...conditions].filter(([, { equal }]) => equal.length > 0).map(([name]) => name)
-  const ranged = [...conditions].find(
-    ([, each]) => each.equal.length === 0 && each.ranges.length > 0,
-  )
+export function adviseFields({
+  conditions,
+  sort,
+}: Omit<PlannedQuery, 'count'>): string[] | undefined {
+  const groups = groupConditions(conditions)
+  const fields = [...groups].filter(([, { equal }]) => equal.length > 0).map(([name]) => name)
+  const ranged = [...groups].find(([, each]) => each.equal.length === 0 && each.ranges.length > 0)
   const order = sort
     .map(({ path, isDescending }) => ({ name: printFieldPath(path), isDescending }))
     .filter(({ name }) => !fields.includes(name))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Json } from '../../contract/json/json.ts'
 import type { ListedField } from '../../contract/query/field-path.ts'
-import { createMatcher } from '../query/filter.ts'
+import { createMatcher, parseFilter } from '../query/filter.ts'
 import { compareValues, type SortValue } from '../query/order.ts'
 import {
   KEY_BYTES,
@@ -101,7 +101,7 @@ test('a range contains the keys of all values that its operator matches, and no 
     const bytes = Buffer.concat([key.bytes, Buffer.of(1, 0xfe)])
     const { lower, upper } = rangeOf(name, limit, down, count)
     const isWithin = Buffer.compare(lower, bytes) <= 0 && Buffer.compare(bytes, upper) < 0
-    const matches = createMatcher([[`a:${name}`, String(limit)]])
+    const matches = createMatcher(parseFilter([[`a:${name}`, String(limit)]]))
     const isMatch = found !== undefined && matches({ a: found } as Json) === true
     const expected = isMatch && typeof found === typeof limit
     if (key.isTruncated) expect(isWithin || !expected).toBe(true)

@@ -122,10 +122,12 @@ export function rangeOf(
 
 /** Returns the smallest bytes that are greater than all bytes that begin with `bytes`. */
 export function successorOf(bytes: Buffer): Buffer {
-  const last = bytes.findLastIndex((byte) => byte < 0xff)
-  const next = Buffer.from(bytes.subarray(0, last + 1))
+  let last = bytes.length - 1
+  while (bytes[last] === 0xff) last--
   // No key begins with 0xff, so this is greater than all keys.
   if (last === -1) return Buffer.of(0xff)
+  const next = Buffer.allocUnsafe(last + 1)
+  bytes.copy(next, 0, 0, last + 1)
   next[last] = (next[last] ?? 0) + 1
   return next
 }

@@ -20,8 +20,8 @@ const LONG = 'x'.repeat(KEY_BYTES)
 
 /** Returns the plan of a query as text: the fields of the index, its order, streams and ranges. */
 function planOf(names: readonly string[], query: string, count = false): string {
-  const { filter, sort } = parseDocumentQuery(new URLSearchParams(query))
-  const plan = planQuery(indexes(...names), { filter, sort, count })
+  const { conditions, sort } = parseDocumentQuery(new URLSearchParams(query))
+  const plan = planQuery(indexes(...names), { conditions, sort, count })
   if (plan === undefined) return 'scan'
   const { index, isOrdered, isReversed, streams } = plan
   const order = isReversed ? ' reversed' : isOrdered ? ' ordered' : ''
@@ -103,8 +103,8 @@ describe('planQuery', () => {
     ['a string that is truncated in keys', ['a'], `a=${LONG}`, false],
     ['a bound that is truncated in keys', ['a'], `a:gt=${LONG}`, false],
   ])('knows whether its ranges decide about %s', (_, names, query, expected) => {
-    const { filter, sort } = parseDocumentQuery(new URLSearchParams(query))
-    const plan = planQuery(indexes(...names), { filter, sort, count: false })
+    const { conditions, sort } = parseDocumentQuery(new URLSearchParams(query))
+    const plan = planQuery(indexes(...names), { conditions, sort, count: false })
     expect(plan?.isExact).toBe(expected)
   })
 

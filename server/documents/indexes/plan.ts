@@ -1,10 +1,11 @@
+import { type ListedField, printFieldPath } from '../../contract/query/field-path.ts'
 import {
-  type ListedField,
-  parseFilterName,
-  printFieldPath,
-  splitValues,
-} from '../../contract/query/field-path.ts'
-import { type Filter, parseExactly, toNumber } from '../query/filter.ts'
+  type Condition,
+  equalTexts,
+  type Operator,
+  parseExactly,
+  toNumber,
+} from '../query/filter.ts'
 import { isIdOrder, type Sort } from '../query/order.ts'
 import type { IndexDefinition } from './definition.ts'
 import {
@@ -22,7 +23,7 @@ const STREAMS = 64
 
 /** The part of a query that decides which index serves it. */
 export interface PlannedQuery {
-  readonly filter: Filter
+  readonly conditions: readonly Condition[]
   readonly sort: Sort
   /** Whether all documents that match are counted. */
   readonly count: boolean
@@ -66,7 +67,7 @@ export function planQuery(
   indexes: readonly IndexDefinition[],
   query: PlannedQuery,
 ): IndexPlan | undefined {
-  const conditions = groupConditions(query.filter)
+  const conditions = groupConditions(query.conditions)
   // The primary key has the order of ids.
   const [order] = isIdOrder(query.sort) ? [] : query.sort
   const ordered = order && printFieldPath(order.path)
@@ -90,24 +91,25 @@ export interface FieldConditions {
 }
 
 /** Returns the conditions that an index can serve, by the names of their fields. */
-export function groupConditions(filter: Filter): ReadonlyMap<string, FieldConditions> {
+export function groupConditions(
+  conditions: readonly Condition[],
+): ReadonlyMap<string, FieldConditions> {
   const fields = new Map<string, FieldConditions>()
-  for (const [name, text] of filter) {
-    const { path, operator = 'eq' } = parseFilterName(name)
-    const field = printFieldPath(path)
-    const conditions = fields.get(field) ?? { equal: [], ranges: [] }
-    if (operator === 'eq') conditions.equal.push([text])
-    else if (operator === 'in') conditions.equal.push([...new Set(splitValues(text))])
-    else if (isRange(operator)) conditions.ranges.push([operator, text])
-    else continue
-    fields.set(field, conditions)
+  for (const condition of conditions) {
+    const { field, operator, text } = condition
+    const texts = equalTexts(condition)
+    if (texts === undefined && !isRange(operator)) continue
+    const group = fields.get(field) ?? { equal: [], ranges: [] }
+    fields.set(field, group)
+    if (texts !== undefined) group.equal.push(texts)
+    else if (isRange(operator)) group.ranges.push([operator, text])
   }
   return fields
 }
 
-const RANGES: readonly string[] = ['lt', 'lte', 'gt', 'gte', 'starts'] satisfies RangeOperator[]
+const RANGES: readonly Operator[] = ['lt', 'lte', 'gt', 'gte', 'starts'] satisfies RangeOperator[]
 
-const isRange = (operator: string): operator is RangeOperator => RANGES.includes(operator)
+const isRange = (operator: Operator): operator is RangeOperator => RANGES.includes(operator)
 
 /** Compared number by number; the greater rank is better. */
 type Rank = readonly number[]
@@ -123,7 +125,7 @@ interface Candidate {
 function toCandidate(
   index: IndexDefinition,
   conditions: ReadonlyMap<string, FieldConditions>,
-  { filter, sort, count }: PlannedQuery,
+  { conditions: { length }, sort, count }: PlannedQuery,
 ): Candidate | undefined {
   const { fields } = index
   let prefixes: readonly Buffer[] = [Buffer.of()]
@@ -134,7 +136,7 @@ function toCandidate(
   const constant = new Set<string>()
   for (const { path, isDescending } of fields) {
     const name = printFieldPath(path)
-    const texts = conditions.get(name)?.equal.toSorted((one, other) => one.length - other.length)[0]
+    const texts = shortestOf(conditions.get(name)?.equal)
     if (texts === undefined || texts.length > STREAMS) break
     const keys = keysOf(texts, isDescending, fields.length)
     if (keys.length * prefixes.length > STREAMS) break
@@ -172,7 +174,7 @@ function toCandidate(
       isOrdered,
       isReversed,
       rest: remaining,
-      isExact: guaranteed === filter.length,
+      isExact: guaranteed === length,
     },
     rank: [
       fixed,
@@ -195,17 +197,24 @@ const hasOrder = (fields: Sort, order: Sort, isReversed: boolean): boolean =>
     return (other.isDescending !== isDescending) === isReversed
   })
 
+/** Returns the shortest list, and the first of several. */
+function shortestOf<T>(lists: readonly (readonly T[])[] = []): readonly T[] | undefined {
+  let [shortest] = lists
+  for (const list of lists) if (list.length < (shortest?.length ?? 0)) shortest = list
+  return shortest
+}
+
 /** Returns the keys of the values that equal one of the texts: a string, and another JSON value. */
 function keysOf(texts: readonly string[], isDescending: boolean, fields: number): IndexKey[] {
-  const keys = new Map<string, IndexKey>()
+  const keys: IndexKey[] = []
   for (const text of texts) {
+    keys.push(keyOfValue(text, isDescending, fields))
     const other = parseExactly(text)
-    for (const value of other === undefined ? [text] : [text, other]) {
-      const key = keyOfValue(value, isDescending, fields)
-      keys.set(key.bytes.toString('latin1'), key)
-    }
+    if (other !== undefined) keys.push(keyOfValue(other, isDescending, fields))
   }
-  return [...keys.values()]
+  // Truncated strings, and arrays and objects, can have the same key.
+  if (texts.length === 1) return keys
+  return [...new Map(keys.map((key) => [key.bytes.toString('latin1'), key])).values()]
 }
 
 const longestOf = ({ lower, upper }: KeyRange) => Math.max(lower.length, upper.length)

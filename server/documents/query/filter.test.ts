@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../contract/json/json.ts'
-import { createMatcher } from './filter.ts'
+import { createMatcher, type Filter, parseFilter } from './filter.ts'
 
 const documents: Record<string, Json> = {
   number: { v: 5 },
@@ -13,9 +13,11 @@ const documents: Record<string, Json> = {
   none: {},
 }
 
+const matcherOf = (filter: Filter, now?: () => number) => createMatcher(parseFilter(filter), now)
+
 /** Returns the names of the documents that a filter selects. */
 const select = (name: string, value: string): string[] => {
-  const matches = createMatcher([[name, value]])
+  const matches = matcherOf([[name, value]])
   return Object.keys(documents).filter((each) => matches(documents[each] as Json))
 }
 const all = Object.keys(documents)
@@ -56,19 +58,19 @@ describe('createMatcher', () => {
   })
 
   it('compares strings by code point', () => {
-    const matches = createMatcher([['v:lt', '\u{1f600}']])
+    const matches = matcherOf([['v:lt', '\u{1f600}']])
     expect(matches({ v: '\uffff' })).toBe(true)
     expect(matches({ v: '\u{1f601}' })).toBe(false)
   })
 
   it('requires all conditions, also several of one field', () => {
-    const matches = createMatcher([
+    const matches = matcherOf([
       ['v:gt', '1'],
       ['v:lt', '5'],
     ])
     expect([1, 2, 5].filter((v) => matches({ v }))).toEqual([2])
     expect(
-      createMatcher([
+      matcherOf([
         ['v', 'a'],
         ['v', 'b'],
       ])({ v: 'a' }),
@@ -78,7 +80,7 @@ describe('createMatcher', () => {
   it('compares arrays and objects by their JSON, in the order of its keys', () => {
     const value = { a: [1, { b: null }], __proto: 'x' }
     const text = JSON.stringify(value)
-    expect(createMatcher([['v', text]])({ v: value })).toBe(true)
+    expect(matcherOf([['v', text]])({ v: value })).toBe(true)
     const others: Json[] = [
       { ...value, c: 1 },
       { a: [1, { b: 0 }] },
@@ -86,11 +88,11 @@ describe('createMatcher', () => {
       [],
     ]
     for (const other of others) {
-      expect(createMatcher([['v', text]])({ v: other })).toBe(false)
-      expect(createMatcher([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: other })).toBe(false)
+      expect(matcherOf([['v', text]])({ v: other })).toBe(false)
+      expect(matcherOf([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: other })).toBe(false)
     }
-    expect(createMatcher([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: value })).toBe(true)
-    expect(createMatcher([['v', `${text} `]])({ v: value })).toBe(false)
+    expect(matcherOf([['v:in', `x,${text.replace(/,/g, '\\,')}`]])({ v: value })).toBe(true)
+    expect(matcherOf([['v', `${text} `]])({ v: value })).toBe(false)
   })
 
   it('reads an object once to compare it with several values', () => {
@@ -105,14 +107,14 @@ describe('createMatcher', () => {
       },
     )
     const texts = Array.from({ length: 100 }, (_, n) => `{"a":${n}\\,"b":2}`)
-    expect(createMatcher([['v:in', texts.join()]])({ v: value })).toBe(true)
+    expect(matcherOf([['v:in', texts.join()]])({ v: value })).toBe(true)
     expect(reads).toBe(1)
   })
 
   it('yields between two conditions when a document takes long', async () => {
     let now = 0
     let turns = 0
-    const matches = createMatcher(
+    const matches = matcherOf(
       Array.from({ length: 4 }, () => ['v', 'x'] as const),
       () => (now += 6),
     )
@@ -136,7 +138,7 @@ describe('createMatcher', () => {
     ['v\\x', '1', /backslash must precede/],
     ['v\\', '1', /backslash must precede/],
   ])('rejects %s=%s, naming the parameter', (name, value, message) => {
-    expect(() => createMatcher([[name, value]])).toThrow(
+    expect(() => matcherOf([[name, value]])).toThrow(
       expect.objectContaining({
         code: 'bad-parameter',
         message: expect.stringMatching(message),

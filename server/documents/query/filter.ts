@@ -7,7 +7,9 @@ import { printJson } from '../../contract/json/strict-json.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import {
   type FieldPath,
+  type FilterName,
   parseFilterName,
+  printFieldPath,
   splitValues,
   valueAt,
 } from '../../contract/query/field-path.ts'
@@ -15,6 +17,17 @@ import { Failure } from '../../failure.ts'
 
 /** Query parameters that a document must match, such as `['year:gte', '2000']`. */
 export type Filter = readonly (readonly [name: string, value: string])[]
+
+/** A parsed parameter of a {@link Filter}. */
+export interface Condition {
+  /** The name of the parameter. */
+  readonly name: string
+  readonly path: FieldPath
+  /** The path as `printFieldPath` prints it. */
+  readonly field: string
+  readonly operator: Operator
+  readonly text: string
+}
 
 /**
  * Returns whether a parsed document matches a filter. The result is a promise if a large document
@@ -70,39 +83,59 @@ export const OPERATORS = Object.keys(operators) as readonly Operator[]
 
 const isOperator = (name: string): name is Operator => Object.hasOwn(operators, name)
 
+/** @throws Failure `bad-parameter` for an unknown operator. */
+export const parseFilter = (filter: Filter): Condition[] =>
+  filter.map(([name, text]) => toCondition(name, parseFilterName(name), text))
+
+/** @throws Failure `bad-parameter` for an unknown operator. */
+export function toCondition(
+  name: string,
+  { path, operator = 'eq' }: FilterName,
+  text: string,
+): Condition {
+  if (isOperator(operator)) return { name, path, field: printFieldPath(path), operator, text }
+  throw badParameter(
+    name,
+    `${quote(operator)} is not an operator. Operators are ${OPERATORS.join(', ')}. ` +
+      'Write \\: for a colon that is part of a name.',
+  )
+}
+
+/** Returns the texts of which a value must equal one; undefined for other operators. */
+export function equalTexts({ operator, text }: Condition): readonly string[] | undefined {
+  if (operator === 'eq') return [text]
+  return operator === 'in' ? [...new Set(splitValues(text))] : undefined
+}
+
 /**
- * Compiles a filter. All of its conditions must match.
+ * Returns a function that returns whether a document matches all conditions.
  *
  * @param now returns the time of a monotonic clock, ms.
- * @throws Failure `bad-parameter` for an unknown operator, a value that its operator does not
- * take, or more than {@link FILTER_FIELDS} conditions.
+ * @throws Failure `bad-parameter` for a value that its operator does not take, or more than
+ * {@link FILTER_FIELDS} conditions.
  */
-export function createMatcher(filter: Filter, now = () => performance.now()): Matcher {
-  if (filter.length > FILTER_FIELDS) {
+export function createMatcher(
+  conditions: readonly Condition[],
+  now = () => performance.now(),
+): Matcher {
+  if (conditions.length > FILTER_FIELDS) {
     throw new Failure(
       'bad-parameter',
-      `The query has ${filter.length} filters. The maximum is ${FILTER_FIELDS}.`,
-      { field: filter[FILTER_FIELDS]?.[0] },
+      `The query has ${conditions.length} filters. The maximum is ${FILTER_FIELDS}.`,
+      { field: conditions[FILTER_FIELDS]?.name },
     )
   }
-  const conditions = filter.map(([name, value]): readonly [FieldPath, Test] => {
-    const { path, operator = 'eq' } = parseFilterName(name)
-    if (!isOperator(operator)) {
-      throw badParameter(
-        name,
-        `${quote(operator)} is not an operator. Operators are ${OPERATORS.join(', ')}. ` +
-          'Write \\: for a colon that is part of a name.',
-      )
-    }
-    return [path, operators[operator](value, name)]
-  })
+  const tests = conditions.map(({ path, operator, text, name }): readonly [FieldPath, Test] => [
+    path,
+    operators[operator](text, name),
+  ])
 
   function evaluate(document: Json, from: number): boolean | Promise<boolean> {
     const begun = now()
-    for (let at = from; at < conditions.length; at++) {
+    for (let at = from; at < tests.length; at++) {
       if (at > from && now() - begun > TIME_SLICE)
         return nextTurn().then(() => evaluate(document, at))
-      const [path, test] = conditions[at] as (typeof conditions)[number]
+      const [path, test] = tests[at] as (typeof tests)[number]
       if (!test(valueAt(document, path))) return false
     }
     return true

@@ -11,7 +11,6 @@ import { readExactPage } from '../indexes/read/read-exact-page.ts'
 import type { ReadyIndexes } from '../indexes/ready-indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { countDocuments, countEntries, isCountable } from './count-matches.ts'
-import type { Filter } from './filter.ts'
 import type { PageQuery } from './page-query.ts'
 import { isPlanned } from './query.ts'
 import { idsOf, readByIds } from './scan/read-by-ids.ts'
@@ -47,7 +46,6 @@ export interface FindBounds {
 export type FindPage = (
   where: CollectionRef,
   query: PageQuery,
-  filter: Filter,
   bounds: FindBounds,
 ) => Page | Promise<Page>
 
@@ -79,12 +77,11 @@ export function createFindPage(deps: FindPageDeps): FindPage {
   async function countMatches(
     where: CollectionRef,
     query: PageQuery,
-    filter: Filter,
     { permission, caller }: FindBounds,
   ): Promise<number | undefined> {
     await permission
     const ready = isPlanned(query) ? await readyIndexes.read(where) : []
-    const plan = planQuery(ready, { filter, sort: query.sort, count: false })
+    const plan = planQuery(ready, { ...query, count: false })
     if (isPlanned(query) && !(plan && isCountable(reader, plan))) return undefined
     return scans.runIndexed(caller(), (step) => {
       const counting = { ...deps, step }
@@ -92,123 +89,142 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     })
   }
 
-  const findCounted: FindPage = async (where, query, filter, bounds) => {
-    const total = await countMatches(where, query, filter, bounds)
-    if (total === undefined) return find(where, query, filter, bounds)
-    const page = await find(where, { ...query, count: false }, filter, bounds)
+  const findCounted: FindPage = async (where, query, bounds) => {
+    const total = await countMatches(where, query, bounds)
+    if (total === undefined) return find(where, query, bounds)
+    const page = await find(where, { ...query, count: false }, bounds)
     return { ...page, total, scanned: Math.max(total, page.scanned) }
   }
 
-  const find: FindPage = (where, query, filter, bounds) => {
-    const { sort, fields, count } = query
-    if (!isPlanned(query)) {
-      if (count) return readLong(undefined)
-      // The limit of a page counts selected fields, and a large change that is being written may have
-      // deleted many documents.
-      const isBounded = fields === undefined && reader.isApplied(where)
-      if (!isBounded) return readUnbounded()
-      return readPage(deps, where, query, { reserve: bounds.reserve })
-    }
-    const ids = idsOf(filter)
-    if (ids !== undefined) return readListed(ids)
+  const find: FindPage = (where, query, bounds) => {
+    if (!isPlanned(query)) return readUnplanned(where, query, bounds)
+    const ids = idsOf(query.conditions)
+    if (ids !== undefined) return readListed(where, ids, query, bounds)
     // A page is read with cached indexes only if one of them answers the query alone: the
     // statement checks that it is still ready, and no index that has become ready since would be
     // better.
     const known = readyIndexes.cached(where)
-    const exact = known && readExact(planOf(known))
-    if (!(exact instanceof Promise)) return readAsReady()
-    return exact.then((page) => (page === undefined ? readAsReady(known) : reserved(page)))
+    const exact = known && readExact(where, planQuery(known, query), query)
+    if (!(exact instanceof Promise)) return readAsReady(where, query, bounds)
+    return exact.then((page) =>
+      page === undefined ? readAsReady(where, query, bounds, known) : reserved(page, bounds),
+    )
+  }
 
-    function planOf(ready: readonly IndexDefinition[]): IndexPlan | undefined {
-      return planQuery(ready, { filter, sort, count })
-    }
-    function readExact(plan: IndexPlan | undefined) {
-      return plan && readExactPage(reader, where, plan, query)
-    }
-    function reserved(page: Page): Page | Promise<Page> {
-      const waiting = bounds.reserve(sizeOf(page))
-      return waiting === undefined ? page : waiting.then(() => page)
-    }
+  /** Reads a page in the order of ids, or counts all documents by reading them. */
+  function readUnplanned(
+    where: CollectionRef,
+    query: PageQuery,
+    bounds: FindBounds,
+  ): Page | Promise<Page> {
+    if (query.count) return readLong(where, query, bounds, undefined)
+    // The limit of a page counts selected fields, and a large change that is being written may have
+    // deleted many documents.
+    const isBounded = query.fields === undefined && reader.isApplied(where)
+    if (!isBounded) return readUnbounded(where, query, bounds)
+    return readPage(deps, where, query, { reserve: bounds.reserve })
+  }
 
-    /** @param tried indexes that were tried already, and cannot answer the query alone. */
-    function readAsReady(tried?: readonly IndexDefinition[]): Page | Promise<Page> {
-      const reading = readyIndexes.read(where)
-      return reading instanceof Promise ? reading.then(read) : read(reading)
+  function readExact(where: CollectionRef, plan: IndexPlan | undefined, query: PageQuery) {
+    return plan && readExactPage(reader, where, plan, query)
+  }
 
-      function read(ready: readonly IndexDefinition[]): Page | Promise<Page> {
-        const plan = planOf(ready)
-        const isTried = tried !== undefined && areSame(tried, ready)
-        const page = isTried ? undefined : readExact(plan)
-        return page instanceof Promise ? page.then(accept) : accept(page)
+  /** @param tried indexes that were tried already, and cannot answer the query alone. */
+  function readAsReady(
+    where: CollectionRef,
+    query: PageQuery,
+    bounds: FindBounds,
+    tried?: readonly IndexDefinition[],
+  ): Page | Promise<Page> {
+    const reading = readyIndexes.read(where)
+    return reading instanceof Promise ? reading.then(read) : read(reading)
 
-        function accept(found: Page | undefined): Page | Promise<Page> {
-          return found === undefined ? readLong(plan) : reserved(found)
-        }
+    function read(ready: readonly IndexDefinition[]): Page | Promise<Page> {
+      const plan = planQuery(ready, query)
+      const isTried = tried !== undefined && areSame(tried, ready)
+      const page = isTried ? undefined : readExact(where, plan, query)
+      return page instanceof Promise ? page.then(accept) : accept(page)
+
+      function accept(found: Page | undefined): Page | Promise<Page> {
+        return found === undefined ? readLong(where, query, bounds, plan) : reserved(found, bounds)
       }
-    }
-
-    /** Plans a query again that no index serves while a large change is applied. */
-    async function planOnceApplied({ signal }: Caller): Promise<IndexPlan | undefined> {
-      if (reader.isApplied(where)) return undefined
-      if (planOf(await reader.readyOnceApplied(where)) === undefined) return undefined
-      await waitForChange(where, signal)
-      return planOf(await readyIndexes.read(where))
-    }
-
-    /** Reads a page in the order of ids whose limit does not bound the documents that are read. */
-    async function readUnbounded(): Promise<Page> {
-      const { reserve } = bounds
-      await bounds.permission
-      return scans.runIndexed(bounds.caller(), (indexStep) => {
-        let steps = 0
-        // A batch takes two steps, so the second batch needs a slot.
-        const step: ScanStep = (read) => indexStep(PAGE.max * steps++, 0, read)
-        return readPage(deps, where, query, { reserve, step })
-      })
-    }
-
-    /** Reads a page of documents whose ids are known. */
-    async function readListed(ids: readonly string[]): Promise<Page> {
-      const { reserve } = bounds
-      await bounds.permission
-      return scans.runIndexed(bounds.caller(), (step) =>
-        readByIds(deps, where, ids, query, { reserve, step }),
-      )
-    }
-
-    /** Reads a page whose documents have to be matched or sorted. */
-    async function readLong(planned: IndexPlan | undefined): Promise<Page> {
-      const { reserve } = bounds
-      await bounds.permission
-      const caller = bounds.caller()
-      try {
-        return (
-          (await readPlanned(planned, caller)) ??
-          (await readPlanned(await planOnceApplied(caller), caller)) ??
-          (await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step })))
-        )
-      } catch (error) {
-        throw withAdvice(error, { filter, sort }, cheaperQuery(query))
-      }
-    }
-
-    /** Reads a page by an index; undefined without one, or if it can no longer serve queries. */
-    async function readPlanned(
-      plan: IndexPlan | undefined,
-      caller: Caller,
-    ): Promise<Page | undefined> {
-      const { reserve } = bounds
-      return (
-        plan &&
-        scans.runIndexed(caller, (step) =>
-          readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
-        )
-      )
     }
   }
 
-  return (where, query, filter, bounds) =>
-    query.count ? findCounted(where, query, filter, bounds) : find(where, query, filter, bounds)
+  /** Plans a query again that no index serves while a large change is applied. */
+  async function planOnceApplied(
+    where: CollectionRef,
+    query: PageQuery,
+    { signal }: Caller,
+  ): Promise<IndexPlan | undefined> {
+    if (reader.isApplied(where)) return undefined
+    if (planQuery(await reader.readyOnceApplied(where), query) === undefined) return undefined
+    await waitForChange(where, signal)
+    return planQuery(await readyIndexes.read(where), query)
+  }
+
+  /** Reads a page in the order of ids whose limit does not bound the documents that are read. */
+  async function readUnbounded(
+    where: CollectionRef,
+    query: PageQuery,
+    { reserve, permission, caller }: FindBounds,
+  ): Promise<Page> {
+    await permission
+    return scans.runIndexed(caller(), (indexStep) => {
+      let steps = 0
+      // A batch takes two steps, so the second batch needs a slot.
+      const step: ScanStep = (read) => indexStep(PAGE.max * steps++, 0, read)
+      return readPage(deps, where, query, { reserve, step })
+    })
+  }
+
+  /** Reads a page of documents whose ids are known. */
+  async function readListed(
+    where: CollectionRef,
+    ids: readonly string[],
+    query: PageQuery,
+    { reserve, permission, caller }: FindBounds,
+  ): Promise<Page> {
+    await permission
+    return scans.runIndexed(caller(), (step) =>
+      readByIds(deps, where, ids, query, { reserve, step }),
+    )
+  }
+
+  /** Reads a page whose documents have to be matched or sorted. */
+  async function readLong(
+    where: CollectionRef,
+    query: PageQuery,
+    bounds: FindBounds,
+    planned: IndexPlan | undefined,
+  ): Promise<Page> {
+    const { reserve } = bounds
+    await bounds.permission
+    const caller = bounds.caller()
+    /** Reads a page by an index; undefined without one, or if it can no longer serve queries. */
+    const readPlanned = async (plan: IndexPlan | undefined): Promise<Page | undefined> =>
+      plan &&
+      scans.runIndexed(caller, (step) =>
+        readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
+      )
+    try {
+      return (
+        (await readPlanned(planned)) ??
+        (await readPlanned(await planOnceApplied(where, query, caller))) ??
+        (await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step })))
+      )
+    } catch (error) {
+      throw withAdvice(error, query, cheaperQuery(query))
+    }
+  }
+
+  return (where, query, bounds) =>
+    query.count ? findCounted(where, query, bounds) : find(where, query, bounds)
+}
+
+function reserved(page: Page, { reserve }: FindBounds): Page | Promise<Page> {
+  const waiting = reserve(sizeOf(page))
+  return waiting === undefined ? page : waiting.then(() => page)
 }
 
 /** Returns how to ask for fewer documents than a query reads; undefined for sorted queries. */

@@ -3,7 +3,7 @@ import type { DocumentQuery } from './query.ts'
 
 /** The part of a query that selects a page. */
 export interface PageQuery
-  extends Pick<DocumentQuery, 'matches' | 'sort' | 'fields' | 'reads' | 'limit'> {
+  extends Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads' | 'limit'> {
   /** The position after which the page begins. */
   readonly from: Position | undefined
   /** Whether to count all documents that match. */

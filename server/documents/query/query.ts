@@ -1,6 +1,7 @@
 import { CSV_SEPARATORS, type CsvSeparator, isCsvSeparator } from '../../contract/import.ts'
 import {
   type FieldPath,
+  type FilterName,
   type ListedField,
   parseFieldList,
   parseFilterName,
@@ -12,12 +13,21 @@ import {
   type QueryParameter,
 } from '../../contract/query/query-parameter.ts'
 import { singleValue } from '../../contract/query/single-value.ts'
-import { badParameter, createMatcher, type Filter, type Matcher } from './filter.ts'
+import {
+  badParameter,
+  type Condition,
+  createMatcher,
+  type Filter,
+  type Matcher,
+  toCondition,
+} from './filter.ts'
 import { isIdOrder } from './order.ts'
 
 /** A query of a collection, as its URL states it. */
 export interface DocumentQuery {
   readonly filter: Filter
+  /** The parsed filter. */
+  readonly conditions: readonly Condition[]
   /** Undefined if there is no filter: every document matches. */
   readonly matches: Matcher | undefined
   /** The fields to order by, before the id. */
@@ -46,9 +56,9 @@ const MAX_SELECTED_FIELDS = 50
  * @throws Failure `bad-parameter`; its `field` names the parameter.
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
-  const { filter, parameters } = split(query)
+  const { parameters, ...filters } = split(query)
   requireNoCsv(parameters)
-  const selection = selectionOf(filter, parameters)
+  const selection = selectionOf(filters, parameters)
   const [after, cursor] = [parameters.get('after'), parameters.get('cursor')]
   if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
     throw badParameter(
@@ -98,7 +108,7 @@ export interface ExportQuery extends Omit<DocumentQuery, 'reads' | 'limit' | 'af
  * @throws Failure `bad-parameter`
  */
 export function parseExportQuery(query: URLSearchParams, format: ExportFormat): ExportQuery {
-  const { filter, parameters } = split(query)
+  const { parameters, ...filters } = split(query)
   for (const name of ['limit', 'after', 'cursor'] as const) {
     if (!parameters.has(name)) continue
     throw badParameter(name, `An export contains every document that matches. Omit ${name}.`)
@@ -113,7 +123,7 @@ export function parseExportQuery(query: URLSearchParams, format: ExportFormat): 
   if (cells !== undefined && cells !== 'raw') {
     throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
-  const selection = selectionOf(filter, parameters)
+  const selection = selectionOf(filters, parameters)
   const reads = format === 'csv' && selection.fields === undefined ? undefined : selection.reads
   return { ...selection, reads, separator, rawCells: cells === 'raw' }
 }
@@ -127,9 +137,9 @@ function requireNoCsv(parameters: ReadonlyMap<QueryParameter, string>): void {
 }
 
 function selectionOf(
-  filter: Filter,
+  { filter, conditions }: Pick<DocumentQuery, 'filter' | 'conditions'>,
   parameters: ReadonlyMap<QueryParameter, string>,
-): Pick<DocumentQuery, 'filter' | 'matches' | 'sort' | 'fields' | 'reads'> {
+): Pick<DocumentQuery, 'filter' | 'conditions' | 'matches' | 'sort' | 'fields' | 'reads'> {
   const sort = significant(listOf(parameters, 'sort', MAX_SORT_FIELDS))
   const fields = parameters.has('fields')
     ? listOf(parameters, 'fields', MAX_SELECTED_FIELDS)
@@ -140,10 +150,11 @@ function selectionOf(
   const selected = fields?.map(({ path }) => path)
   return {
     filter,
-    matches: filter.length === 0 ? undefined : createMatcher(filter),
+    conditions,
+    matches: conditions.length === 0 ? undefined : createMatcher(conditions),
     sort,
     fields: selected,
-    reads: namesRead({ filter, sort, fields: selected }),
+    reads: namesRead({ conditions, sort, fields: selected }),
   }
 }
 
@@ -151,14 +162,16 @@ function selectionOf(
  * Returns the names of the fields that a query reads from a document, to match, sort and print it.
  * Whole documents are not printed again.
  */
-export const namesRead = ({
-  filter,
+export function namesRead({
+  conditions,
   sort,
   fields = [],
-}: Pick<DocumentQuery, 'filter' | 'sort' | 'fields'>): ReadonlySet<string> => {
-  const filtered = filter.map(([name]) => parseFilterName(name).path)
-  const paths = [...filtered, ...sort.map(({ path }) => path), ...fields]
-  return new Set(['id', ...paths.map(([name = '']) => name)])
+}: Pick<DocumentQuery, 'conditions' | 'sort' | 'fields'>): ReadonlySet<string> {
+  const names = new Set(['id'])
+  for (const { path } of conditions) names.add(path[0] ?? '')
+  for (const { path } of sort) names.add(path[0] ?? '')
+  for (const [name = ''] of fields) names.add(name)
+  return names
 }
 
 /**
@@ -177,7 +190,7 @@ function significant(sort: readonly ListedField[]): readonly ListedField[] {
  * @throws Failure `bad-parameter`
  */
 export function parseFilterQuery(query: URLSearchParams): Filter {
-  const { filter, parameters } = split(query)
+  const { filter, conditions, parameters } = split(query)
   const [name] = parameters.keys()
   if (name !== undefined) {
     throw badParameter(
@@ -185,32 +198,35 @@ export function parseFilterQuery(query: URLSearchParams): Filter {
       `A change applies to every document that matches. Omit ${name}. Nothing was changed.`,
     )
   }
-  createMatcher(filter)
+  createMatcher(conditions)
   return filter
 }
 
 /** Separates the filters from the other parameters. */
 function split(query: URLSearchParams): {
   readonly filter: Filter
+  readonly conditions: readonly Condition[]
   readonly parameters: ReadonlyMap<QueryParameter, string>
 } {
   const filter: (readonly [string, string])[] = []
+  const conditions: Condition[] = []
   const parameters = new Map<QueryParameter, string>()
   for (const [name, value] of query) {
     if (isQueryParameter(name)) {
       singleValue(name, query.getAll(name))
       parameters.set(name, value)
     } else {
-      requireFilter(name)
+      const parsed = parseFilterName(name)
+      requireFilter(name, parsed)
       filter.push([name, value])
+      conditions.push(toCondition(name, parsed, value))
     }
   }
-  return { filter, parameters }
+  return { filter, conditions, parameters }
 }
 
 /** Rejects names that are probably meant as a parameter. With an operator, a name is a filter. */
-function requireFilter(name: string): void {
-  const { path, operator } = parseFilterName(name)
+function requireFilter(name: string, { path, operator }: FilterName): void {
   if (operator !== undefined || path.length > 1) return
   const [field = ''] = path
   const advice = adviseParameter(field)

@@ -321,9 +321,9 @@ forEngine('sqlite', (engine) => {
       scans: new ScanLimit(),
     })
     const search = (text: string) => {
-      const { filter, ...query } = parseDocumentQuery(new URLSearchParams(text))
+      const query = parseDocumentQuery(new URLSearchParams(text))
       const bounds = { reserve: () => undefined, caller: testCaller }
-      return find(where, { ...query, from: undefined, count: true }, filter, bounds)
+      return find(where, { ...query, from: undefined, count: true }, bounds)
     }
     const isSet = patch.includes('7')
     expect(await search('n=7')).toMatchObject({ index: 'by-n', total: isSet ? COUNT : 1 })
@@ -442,10 +442,14 @@ forEngine('sqlite', (engine) => {
       const find = createFindPage({ repository, readyIndexes, nextTurn, scans })
       const query = { ...parseDocumentQuery(new URLSearchParams()), from: undefined, count: false }
       const list = (limit: number, from: number) =>
-        find(where, { ...query, limit, from: { values: [], id: idOf(from) } }, [], {
-          reserve: () => undefined,
-          caller: testCaller,
-        })
+        find(
+          where,
+          { ...query, limit, from: { values: [], id: idOf(from) } },
+          {
+            reserve: () => undefined,
+            caller: testCaller,
+          },
+        )
       const release = occupyScans()
       await expect(list(1, 0)).rejects.toMatchObject({ code: 'busy' })
       expect(await list(1, COUNT - 900)).toMatchObject({ returned: 0, next: undefined })
@@ -465,11 +469,15 @@ forEngine('sqlite', (engine) => {
           scans,
           ...(indexWait !== undefined && { indexWait }),
         })
-        const { filter, ...query } = parseDocumentQuery(new URLSearchParams(text))
-        return find(where, { ...query, from: undefined, count: false }, filter, {
-          reserve: () => undefined,
-          caller: () => testCaller(client),
-        })
+        const query = parseDocumentQuery(new URLSearchParams(text))
+        return find(
+          where,
+          { ...query, from: undefined, count: false },
+          {
+            reserve: () => undefined,
+            caller: () => testCaller(client),
+          },
+        )
       }
       const release = occupyScans()
       const client = new AbortController()

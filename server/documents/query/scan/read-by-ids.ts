@@ -1,9 +1,8 @@
 import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { groupConditions } from '../../indexes/plan.ts'
 import { parseFields } from '../../json/parse-fields.ts'
-import type { Filter } from '../filter.ts'
+import { type Condition, equalTexts } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import {
   BATCH_BYTES,
@@ -19,12 +18,15 @@ import { SortedMatches } from './sorted-matches.ts'
 export const ID_BATCH = 16
 
 /**
- * Returns the ids that documents must have to match a filter, in order; undefined if the filter
- * does not list them.
+ * Returns the ids that documents must have to match conditions, in order; undefined if the
+ * conditions do not list them.
  */
-export function idsOf(filter: Filter): readonly string[] | undefined {
-  const lists = groupConditions(filter).get('id')?.equal ?? []
-  const [ids] = lists.toSorted((one, other) => one.length - other.length)
+export function idsOf(conditions: readonly Condition[]): readonly string[] | undefined {
+  let ids: readonly string[] | undefined
+  for (const condition of conditions) {
+    const texts = condition.field === 'id' ? equalTexts(condition) : undefined
+    if (texts !== undefined && texts.length < (ids?.length ?? Infinity)) ids = texts
+  }
   // No id contains U+0000, which PostgreSQL rejects.
   return ids?.filter((id) => !id.includes('\0')).toSorted(compareCodePoints)
 }

@@ -5,7 +5,7 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { withAdvice } from '../../indexes/advise.ts'
 import { planQuery } from '../../indexes/plan.ts'
 import { readByIndex } from '../../indexes/read/read-by-index.ts'
-import { createMatcher, type Filter } from '../filter.ts'
+import { type Condition, createMatcher, type Filter, parseFilter } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import { namesRead } from '../query.ts'
 import { idsOf, readByIds } from './read-by-ids.ts'
@@ -58,11 +58,10 @@ export function createReadInIdOrder(
 
   async function readFewEntries(
     where: CollectionRef,
-    filter: Filter,
     query: PageQuery,
     { upTo, reserve = () => undefined, caller = NO_CALLER }: ReadBounds,
   ): Promise<Page | undefined> {
-    const plan = planQuery(await reader.ready(where), { filter, sort: [], count: false })
+    const plan = planQuery(await reader.ready(where), query)
     if (plan === undefined) return undefined
     const step: IndexStep = async (entries, bytes, run) => {
       requireConnected(caller.signal)
@@ -79,17 +78,18 @@ export function createReadInIdOrder(
   }
 
   return async (where, filter, after, limit, bounds = {}) => {
-    const query = inIdOrder(filter, later(after, bounds.begin), limit)
+    const conditions = parseFilter(filter)
+    const query = inIdOrder(conditions, later(after, bounds.begin), limit)
     if (filter.length === 0) return readPage(deps, where, query, bounds)
-    const ids = idsOf(filter)
+    const ids = idsOf(conditions)
     if (ids !== undefined) return readListed(where, ids, query, bounds)
-    const found = await readFewEntries(where, filter, query, bounds)
+    const found = await readFewEntries(where, query, bounds)
     if (found !== undefined) return found
     const { caller = NO_CALLER } = bounds
     try {
       return await scans.run(caller, (step) => readPage(deps, where, query, { ...bounds, step }))
     } catch (error) {
-      throw withAdvice(error, { filter, sort: [] })
+      throw withAdvice(error, query)
     }
   }
 }
@@ -100,11 +100,16 @@ const later = (one: string | undefined, other: string | undefined): string | und
   one === undefined || (other !== undefined && compareCodePoints(one, other) < 0) ? other : one
 
 /** Returns the query of a page in id order, of whole documents. */
-const inIdOrder = (filter: Filter, after: string | undefined, limit: number): PageQuery => ({
-  matches: filter.length === 0 ? undefined : createMatcher(filter),
+const inIdOrder = (
+  conditions: readonly Condition[],
+  after: string | undefined,
+  limit: number,
+): PageQuery => ({
+  conditions,
+  matches: conditions.length === 0 ? undefined : createMatcher(conditions),
   sort: [],
   fields: undefined,
-  reads: namesRead({ filter, sort: [], fields: undefined }),
+  reads: namesRead({ conditions, sort: [], fields: undefined }),
   limit,
   from: after === undefined ? undefined : { values: [], id: after },
   count: false,
