@@ -197,7 +197,7 @@ const hasOrder = (fields: Sort, order: Sort, isReversed: boolean): boolean =>
     return (other.isDescending !== isDescending) === isReversed
   })
 
-/** Returns the shortest list, and the first of several. */
+/** Returns the shortest list; the first one if several are equally short. */
 function shortestOf<T>(lists: readonly (readonly T[])[] = []): readonly T[] | undefined {
   let [shortest] = lists
   for (const list of lists) if (list.length < (shortest?.length ?? 0)) shortest = list

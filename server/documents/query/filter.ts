@@ -83,7 +83,7 @@ export const OPERATORS = Object.keys(operators) as readonly Operator[]
 
 const isOperator = (name: string): name is Operator => Object.hasOwn(operators, name)
 
-/** @throws Failure `bad-parameter` for an unknown operator. */
+/** @throws Failure `bad-parameter` for an unknown operator, or a backslash that escapes nothing. */
 export const parseFilter = (filter: Filter): Condition[] =>
   filter.map(([name, text]) => toCondition(name, parseFilterName(name), text))
 

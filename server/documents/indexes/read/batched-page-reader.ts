@@ -25,7 +25,8 @@ const MAX_LOCATED = 20
 
 /**
  * Returns the reader of PostgreSQL. One statement reads all pages that are requested in one turn of
- * the event loop. Longer pages, and pages with larger documents, take one statement each.
+ * the event loop. Those with a document that is not at its location need another one. Longer pages,
+ * and pages with larger documents, take one statement each.
  */
 export function createBatchedPageReader({
   db,
@@ -111,7 +112,7 @@ function inKeyOrder(row: SearchedRow): PageRow {
 
 /** A part of an index that pages read. */
 interface PartQuery {
-  /** Its parameters after those of all parts. */
+  /** The parameters that only it has. They follow the common ones. */
   readonly parameters: RawBuilder<unknown>
   /**
    * Returns a query that selects columns of its first entries, and reads at most `max`. PostgreSQL
@@ -164,7 +165,7 @@ const reversedPart: PartQuery = {
 const isInCollection = sql`documents.database = requested.database
   and documents.collection = requested.collection`
 
-/** Columns of a page, of the rows with the columns `body` and `tag`. */
+/** The columns of a page, aggregated from rows with `body` and `tag`. */
 const documentsOf = (maxBytes: RawBuilder<unknown>) => sql`
   string_agg(case when octet_length(body) <= ${maxBytes} then body end, ${sql.lit(SEPARATOR)})
     as bodies,

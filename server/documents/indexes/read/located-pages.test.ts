@@ -132,6 +132,19 @@ forEngine('postgres', (engine) => {
     }
   })
 
+  it('three statements read a page whose large documents are not at their locations', async () => {
+    const large = { b: 'x'.repeat(3_000) }
+    for (const [n, id] of IDS.entries()) {
+      const document = { id, a: 'x', n, ...large }
+      await documents.replace({ ...where, id }, JSON.stringify(document), ANY)
+    }
+    const changed = Object.fromEntries(IDS.map((id) => [id, large]))
+    // At their locations, they are not searched before they are read alone.
+    await expectPages(2, changed)
+    await sql`update index_entries set document_ctid = null`.execute(store.db)
+    await expectPages(3, changed)
+  })
+
   it('reads the current state of documents that were changed without their entries', async () => {
     await sql`
       update documents set tag = 'new', body = '{"id":"1","a":"x","n":1,"b":true}'
