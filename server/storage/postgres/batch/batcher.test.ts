@@ -54,6 +54,14 @@ describe('Batcher', () => {
     ])
   })
 
+  it('runs a full batch at once, and the other items of the turn at its end', async () => {
+    const { batches, add } = doubling(undefined, { inFlight: 2 })
+    const all = [1, 2, 3, 4].map((item) => add(item))
+    expect(batches).toEqual([[1, 2, 3]])
+    expect(await Promise.all(all)).toEqual([2, 4, 6, 8])
+    expect(batches).toEqual([[1, 2, 3], [4]])
+  })
+
   it('runs one of equal items that wait, and runs it again for those that arrive later', async () => {
     const first = Promise.withResolvers<void>()
     const { batcher, batches } = doubling(() => first.promise)
@@ -231,10 +239,13 @@ describe('Batcher', () => {
   })
 
   it('limits the size of the items that wait', async () => {
-    const { add } = doubling()
-    const first = add(1, LIMITS.waitingBytes)
-    await expect(add(2)).rejects.toMatchObject({ code: 'unavailable' })
-    expect(await first).toBe(2)
+    const gate = Promise.withResolvers<void>()
+    const { add } = doubling(() => gate.promise)
+    const first = add(1, LIMITS.bytes)
+    const second = add(2, LIMITS.waitingBytes)
+    await expect(add(3)).rejects.toMatchObject({ code: 'unavailable' })
+    gate.resolve()
+    expect(await Promise.all([first, second])).toEqual([2, 4])
     expect(await add(3)).toBe(6)
   })
 

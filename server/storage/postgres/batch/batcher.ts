@@ -38,8 +38,9 @@ interface Entry<Item, Result> {
 type Caller<Result> = Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'>
 
 /**
- * Collects the items of a turn of the event loop and runs them together. While the maximum number
- * of batches is in flight, further items wait for the next batch.
+ * Collects the items of a turn of the event loop and runs them together. A full batch begins at
+ * once, so that the database works while the other requests of the turn are handled. While the
+ * maximum number of batches is in flight, further items wait for the next batch.
  */
 export class Batcher<Item, Result> {
   readonly #run: RunBatch<Item, Result>
@@ -117,8 +118,12 @@ export class Batcher<Item, Result> {
     this.#waitingRows += rows
     this.#waitingBytes += bytes
     if (this.#expiry === undefined) this.#expireIn(this.#limits.wait)
-    if (this.#timer === undefined || this.#isFull()) this.#scheduleBegin()
-    return addCaller(callers)
+    const result = addCaller(callers)
+    if (this.#mayBegin()) {
+      if (this.#isFull()) this.#begin()
+      else if (this.#timer === undefined) this.#scheduleBegin()
+    }
+    return result
   }
 
   /** Rejects new items, and resolves when all others are settled. */
@@ -128,9 +133,13 @@ export class Batcher<Item, Result> {
     return this.#closed.promise
   }
 
+  #mayBegin(): boolean {
+    return this.#inFlight < this.#pace.inFlight
+  }
+
   /** Begins batches at the end of the turn, so that they contain all its items. */
   #scheduleBegin(): void {
-    if (this.#isScheduled || this.#inFlight >= this.#pace.inFlight) return
+    if (this.#isScheduled || !this.#mayBegin()) return
     this.#isScheduled = true
     this.#schedule(() => {
       this.#isScheduled = false
@@ -142,7 +151,7 @@ export class Batcher<Item, Result> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#rejectLate()
-    while (this.#waiting.length > 0 && this.#inFlight < this.#pace.inFlight) {
+    while (this.#waiting.length > 0 && this.#mayBegin()) {
       const now = performance.now()
       const early = this.#begun + this.#pace.spacing - now
       if (this.#inFlight > 0 && early > 0 && !this.#isFull()) {
