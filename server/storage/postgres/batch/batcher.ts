@@ -119,10 +119,7 @@ export class Batcher<Item, Result> {
     this.#waitingBytes += bytes
     if (this.#expiry === undefined) this.#expireIn(this.#limits.wait)
     const result = addCaller(callers)
-    if (this.#mayBegin()) {
-      if (this.#isFull()) this.#begin()
-      else if (this.#timer === undefined) this.#scheduleBegin()
-    }
+    if (this.#timer === undefined || this.#isFull()) this.#scheduleBegin()
     return result
   }
 
@@ -133,13 +130,14 @@ export class Batcher<Item, Result> {
     return this.#closed.promise
   }
 
-  #mayBegin(): boolean {
-    return this.#inFlight < this.#pace.inFlight
-  }
-
-  /** Begins batches at the end of the turn, so that they contain all its items. */
+  /** Begins a full batch now, and others at the end of the turn, so that they contain all its items. */
   #scheduleBegin(): void {
-    if (this.#isScheduled || !this.#mayBegin()) return
+    if (this.#inFlight >= this.#pace.inFlight) return
+    if (this.#isFull()) {
+      this.#begin()
+      return
+    }
+    if (this.#isScheduled) return
     this.#isScheduled = true
     this.#schedule(() => {
       this.#isScheduled = false
@@ -151,7 +149,7 @@ export class Batcher<Item, Result> {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#rejectLate()
-    while (this.#waiting.length > 0 && this.#mayBegin()) {
+    while (this.#waiting.length > 0 && this.#inFlight < this.#pace.inFlight) {
       const now = performance.now()
       const early = this.#begun + this.#pace.spacing - now
       if (this.#inFlight > 0 && early > 0 && !this.#isFull()) {
