@@ -66,7 +66,7 @@ export function createBatchedPageReader({
       const row = onlyRow(await located(...parameters))
       const page = pageOf(row)
       if (page !== undefined) return page
-      // The documents that are not at their locations may be small.
+      // A document that is not at its location may be small.
       const found = row.tags?.split('\n').length ?? 0
       const areFound = found === Math.min(row.scanned, limit)
       return (areFound ? undefined : await readSearched(small)) ?? readSearched(large)
@@ -166,7 +166,7 @@ const isInCollection = sql`documents.database = requested.database
   and documents.collection = requested.collection`
 
 /** The columns of a page, aggregated from rows with `body` and `tag`. */
-const documentsOf = (maxBytes: RawBuilder<unknown>) => sql`
+const documentColumns = (maxBytes: RawBuilder<unknown>) => sql`
   string_agg(case when octet_length(body) <= ${maxBytes} then body end, ${sql.lit(SEPARATOR)})
     as bodies,
   string_agg(tag, '\n') as tags`
@@ -181,7 +181,7 @@ const entryColumns = sql`
  * could search the id instead and only compare the location.
  */
 const locatedPage = ({ entries }: PartQuery, maxBytes: RawBuilder<unknown>) => sql<PageRow>`
-  select ${entryColumns}, ${documentsOf(maxBytes)}
+  select ${entryColumns}, ${documentColumns(maxBytes)}
   from (
     select key, id,
       case when row_number() over () <= requested.max_documents then document_ctid end as location
@@ -215,7 +215,7 @@ const searchedPage = (
     select ${entryColumns}, (array_agg(id))[:requested.max_documents] as ids
     from (${entries(maxDocuments + 1, sql`key, id`)}) as entries
   ) as entry, lateral (
-    select array_agg(id) as found_ids, ${documentsOf(maxBytes)}
+    select array_agg(id) as found_ids, ${documentColumns(maxBytes)}
     from (
       select id, tag, body from documents
       where ${isInCollection} and documents.id = any(entry.ids) order by id

@@ -16,8 +16,14 @@ const IDS = ['3', '1', '4', '2', '5']
 forEngine('postgres', (engine) => {
   let store: Store
   let documents: Documents
-  /** The statements that read pages, and the number of documents that each returned. */
-  let statements: { readonly query: CompiledQuery; readonly returned: number }[]
+  /** The statements that read pages. */
+  let statements: {
+    readonly query: CompiledQuery
+    /** Number of documents that it returned. */
+    readonly returned: number
+    /** Whether it reads other pages too. */
+    readonly isShared: boolean
+  }[]
 
   beforeEach(async () => {
     store = await engine.open()
@@ -33,6 +39,7 @@ forEngine('postgres', (engine) => {
           statements.push({
             query: CompiledQuery.raw(query.sql, [...parameters]),
             returned: tags?.split('\n').length ?? 0,
+            isShared: bounds?.rows !== 1,
           })
           return result
         }
@@ -66,8 +73,15 @@ forEngine('postgres', (engine) => {
   const documentsOf = (changed: Readonly<Record<string, object>> = {}) =>
     IDS.map((id, n) => ({ id, a: 'x', n, ...changed[id] }))
 
-  /** @param maxStatements maximum number of statements that read a page. */
-  async function expectPages(maxStatements: number, changed?: Readonly<Record<string, object>>) {
+  /**
+   * @param maxStatements maximum number of statements that read a page.
+   * @param isShared whether the last of them reads other pages too.
+   */
+  async function expectPages(
+    maxStatements: number,
+    changed?: Readonly<Record<string, object>>,
+    isShared = true,
+  ) {
     const all = documentsOf(changed)
     for (const [sort, expected] of [
       ['n', all],
@@ -75,6 +89,7 @@ forEngine('postgres', (engine) => {
     ] as const) {
       expect(await bodiesOf(sort)).toEqual(expected.slice(0, 4))
       expect(statements.length).toBeLessThanOrEqual(maxStatements)
+      expect(statements.at(-1)?.isShared).toBe(isShared)
       // The last statement returned each document once.
       expect(statements.at(-1)?.returned).toBe(4)
     }
@@ -140,9 +155,9 @@ forEngine('postgres', (engine) => {
     }
     const changed = Object.fromEntries(IDS.map((id) => [id, large]))
     // At their locations, they are not searched before they are read alone.
-    await expectPages(2, changed)
+    await expectPages(2, changed, false)
     await sql`update index_entries set document_ctid = null`.execute(store.db)
-    await expectPages(3, changed)
+    await expectPages(3, changed, false)
   })
 
   it('reads the current state of documents that were changed without their entries', async () => {
