@@ -252,8 +252,8 @@ export function createDocuments({
     stored: async (ref) => repository.read(ref),
     readInIdOrder: createReadInIdOrder({ repository, nextTurn, scans }),
     find(where, query, options) {
-      const { filter, conditions, matches, sort, fields, reads, limit, after, cursor } = query
-      const sorted = { where, filter, sort }
+      const { conditions, matches, sort, fields, reads, limit, after, cursor } = query
+      const sorted = { where, conditions, sort }
       const idPosition = after === undefined ? undefined : { values: [], id: after }
       const from = cursor === undefined ? idPosition : cursors.parse(sorted, cursor)
       const { count } = options

@@ -52,6 +52,7 @@ import {
 import { importHandler } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
+import { filterOf } from './query/filter.ts'
 import { type DocumentQuery, isPlanned, parseDocumentQuery } from './query/query.ts'
 import type { Page } from './query/scan/read-page.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
@@ -114,7 +115,8 @@ export function documentRoutes({
     where: CollectionRef,
     query: DocumentQuery,
   ): Promise<Response> {
-    const { filter, after, limit } = query
+    const { after, limit } = query
+    const filter = filterOf(query.conditions)
     const bounds = {
       batches: 1,
       reserve: (bytes: number) => reserve(c, bytes),

@@ -98,11 +98,11 @@ export function groupConditions(
   for (const condition of conditions) {
     const { field, operator, text } = condition
     const texts = equalTexts(condition)
-    if (texts === undefined && !isRange(operator)) continue
     const group = fields.get(field) ?? { equal: [], ranges: [] }
-    fields.set(field, group)
     if (texts !== undefined) group.equal.push(texts)
     else if (isRange(operator)) group.ranges.push([operator, text])
+    else continue
+    fields.set(field, group)
   }
   return fields
 }
@@ -198,7 +198,7 @@ const hasOrder = (fields: Sort, order: Sort, isReversed: boolean): boolean =>
   })
 
 /** Returns the shortest list; the first one if several are equally short. */
-function shortestOf<T>(lists: readonly (readonly T[])[] = []): readonly T[] | undefined {
+export function shortestOf<T>(lists: readonly (readonly T[])[] = []): readonly T[] | undefined {
   let [shortest] = lists
   for (const list of lists) if (list.length < (shortest?.length ?? 0)) shortest = list
   return shortest

@@ -4,8 +4,8 @@ import { parseDocumentQuery } from './query.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const queryOf = (text: string, place = where) => {
-  const { filter, sort } = parseDocumentQuery(new URLSearchParams(text))
-  return { where: place, filter, sort }
+  const { conditions, sort } = parseDocumentQuery(new URLSearchParams(text))
+  return { where: place, conditions, sort }
 }
 const query = queryOf('a=1&sort=-year,of.town')
 const position = { values: [undefined, null, 'é\u{1f600}', 1e308, {}], id: 'a\n"b' }

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:cry
 import { printFieldPath } from '../../contract/query/field-path.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Filter } from './filter.ts'
+import { type Condition, filterOf } from './filter.ts'
 import type { Position, Sort, SortValue } from './order.ts'
 
 /** Maximum length of a cursor, in characters, so that it fits into a URL. */
@@ -11,7 +11,7 @@ export const CURSOR_LENGTH = 6_000
 /** The query that a cursor belongs to. */
 interface CursorQuery {
   readonly where: CollectionRef
-  readonly filter: Filter
+  readonly conditions: readonly Condition[]
   readonly sort: Sort
 }
 
@@ -77,7 +77,7 @@ export function createCursors(secretKey: Uint8Array): Cursors {
   }
 }
 
-function textOf({ where: { database, collection }, filter, sort }: CursorQuery): string {
+function textOf({ where: { database, collection }, conditions, sort }: CursorQuery): string {
   const order = sort.map(({ path, isDescending }) => [isDescending, printFieldPath(path)])
-  return JSON.stringify([database, collection, filter, order])
+  return JSON.stringify([database, collection, filterOf(conditions), order])
 }

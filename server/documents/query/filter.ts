@@ -87,6 +87,10 @@ const isOperator = (name: string): name is Operator => Object.hasOwn(operators, 
 export const parseFilter = (filter: Filter): Condition[] =>
   filter.map(([name, text]) => toCondition(name, parseFilterName(name), text))
 
+/** Returns the parameters that conditions were parsed from. */
+export const filterOf = (conditions: readonly Condition[]): Filter =>
+  conditions.map(({ name, text }) => [name, text])
+
 /** @throws Failure `bad-parameter` for an unknown operator. */
 export function toCondition(
   name: string,
@@ -101,7 +105,7 @@ export function toCondition(
   )
 }
 
-/** Returns the texts of which a value must equal one; undefined for other operators. */
+/** Returns the texts that a condition of equality accepts; undefined for other operators. */
 export function equalTexts({ operator, text }: Condition): readonly string[] | undefined {
   if (operator === 'eq') return [text]
   return operator === 'in' ? [...new Set(splitValues(text))] : undefined

@@ -11,10 +11,10 @@ describe('parseDocumentQuery', () => {
       'author.name=ada&sort=-year,title&limit=5&fields=title,a\\,b&sort:eq=x&q:eq=y',
     )
     expect(query).toMatchObject({
-      filter: [
-        ['author.name', 'ada'],
-        ['sort:eq', 'x'],
-        ['q:eq', 'y'],
+      conditions: [
+        { name: 'author.name', path: ['author', 'name'], operator: 'eq', text: 'ada' },
+        { name: 'sort:eq', path: ['sort'], operator: 'eq', text: 'x' },
+        { name: 'q:eq', path: ['q'], operator: 'eq', text: 'y' },
       ],
       sort: [
         { path: ['year'], isDescending: true },
@@ -79,7 +79,7 @@ describe('parseDocumentQuery', () => {
   })
 
   it.each(['port=1', 'a.sort=1', 'limit:gt=1', '_x:eq=1', 'shirt=1'])('accepts %s', (text) => {
-    expect(parse(text).filter).toHaveLength(1)
+    expect(parse(text).conditions).toHaveLength(1)
   })
 
   it.each([['author', 'a.b', '-x', 'a,b:c\\d', '']])(

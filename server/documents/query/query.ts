@@ -18,6 +18,7 @@ import {
   type Condition,
   createMatcher,
   type Filter,
+  filterOf,
   type Matcher,
   toCondition,
 } from './filter.ts'
@@ -25,10 +26,8 @@ import { isIdOrder } from './order.ts'
 
 /** A query of a collection, as its URL states it. */
 export interface DocumentQuery {
-  readonly filter: Filter
-  /** The parsed filter. */
   readonly conditions: readonly Condition[]
-  /** Undefined if there is no filter: every document matches. */
+  /** Undefined if there are no conditions: every document matches. */
   readonly matches: Matcher | undefined
   /** The fields to order by, before the id. */
   readonly sort: readonly ListedField[]
@@ -56,9 +55,9 @@ const MAX_SELECTED_FIELDS = 50
  * @throws Failure `bad-parameter`; its `field` names the parameter.
  */
 export function parseDocumentQuery(query: URLSearchParams): DocumentQuery {
-  const { parameters, ...filters } = split(query)
+  const { conditions, parameters } = split(query)
   requireNoCsv(parameters)
-  const selection = selectionOf(filters, parameters)
+  const selection = selectionOf(conditions, parameters)
   const [after, cursor] = [parameters.get('after'), parameters.get('cursor')]
   if (after !== undefined && (selection.sort.length > 0 || cursor !== undefined)) {
     throw badParameter(
@@ -108,7 +107,7 @@ export interface ExportQuery extends Omit<DocumentQuery, 'reads' | 'limit' | 'af
  * @throws Failure `bad-parameter`
  */
 export function parseExportQuery(query: URLSearchParams, format: ExportFormat): ExportQuery {
-  const { parameters, ...filters } = split(query)
+  const { conditions, parameters } = split(query)
   for (const name of ['limit', 'after', 'cursor'] as const) {
     if (!parameters.has(name)) continue
     throw badParameter(name, `An export contains every document that matches. Omit ${name}.`)
@@ -123,7 +122,7 @@ export function parseExportQuery(query: URLSearchParams, format: ExportFormat): 
   if (cells !== undefined && cells !== 'raw') {
     throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
-  const selection = selectionOf(filters, parameters)
+  const selection = selectionOf(conditions, parameters)
   const reads = format === 'csv' && selection.fields === undefined ? undefined : selection.reads
   return { ...selection, reads, separator, rawCells: cells === 'raw' }
 }
@@ -137,9 +136,9 @@ function requireNoCsv(parameters: ReadonlyMap<QueryParameter, string>): void {
 }
 
 function selectionOf(
-  { filter, conditions }: Pick<DocumentQuery, 'filter' | 'conditions'>,
+  conditions: readonly Condition[],
   parameters: ReadonlyMap<QueryParameter, string>,
-): Pick<DocumentQuery, 'filter' | 'conditions' | 'matches' | 'sort' | 'fields' | 'reads'> {
+): Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads'> {
   const sort = significant(listOf(parameters, 'sort', MAX_SORT_FIELDS))
   const fields = parameters.has('fields')
     ? listOf(parameters, 'fields', MAX_SELECTED_FIELDS)
@@ -149,7 +148,6 @@ function selectionOf(
   }
   const selected = fields?.map(({ path }) => path)
   return {
-    filter,
     conditions,
     matches: conditions.length === 0 ? undefined : createMatcher(conditions),
     sort,
@@ -190,7 +188,7 @@ function significant(sort: readonly ListedField[]): readonly ListedField[] {
  * @throws Failure `bad-parameter`
  */
 export function parseFilterQuery(query: URLSearchParams): Filter {
-  const { filter, conditions, parameters } = split(query)
+  const { conditions, parameters } = split(query)
   const [name] = parameters.keys()
   if (name !== undefined) {
     throw badParameter(
@@ -199,16 +197,14 @@ export function parseFilterQuery(query: URLSearchParams): Filter {
     )
   }
   createMatcher(conditions)
-  return filter
+  return filterOf(conditions)
 }
 
 /** Separates the filters from the other parameters. */
 function split(query: URLSearchParams): {
-  readonly filter: Filter
   readonly conditions: readonly Condition[]
   readonly parameters: ReadonlyMap<QueryParameter, string>
 } {
-  const filter: (readonly [string, string])[] = []
   const conditions: Condition[] = []
   const parameters = new Map<QueryParameter, string>()
   for (const [name, value] of query) {
@@ -218,11 +214,10 @@ function split(query: URLSearchParams): {
     } else {
       const parsed = parseFilterName(name)
       requireFilter(name, parsed)
-      filter.push([name, value])
       conditions.push(toCondition(name, parsed, value))
     }
   }
-  return { filter, conditions, parameters }
+  return { conditions, parameters }
 }
 
 /** Rejects names that are probably meant as a parameter. With an operator, a name is a filter. */

@@ -441,15 +441,9 @@ forEngine('sqlite', (engine) => {
       const readyIndexes = createReadyIndexes(repository.indexes)
       const find = createFindPage({ repository, readyIndexes, nextTurn, scans })
       const query = { ...parseDocumentQuery(new URLSearchParams()), from: undefined, count: false }
+      const bounds = { reserve: () => undefined, caller: testCaller }
       const list = (limit: number, from: number) =>
-        find(
-          where,
-          { ...query, limit, from: { values: [], id: idOf(from) } },
-          {
-            reserve: () => undefined,
-            caller: testCaller,
-          },
-        )
+        find(where, { ...query, limit, from: { values: [], id: idOf(from) } }, bounds)
       const release = occupyScans()
       await expect(list(1, 0)).rejects.toMatchObject({ code: 'busy' })
       expect(await list(1, COUNT - 900)).toMatchObject({ returned: 0, next: undefined })
@@ -470,14 +464,8 @@ forEngine('sqlite', (engine) => {
           ...(indexWait !== undefined && { indexWait }),
         })
         const query = parseDocumentQuery(new URLSearchParams(text))
-        return find(
-          where,
-          { ...query, from: undefined, count: false },
-          {
-            reserve: () => undefined,
-            caller: () => testCaller(client),
-          },
-        )
+        const bounds = { reserve: () => undefined, caller: () => testCaller(client) }
+        return find(where, { ...query, from: undefined, count: false }, bounds)
       }
       const release = occupyScans()
       const client = new AbortController()

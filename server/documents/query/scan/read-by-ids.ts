@@ -1,6 +1,7 @@
 import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { shortestOf } from '../../indexes/plan.ts'
 import { parseFields } from '../../json/parse-fields.ts'
 import { type Condition, equalTexts } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
@@ -22,11 +23,8 @@ export const ID_BATCH = 16
  * conditions do not list them.
  */
 export function idsOf(conditions: readonly Condition[]): readonly string[] | undefined {
-  let ids: readonly string[] | undefined
-  for (const condition of conditions) {
-    const texts = condition.field === 'id' ? equalTexts(condition) : undefined
-    if (texts !== undefined && texts.length < (ids?.length ?? Infinity)) ids = texts
-  }
+  const lists = conditions.filter(({ field }) => field === 'id').map(equalTexts)
+  const ids = shortestOf(lists.filter((texts) => texts !== undefined))
   // No id contains U+0000, which PostgreSQL rejects.
   return ids?.filter((id) => !id.includes('\0')).toSorted(compareCodePoints)
 }
