@@ -101,9 +101,12 @@ describe('failures', () => {
     expect(await stranger.text()).toContain('<a href="/_console/sign-in">Sign in</a>')
   })
 
-  it('hide internal causes, which are logged', async () => {
+  it.each([
+    ['an error', new Error('the secret inside')],
+    ['the reason of a signal', 'the secret inside'],
+  ])('hide internal causes, which are logged: %s', async (_, thrown) => {
     const catchUp = () => {
-      throw new Error('the secret inside')
+      throw thrown
     }
     const broken = createApp({ ...modules, changes: { catchUp } })
     const headers = { Host: 'localhost', Authorization: `Bearer ${token}` }

@@ -58,8 +58,9 @@ export function createDispatch(
       if (response !== undefined && !c.finalized) c.res = response
       return DONE
     }
-    function fail(error: unknown): Promise<undefined> {
-      if (!(error instanceof Error)) throw error
+    function fail(thrown: unknown): Promise<undefined> {
+      // The reason of an aborted signal may be a string.
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
       c.error = error
       const response = onError(error, c)
       if (response instanceof Promise) return response.then(replace)

@@ -3,7 +3,7 @@ import { Semaphore } from '../../concurrency/semaphore.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
-import { Failure } from '../../failure.ts'
+import { Failure, requireConnected } from '../../failure.ts'
 import { SCHEMA_CHANGES, SchemaChanged } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -32,8 +32,8 @@ export interface Importer {
    * @param signal aborted when the client disconnects. The import then ends after the current
    * transaction.
    * @param tally counts the stored documents, even if the import fails; by default it begins at 0.
-   * @throws Failure of a record's source or the store. Its message names how many documents are
-   * stored.
+   * @throws Failure of a record's source or the store, whose message names how many documents are
+   * stored; `busy` if the client has disconnected.
    */
   run(
     where: CollectionRef,
@@ -193,6 +193,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       } catch (error) {
         // The error states how many documents are stored.
         await writing.catch(() => {})
+        requireConnected(signal)
         throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
       }
     },
