@@ -45,19 +45,25 @@ export const endpointChange = z.union(
 
 export type EndpointChangeInput = z.infer<typeof endpointChange>
 
+const inputOf = <Change extends z.ZodMiniType>(change: Change) =>
+  z.object({
+    changes: z
+      .array(change)
+      .check(
+        z.minLength(1, 'at least one change'),
+        z.maxLength(MAX_CHANGES, 'at most 10,000 changes'),
+        z.describe('each endpoint at most once; applied in this order'),
+      ),
+    keepOnFailure: z
+      .optional(z.boolean())
+      .check(z.describe('if true, no endpoint is removed after a change has failed')),
+  })
+
 /** Body of `POST /_api/endpoint-change`. */
-export const endpointChangeInput = z.object({
-  changes: z
-    .array(endpointChange)
-    .check(
-      z.minLength(1, 'at least one change'),
-      z.maxLength(MAX_CHANGES, 'at most 10,000 changes'),
-      z.describe('each endpoint at most once; applied in this order'),
-    ),
-  keepOnFailure: z
-    .optional(z.boolean())
-    .check(z.describe('if true, no endpoint is removed after a change has failed')),
-})
+export const endpointChangeInput = inputOf(endpointChange)
+
+/** The same body before its changes are validated one by one, which takes 10 µs each. */
+export const unvalidatedChanges = inputOf(z.unknown())
 
 const count = (what: string) => z.number().check(z.describe(what))
 

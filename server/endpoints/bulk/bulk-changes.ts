@@ -1,3 +1,4 @@
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import type {
@@ -19,9 +20,6 @@ import { createBulkRunner } from './runner.ts'
 
 /** Minimum interval between two progress events, ms. */
 const PROGRESS = 250
-
-/** Number of changes validated per turn of the event loop. */
-const VALIDATION_BATCH = 250
 
 /** Bulk changes of endpoints, made in the background after the response to their request. */
 export interface BulkChanges {
@@ -75,9 +73,9 @@ export interface BulkChangesDeps {
 /** Creates {@link BulkChanges}, idle until {@link BulkChanges.wake} is called. */
 export function createBulkChanges(deps: BulkChangesDeps): BulkChanges {
   const { store, record, endpoints, publish } = deps
-  const claims = createClaims(store, deps.now)
-  const repository = createChangeRepository(store, record, deps.now, claims.lease)
   const nextTurn = createTurns()
+  const claims = createClaims(store, deps.now, nextTurn)
+  const repository = createChangeRepository(store, record, deps.now, claims.lease, nextTurn)
   const changed = throttle(() => {
     publish({ type: 'endpoint-change' })
     publish({ type: 'audit' })
@@ -114,7 +112,7 @@ export function createBulkChanges(deps: BulkChangesDeps): BulkChanges {
 }
 
 /**
- * Validates changes like single requests and returns them with canonical addresses.
+ * Validates changes like single requests, in slices, and returns them with canonical addresses.
  *
  * @throws Failure `bad-parameter` or `bad-database-name`, naming the change.
  */
@@ -122,10 +120,11 @@ async function canonical(
   changes: readonly EndpointChangeInput[],
   nextTurn: NextTurn,
 ): Promise<EndpointChangeInput[]> {
+  const slice = createTimeSlice(nextTurn)
   const seen = new Set<string>()
   const result: EndpointChangeInput[] = []
   for (const [at, change] of changes.entries()) {
-    if (at % VALIDATION_BATCH === VALIDATION_BATCH - 1) await nextTurn()
+    await slice()
     try {
       const endpoint = formatAddress(readAddress(change.endpoint))
       if (!('remove' in change)) createMapping(change.databases)

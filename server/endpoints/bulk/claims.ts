@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import type { NextTurn } from '../../concurrency/turns.ts'
 import { type Actor, actor as actorSchema } from '../../contract/audit/audit.ts'
 import {
   CHANGE_RETENTION,
   type EndpointChangeInput,
-  endpointChangeInput,
   MAX_CHANGES,
   MAX_LISTED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
@@ -11,6 +11,7 @@ import { type Failure, toErrorObject } from '../../failure.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
+import { parseChanges } from './stored-changes.ts'
 
 /**
  * Lease of a claim, ms. Once it expires without renewal, another node takes the bulk change over.
@@ -44,7 +45,7 @@ export interface FailedChange {
 export type Claims = ReturnType<typeof createClaims>
 
 /** Creates {@link Claims}. `now` returns ms since 1970, the same on all nodes. */
-export function createClaims(store: Store, now: () => number) {
+export function createClaims(store: Store, now: () => number, nextTurn: NextTurn) {
   const { db } = store
   const claimant = randomBytes(8).toString('hex')
   const lease = () => ({ claimed_by: claimant, claimed_until: now() + LEASE })
@@ -85,11 +86,7 @@ export function createClaims(store: Store, now: () => number) {
         id: row.id,
         actor: parseJsonColumn(actorSchema, 'endpoint_changes.actor', row.actor),
         requestEndpoint: row.via,
-        changes: parseJsonColumn(
-          endpointChangeInput.shape.changes,
-          'endpoint_changes.changes',
-          row.changes,
-        ),
+        changes: await parseChanges(row.changes, nextTurn),
         keepOnFailure: row.keep_on_failure === 1,
         completed: new Set(completed.map(({ at }) => at)),
         hasFailed: row.failed > 0,

@@ -1,6 +1,8 @@
 // All queries on bulk changes, in one file, because each state change depends on the others.
 
 import { randomBytes } from 'node:crypto'
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
+import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Principal } from '../../contract/access/principal.ts'
 import { type Actor, actor as actorSchema } from '../../contract/audit/audit.ts'
 import type { AuditAction } from '../../contract/audit/audit-action.ts'
@@ -11,7 +13,6 @@ import {
   type EndpointChangePage,
   type EndpointChangeView,
   endpointChangeFailure,
-  endpointChangeInput,
   endpointChangeView,
   MAX_LISTED_CHANGES,
   MAX_UNFINISHED_CHANGES,
@@ -25,6 +26,7 @@ import { parseColumn, parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { EndpointChangesTable } from '../../storage/tables.ts'
 import type { Claims } from './claims.ts'
+import { parseChanges, printChanges } from './stored-changes.ts'
 
 export interface BulkRequest {
   readonly actor: Actor
@@ -33,6 +35,11 @@ export interface BulkRequest {
   readonly requestEndpoint: string
   readonly changes: readonly EndpointChangeInput[]
   readonly keepOnFailure: boolean
+}
+
+/** A request with the JSON text of its changes. */
+interface PrintedRequest extends BulkRequest {
+  readonly printed: string
 }
 
 /**
@@ -45,12 +52,19 @@ export function createChangeRepository(
   record: Recorder,
   now: () => number,
   claim: Claims['lease'],
+  nextTurn: NextTurn,
 ) {
   const { db } = store
 
+  /** Prints the changes before the transaction, because it may take several turns. */
+  const print = async (request: BulkRequest): Promise<PrintedRequest> => ({
+    ...request,
+    printed: await printChanges(request.changes, nextTurn),
+  })
+
   async function insert(
     trx: Change,
-    { actor, principal, requestEndpoint, changes, keepOnFailure }: BulkRequest,
+    { actor, principal, requestEndpoint, changes, printed, keepOnFailure }: PrintedRequest,
     action: AuditAction,
     undoOf: string | null,
   ): Promise<string> {
@@ -77,7 +91,7 @@ export function createChangeRepository(
         token: principal.by === 'token' ? principal.credential : null,
         via: requestEndpoint,
         keep_on_failure: keepOnFailure ? 1 : 0,
-        changes: JSON.stringify(changes),
+        changes: printed,
         total: changes.length,
         removals,
         made: 0,
@@ -104,6 +118,60 @@ export function createChangeRepository(
         eb.or([eb('state', '=', 'running'), eb('created_at', '>', now() - CHANGE_RETENTION)]),
       )
 
+  /** @throws Failure `not-found`; `conflict` if the bulk change is running or was undone */
+  async function requireUndoable(queries: Store['db'] | Change, id: string): Promise<void> {
+    const row = await queries
+      .selectFrom('endpoint_changes')
+      .select(['state', 'undone_by'])
+      .where('id', '=', id)
+      .where('created_at', '>', now() - CHANGE_RETENTION)
+      .executeTakeFirst()
+    if (row === undefined) throw notFound()
+    if (row.state === 'running') {
+      throw new Failure('conflict', 'The bulk change has not ended. Cancel it first.')
+    }
+    if (row.undone_by !== null) {
+      throw new Failure('conflict', 'The bulk change has already been undone.')
+    }
+  }
+
+  /**
+   * Returns the changes that reverse those that a bulk change made, in reverse order.
+   *
+   * @throws Failure `not-found`; `conflict` if it made none.
+   */
+  async function reverseOf(id: string): Promise<EndpointChangeInput[]> {
+    const outcomes = await db
+      .selectFrom('endpoint_change_outcomes')
+      .select(['at', 'before', 'revision'])
+      .where('change', '=', id)
+      .where('state', '=', 'made')
+      .orderBy('at', 'desc')
+      .execute()
+    if (outcomes.length === 0) throw new Failure('conflict', 'The bulk change made no changes.')
+    const row = await db
+      .selectFrom('endpoint_changes')
+      .select('changes')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (row === undefined) throw notFound()
+    const original = await parseChanges(row.changes, nextTurn)
+    const slice = createTimeSlice(nextTurn)
+    const changes: EndpointChangeInput[] = []
+    for (const { at, before, revision } of outcomes) {
+      const change = original[at]
+      invariant(change !== undefined, 'an outcome belongs to a change')
+      const { endpoint } = change
+      if (before === null) changes.push({ endpoint, remove: true, expect: revision })
+      else {
+        const databases = parseJsonColumn(databaseNames, 'endpoint_change_outcomes.before', before)
+        changes.push({ endpoint, databases, expect: revision })
+      }
+      await slice()
+    }
+    return changes
+  }
+
   async function requireView(id: string): Promise<EndpointChangeView> {
     const row = await recent().where('id', '=', id).executeTakeFirst()
     if (row === undefined) throw notFound()
@@ -116,10 +184,11 @@ export function createChangeRepository(
      *
      * @throws Failure `too-many-requests`
      */
-    create(request: BulkRequest): Promise<string> {
+    async create(request: BulkRequest): Promise<string> {
+      const printed = await print(request)
       return store.change(async (trx) => {
         await beginChange(trx, callerOf(request))
-        return insert(trx, request, 'endpoint.change', null)
+        return insert(trx, printed, 'endpoint.change', null)
       })
     },
 
@@ -130,49 +199,18 @@ export function createChangeRepository(
      * @throws Failure `not-found`; `conflict` if the bulk change is running, was already undone or
      * changed nothing; `too-many-requests`.
      */
-    undo(id: string, request: Omit<BulkRequest, 'changes' | 'keepOnFailure'>): Promise<string> {
+    async undo(
+      id: string,
+      request: Omit<BulkRequest, 'changes' | 'keepOnFailure'>,
+    ): Promise<string> {
+      // What a bulk change has made does not change any more once it has ended.
+      await requireUndoable(db, id)
+      const changes = await reverseOf(id)
+      const printed = await print({ ...request, changes, keepOnFailure: false })
       return store.change(async (trx) => {
         await beginChange(trx, callerOf(request))
-        const row = await trx
-          .selectFrom('endpoint_changes')
-          .select(['state', 'changes', 'undone_by'])
-          .where('id', '=', id)
-          .where('created_at', '>', now() - CHANGE_RETENTION)
-          .executeTakeFirst()
-        if (row === undefined) throw notFound()
-        if (row.state === 'running') {
-          throw new Failure('conflict', 'The bulk change has not ended. Cancel it first.')
-        }
-        if (row.undone_by !== null) {
-          throw new Failure('conflict', 'The bulk change has already been undone.')
-        }
-        const outcomes = await trx
-          .selectFrom('endpoint_change_outcomes')
-          .select(['at', 'before', 'revision'])
-          .where('change', '=', id)
-          .where('state', '=', 'made')
-          .orderBy('at', 'desc')
-          .execute()
-        if (outcomes.length === 0) throw new Failure('conflict', 'The bulk change made no changes.')
-        const original = parseJsonColumn(
-          endpointChangeInput.shape.changes,
-          'endpoint_changes.changes',
-          row.changes,
-        )
-        const changes = outcomes.flatMap(({ at, before, revision }): EndpointChangeInput[] => {
-          const endpoint = original[at]?.endpoint
-          if (endpoint === undefined) return []
-          if (before === null) return [{ endpoint, remove: true, expect: revision }]
-          return [
-            {
-              endpoint,
-              databases: parseJsonColumn(databaseNames, 'endpoint_change_outcomes.before', before),
-              expect: revision,
-            },
-          ]
-        })
-        const all = { ...request, changes, keepOnFailure: false }
-        const undo = await insert(trx, all, 'endpoint.change-undo', id)
+        await requireUndoable(trx, id)
+        const undo = await insert(trx, printed, 'endpoint.change-undo', id)
         await trx
           .updateTable('endpoint_changes')
           .set({ undone_by: undo })
@@ -184,10 +222,14 @@ export function createChangeRepository(
 
     /**
      * Cancels a bulk change. Once this resolves, none of its remaining changes are made. No effect
-     * on a bulk change that has ended or does not exist.
+     * on a bulk change that has ended.
+     *
+     * @throws Failure `not-found`
      */
-    cancel(id: string, actor: Caller): Promise<void> {
-      return store.change(async (trx) => {
+    async cancel(id: string, actor: Caller): Promise<void> {
+      const { state } = await requireView(id)
+      if (state !== 'running') return
+      await store.change(async (trx) => {
         await beginChange(trx, actor)
         const row = await trx
           .updateTable('endpoint_changes')

@@ -1,22 +1,30 @@
 import { type Context, Hono } from 'hono'
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import {
   CHANGES_BYTES,
+  type EndpointChangeInput,
+  endpointChange,
   endpointChangeInput,
   endpointChangeList,
   endpointChangePage,
   endpointChangeQuery,
   endpointChangeView,
+  unvalidatedChanges,
 } from '../../contract/endpoints/endpoint-change.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, principalOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
 import { queryInput } from '../../http/input/query-input.ts'
+import { validated } from '../../http/input/validated.ts'
 import { describe } from '../../http/openapi/describe.ts'
 import type { BulkChanges } from './bulk-changes.ts'
 
 /** Default number of failures on a page. */
 const FAILURES = 100
+
+const nextTurn = createTurns()
 
 /** `/_api/endpoint-change`: changes of many endpoints in one request. */
 export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole) =>
@@ -37,9 +45,10 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       }),
       audited('endpoint.change', () => undefined),
       requireRole('operator'),
-      jsonBody(endpointChangeInput, CHANGES_BYTES),
+      jsonBody(unvalidatedChanges, CHANGES_BYTES),
       async (c) => {
-        const { changes, keepOnFailure = false } = c.req.valid('json')
+        const { changes: unvalidated, keepOnFailure = false } = c.req.valid('json')
+        const changes = await validateChanges(unvalidated, nextTurn)
         const view = await bulk.begin({ ...requesterOf(c), changes, keepOnFailure })
         return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
       },
@@ -98,6 +107,24 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
         return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
       },
     )
+
+/**
+ * Validates the changes of a body in slices.
+ *
+ * @throws Failure `bad-parameter`, naming the first invalid change.
+ */
+export async function validateChanges(
+  changes: readonly unknown[],
+  nextTurn: NextTurn,
+): Promise<EndpointChangeInput[]> {
+  const slice = createTimeSlice(nextTurn)
+  const valid: EndpointChangeInput[] = []
+  for (const [at, change] of changes.entries()) {
+    valid.push(validated(endpointChange, change, 'body', ['changes', at]))
+    await slice()
+  }
+  return valid
+}
 
 const requesterOf = (c: Context<AppEnv>) => ({
   actor: c.get('actor'),

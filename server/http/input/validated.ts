@@ -11,6 +11,7 @@ const MAX_ISSUES = 10
 /**
  * Parses the body or the query string of a request with a schema.
  *
+ * @param within the path of the value, if it is only a part of the body.
  * @throws Failure `bad-parameter`. Its message names the first invalid fields, and `field` the first
  * one: a JSON Pointer into a body, or the name of a query parameter.
  */
@@ -18,17 +19,18 @@ export function validated<S extends z.ZodMiniType>(
   schema: S,
   value: unknown,
   whole: 'body' | 'query',
+  within: readonly PropertyKey[] = [],
 ): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const errors = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
     const reason = issueReason(issue)
-    const field = z.core.toDotPath(issue.path)
+    const field = z.core.toDotPath([...within, ...issue.path])
     return field === '' ? capitalized(reason) : `${field}: ${reason}`
   })
   const [first] = result.error.issues
   const unknownKey = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : []
-  const path = [...(first?.path ?? []), ...unknownKey]
+  const path = [...within, ...(first?.path ?? []), ...unknownKey]
   throw new Failure('bad-parameter', `The ${whole} is invalid. ${errors.join('; ')}.`, {
     field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
   })
