@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 
 const pool = Buffer.alloc(4096)
 let used = pool.length
@@ -13,3 +13,6 @@ export function createEntityTag(): string {
   used += 9
   return tag
 }
+
+/** Returns a tag of several documents. @param tags their tags, one per line. */
+export const tagOfAll = (tags: string): string => hash('sha256', tags, 'base64url').slice(0, 22)

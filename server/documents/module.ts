@@ -14,7 +14,7 @@ import { createCursors } from './query/cursor.ts'
 import type { ScanLimit } from './query/scan/scan-limit.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
-import { documentRoutes } from './routes.ts'
+import { dataRoutes } from './routes.ts'
 import type { SchemasModule } from './schemas/module.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
 import { transferRoutes } from './transfer/transfer-routes.ts'
@@ -76,7 +76,7 @@ export function createDocumentsModule(deps: DocumentsModuleDeps) {
   }
   const { beginImport } = jobs
   return {
-    routes: documentRoutes({
+    routes: dataRoutes({
       documents,
       importer,
       beginImport,

@@ -6,7 +6,7 @@ import { outOfScope } from '../../http/guards/require-role.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import { describe } from '../../http/openapi/describe.ts'
 import type { SendList } from '../../http/output/send-list.ts'
-import type { DocumentRoutesDeps } from '../routes.ts'
+import type { DocumentRoutesDeps } from '../document-routes.ts'
 import type { DatabaseSize, Sizes } from './sizes.ts'
 
 export interface CollectionRoutesDeps

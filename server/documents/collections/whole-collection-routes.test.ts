@@ -35,7 +35,6 @@ it('parses a large patch in several turns of the event loop', async () => {
     collections,
     requireRole: () => asAda,
     collectionOf: () => ({ database: 'a', collection: 'b' }),
-    jsonHeaders: () => ({ 'Content-Type': 'application/json' }),
   })
   const body = `{"list":[${Array(300_000).fill(' 1').join()}]}`
   const headers = { 'Content-Type': 'application/json' }
@@ -55,7 +54,6 @@ it('starts no job in a database that is dropped while the patch arrives', async 
       if (isDropped) throw new Failure('database-not-found', 'database not found')
       return { database: 'a', collection: 'b' }
     },
-    jsonHeaders: () => ({ 'Content-Type': 'application/json', Vary: 'Accept' }),
   }).onError(createErrorHandler(() => () => {}))
   const body = new ReadableStream(
     {

@@ -10,6 +10,7 @@ import { conditionsOf, requireNoConditions } from '../../http/input/conditions.t
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { described } from '../../http/openapi/describe.ts'
+import { jsonHeaders } from '../../http/output/json-headers.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
 import { parseInTurns } from '../json/parse-in-turns.ts'
@@ -49,8 +50,6 @@ export interface WholeCollectionDeps {
   readonly collections: WholeCollections
   readonly requireRole: RequireRole
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
-  /** Returns the headers of JSON in the version that the request accepts. */
-  readonly jsonHeaders: (c: Context<AppEnv>) => Record<string, string>
 }
 
 /**
@@ -61,7 +60,7 @@ export const wholeCollectionRoutes = <Path extends string>(
   path: Path,
   deps: WholeCollectionDeps,
 ) => {
-  const { collections, requireRole, collectionOf, jsonHeaders } = deps
+  const { collections, requireRole, collectionOf } = deps
   return new Hono<AppEnv>()
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = jsonHeaders(c)

@@ -16,6 +16,7 @@ import { bodyChunks } from '../../http/input/body/request-body.ts'
 import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
 import { prefersAsync } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
+import { jsonHeaders } from '../../http/output/json-headers.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
@@ -27,13 +28,11 @@ export interface ImportHandlerDeps {
   readonly importer: Pick<Importer, 'run'>
   readonly beginImport: BeginImport
   readonly collectionOf: (c: Context<AppEnv>) => CollectionRef
-  /** Returns the headers of JSON in the version that the request accepts. */
-  readonly jsonHeaders: (c: Context<AppEnv>) => Record<string, string>
 }
 
 /** Returns the handler of `POST /<collection>` for NDJSON and CSV. Other bodies are passed on. */
 export function importHandler(deps: ImportHandlerDeps) {
-  const { importer, beginImport, collectionOf, jsonHeaders } = deps
+  const { importer, beginImport, collectionOf } = deps
   return createMiddleware<AppEnv>(async (c, next) => {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)

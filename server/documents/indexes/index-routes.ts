@@ -5,13 +5,13 @@ import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
+import { createCollectionParam } from '../../http/input/collection-param.ts'
 import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/conditions.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { requireNoParameters } from '../../http/input/search-parameters.ts'
 import { described } from '../../http/openapi/describe.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
-import { createCollectionOf } from '../routes.ts'
 import { collectionIndexes, documentIndexOperations } from './describe-routes.ts'
 import type { Indexes } from './indexes.ts'
 
@@ -30,7 +30,7 @@ const BODY = 16 * 1024
 
 /** Returns the routes of `/_index/<collection>`, the indexes of a collection, in every database. */
 export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesDeps) {
-  const parseCollection = createCollectionOf(idOf)
+  const parseCollection = createCollectionParam(idOf)
   const collectionOf = (c: Context<AppEnv>) => {
     requireNoParameters(c, 'A request for indexes')
     return parseCollection(c)

@@ -6,14 +6,15 @@ import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { textBody } from '../../http/input/body/text-body.ts'
+import { createCollectionParam } from '../../http/input/collection-param.ts'
 import { conditionsOf } from '../../http/input/conditions.ts'
 import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { requireNoParameters } from '../../http/input/search-parameters.ts'
 import { described } from '../../http/openapi/describe.ts'
+import { jsonHeaders } from '../../http/output/json-headers.ts'
 import { VARY_ACCEPT } from '../../http/output/vary.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import { schema } from '../describe-routes.ts'
-import { createCollectionOf, jsonHeaders } from '../routes.ts'
 import type { StoredSchema } from './schema-repository.ts'
 import type { Schemas } from './schemas.ts'
 
@@ -32,7 +33,7 @@ const PATH = `/${COLLECTION_PARAMETER}` as const
  * database.
  */
 export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoutesDeps) {
-  const parseCollection = createCollectionOf(idOf)
+  const parseCollection = createCollectionParam(idOf)
   const collectionOf = (c: Context<AppEnv>) => {
     requireNoParameters(c, 'A request for a schema')
     return parseCollection(c)

@@ -33,3 +33,12 @@ export function createReadAhead<T>(read: (c: Context<AppEnv>) => T): ReadAhead<T
     },
   }
 }
+
+/**
+ * Returns what was read ahead of a request with a body; undefined if the body has not arrived
+ * completely, because what was read could change until then.
+ */
+export const takeIfBodyArrived = <T>(c: Context<AppEnv>, { take }: ReadAhead<T>): T | undefined => {
+  const reading = take(c)
+  return c.env.incoming?.complete === true ? reading : undefined
+}
