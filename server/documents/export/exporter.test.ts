@@ -8,6 +8,7 @@ import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { planQuery } from '../indexes/plan.ts'
 import type { ExportFormat } from '../query/query.ts'
 import { parseExportQuery } from '../query/query.ts'
+import { BATCH_BYTES } from '../query/scan/read-page.ts'
 import { createStoredDocuments } from '../repository/stored-documents.ts'
 import { reserveEntries } from '../repository/writes/reserved-entries.ts'
 import { EXPORTS, ExportLimit } from './export-limit.ts'
@@ -27,17 +28,20 @@ async function storeArticles(store: Store, count: number, extra: object = {}): P
   await createStoredDocuments(store).insert(where, documents)
 }
 
-/** Counts the queries of snapshots that the store opens. */
+/** Counts the queries of snapshots that the store opens, and the documents that one query returns. */
 function countQueries(store: Store) {
-  const counted = { queries: 0 }
+  const counted = { queries: 0, largest: 0 }
   const openSnapshot: Store['openSnapshot'] = async () => {
     const snapshot = await store.openSnapshot()
     return {
       prepareRead: (query) => {
         const run = snapshot.prepareRead(query)
-        return (...parameters) => {
+        return async (...parameters) => {
           counted.queries++
-          return run(...parameters)
+          const result = await run(...parameters)
+          const bodies = result.rows.filter((row) => Object.hasOwn(row as object, 'body'))
+          counted.largest = Math.max(counted.largest, bodies.length)
+          return result
         }
       },
       [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),
@@ -252,6 +256,14 @@ forEachEngine((engine) => {
       ids.push(...some.map(({ id }) => id))
     }
     expect(ids).toEqual(expected)
+  })
+
+  test('large documents are read one by one by their ids', async () => {
+    const { store, counted } = countQueries(await engine.open())
+    await storeArticles(store, 3, { text: 'x'.repeat(BATCH_BYTES * 0.6) })
+    const text = await textOf(createExporter(store), 'id:in=00002,00000,00001')
+    expect(text.match(/(?<="id":")[^"]+/g)).toEqual(['00000', '00001', '00002'])
+    expect(counted.largest).toBe(1)
   })
 
   test('continues after the documents that an index has returned, if it cannot sort the others', async () => {

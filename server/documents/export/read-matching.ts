@@ -13,14 +13,15 @@ import {
 } from '../indexes/read/read-by-index.ts'
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import { ID_BATCH, idsOf } from '../query/scan/read-by-ids.ts'
+import { idsOf } from '../query/scan/read-by-ids.ts'
 import {
   type Batches,
   createDocumentParser,
   type MatchingDocument,
   type ReadMatchingDeps,
 } from './matching-document.ts'
-import { collectPositions, readPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
+import { READ_BATCH, readSized } from './read-sized.ts'
+import { collectPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
 
 /** Number of entries of an index that are read together. */
 const ENTRIES = 500
@@ -50,7 +51,7 @@ export async function* readMatching(
   const candidates =
     plan === undefined ? scan(deps, where, query) : readAll(deps, where, query, plan)
   const positions = await collectPositions(deps, candidates, query, after, limits)
-  if (positions !== undefined) yield* readPositions(deps, where, positions)
+  if (positions !== undefined) yield* readSized(deps, where, positions)
   else if (!isIdOrder(query.sort)) throw tooManyToSort(query, limits.documents)
   // The documents are read in the order of ids without the index instead.
   else yield* scan(deps, where, query, after?.id)
@@ -108,15 +109,14 @@ async function* readCollection(
 
 /** Reads the documents with these ids, in their order. */
 async function* readListed(
-  { reader, check }: ReadMatchingDeps,
+  deps: ReadMatchingDeps,
   where: CollectionRef,
   ids: readonly string[],
 ): Batches {
-  for (let at = 0; at < ids.length; at += ID_BATCH) {
-    check()
-    const some = ids.slice(at, at + ID_BATCH)
-    const documents = await reader.indexes.documents(where, some)
-    yield some.flatMap((id) => documents.get(id) ?? [])
+  for (let at = 0; at < ids.length; at += READ_BATCH) {
+    deps.check()
+    const sizes = await deps.reader.sizes(where, ids.slice(at, at + READ_BATCH))
+    yield* readSized(deps, where, sizes)
   }
 }
 

@@ -6,6 +6,7 @@ import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/sql/id-range.ts'
 import { limitRows } from '../../storage/sql/limit-rows.ts'
+import { listedIds } from '../../storage/sql/listed-ids.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import { createReadUntaggedBatch, type ScanBatch } from '../repository/scan-batches.ts'
@@ -22,10 +23,17 @@ const APPLY_CHECK = 50
 type Range = Omit<IdRange, 'last'>
 type Document = Omit<StoredDocument, 'tag'>
 
+export interface DocumentSize {
+  readonly id: string
+  readonly bytes: number
+}
+
 /** Reads the documents of a snapshot. */
 export interface SnapshotReader extends AsyncDisposable {
   /** Returns the documents of a range, in batches. */
   read(where: CollectionRef, range: Range): AsyncGenerator<readonly Document[], void>
+  /** Returns the sizes of the documents with these ids, in the order of the ids. */
+  sizes(where: CollectionRef, ids: readonly string[]): Promise<DocumentSize[]>
   readonly indexes: IndexReader
   readonly prepareRead: Store['prepareRead']
 }
@@ -84,8 +92,21 @@ async function findApplying(
 function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
   const { db, engine } = store
   const { prepareRead } = snapshot
+  const sizes = prepareRead(
+    sql<DocumentSize>`
+      select id, octet_length(body) as bytes from documents
+      where database = ${''} and collection = ${''} and id ${listedIds(engine)}`.compile(db),
+  )
   return {
     read: engine === 'sqlite' ? createRead(db, prepareRead) : createReadAhead(db, prepareRead),
+    async sizes({ database, collection }, ids) {
+      const { rows } = await sizes(database, collection, JSON.stringify(ids))
+      const bytesOf = new Map(rows.map(({ id, bytes }) => [id, bytes]))
+      return ids.flatMap((id) => {
+        const bytes = bytesOf.get(id)
+        return bytes === undefined ? [] : [{ id, bytes }]
+      })
+    },
     indexes: createIndexReader({ db, engine, prepareRead }),
     prepareRead,
     [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose](),

@@ -1,6 +1,4 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
-import { portionsOf } from '../indexes/read/read-by-index.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { type Batches, createDocumentParser, type ReadMatchingDeps } from './matching-document.ts'
@@ -15,9 +13,6 @@ export interface SortLimits {
 
 /** Default limits of a sort in memory, for queries whose order no index has. */
 export const SORT_LIMITS: SortLimits = { documents: 100_000, characters: 16 * 1024 * 1024 }
-
-/** Number of documents that are read together. */
-const READ_BATCH = 500
 
 /** Number of positions that are sorted without a pause, a few milliseconds. */
 const RUN_LENGTH = 2_000
@@ -63,31 +58,6 @@ export async function collectPositions(
     }
   }
   return mergeRuns([...runs, run.sort(compare)], compare)
-}
-
-/** Reads the documents at positions, in their order. */
-export async function* readPositions(
-  { reader, nextTurn, check }: ReadMatchingDeps,
-  where: CollectionRef,
-  positions: Iterable<SizedPosition>,
-): Batches {
-  let some: SizedPosition[] = []
-  for (const position of positions) {
-    if (some.push(position) < READ_BATCH) continue
-    yield* read(some)
-    some = []
-  }
-  yield* read(some)
-
-  async function* read(some: readonly SizedPosition[]): Batches {
-    for (const { entries } of portionsOf(some)) {
-      check()
-      const ids = entries.map(({ id }) => id)
-      const documents = await reader.indexes.documents(where, ids)
-      yield ids.flatMap((id) => documents.get(id) ?? [])
-      await nextTurn()
-    }
-  }
 }
 
 const sizeOf = ({ id, values }: Position): number =>

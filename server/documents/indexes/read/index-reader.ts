@@ -2,6 +2,7 @@ import { type QueryResult, sql } from 'kysely'
 import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/sql/limit-rows.ts'
+import { listedIds } from '../../../storage/sql/listed-ids.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { NewDocument } from '../../document.ts'
 import { COUNT_BATCH } from '../../repository/document-counts.ts'
@@ -158,14 +159,10 @@ export function createIndexReader({
       select key, id from index_entries
       where ${isWithin} limit 1 offset ${sql.lit(COUNT_BATCH - 1)}`.compile(db),
   )
-  const isListed =
-    engine === 'sqlite'
-      ? sql`in (select value from json_each(${''}))`
-      : sql`= any(array(select json_array_elements_text(cast(${''} as json))))`
   const documents = prepareRead(
     sql<IndexedDocument>`
       select id, tag, body from documents
-      where database = ${''} and collection = ${''} and id ${isListed}`.compile(db),
+      where database = ${''} and collection = ${''} and id ${listedIds(engine)}`.compile(db),
   )
   function definitionsOf({ rows }: QueryResult<DefinitionRow>): readonly IndexDefinition[] {
     const definitions = parsed.get(rows) ?? rows.map(toDefinition)

@@ -16,7 +16,7 @@ import type { IndexStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 
 /** Maximum number of documents that are read in one step. */
-export const ID_BATCH = 16
+const ID_BATCH = 16
 
 /**
  * Returns the ids that documents must have to match conditions, in order; undefined if the
