@@ -74,7 +74,7 @@ export const createDocumentRules = (
     if (filter.length === 0) return () => true
     const conditions = parseFilter(filter)
     const matches = createMatcher(conditions)
-    const names = namesRead({ conditions, sort: [], fields: undefined })
+    const names = namesRead({ conditions, sort: [] })
     return (body) => matches(parseFields(body, names))
   },
   createTag: createEntityTag,

@@ -1,24 +1,35 @@
 import { CSV_SEPARATORS, type CsvSeparator } from '../../contract/import.ts'
-import type { Json } from '../../contract/json/json.ts'
+import { invariant } from '../../contract/invariant.ts'
+import { OPEN_OBJECT } from '../../contract/json/json-characters.ts'
 import { jsonPointer } from '../../contract/json/json-pointer.ts'
-import { type FieldPath, printFieldPath, valueAt } from '../../contract/query/field-path.ts'
+import { type FieldPath, printFieldPath } from '../../contract/query/field-path.ts'
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import { Failure } from '../../failure.ts'
+import { endOfValue, readFields } from '../json/read-fields.ts'
 
 /** Collects the names of the fields of documents, in the order in which they appear, after `id`. */
 export class CsvColumns {
   readonly #names = new Set(['id'])
   #characters = 'id'.length
 
-  /** @throws Failure `bad-parameter` if there are more than an import accepts. */
-  add(document: Json): void {
-    for (const name of Object.keys(document as object)) {
-      if (this.#names.has(name)) continue
-      this.#names.add(name)
-      this.#characters += name.length
-      if (this.#names.size > CSV_COLUMNS.names || this.#characters > CSV_COLUMNS.characters) {
-        throw tooManyColumns()
-      }
+  /**
+   * Adds the fields of a stored document.
+   *
+   * @throws Failure `bad-parameter` if there are more than an import accepts.
+   */
+  add(body: string): void {
+    readFields(body, 0, (name, _, value) => {
+      if (!this.#names.has(name)) this.#add(name)
+      return endOfValue(body, value)
+    })
+  }
+
+  #add(name: string): void {
+    // A copy: a slice would keep the whole document in memory.
+    this.#names.add(JSON.parse(JSON.stringify(name)))
+    this.#characters += name.length
+    if (this.#names.size > CSV_COLUMNS.names || this.#characters > CSV_COLUMNS.characters) {
+      throw tooManyColumns()
     }
   }
 
@@ -47,13 +58,15 @@ export function columnsOf(fields: readonly FieldPath[]): FieldPath[] {
 /** Formats documents as CSV (RFC 4180). */
 export interface CsvFormat {
   readonly header: string
-  row(document: Json): string
+  /** @param body a stored document. Only strings of it are parsed. */
+  row(body: string): string
 }
 
 /**
  * Returns the format of documents with these columns. Nested values are JSON, and missing fields
  * are empty cells.
  *
+ * @param columns none is part of another one.
  * @param isRaw whether cells that a spreadsheet would evaluate stay unchanged.
  */
 export function createCsvFormat(
@@ -65,21 +78,59 @@ export function createCsvFormat(
   const quoteCell = (text: string) =>
     QUOTED[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text
   const textOf = isRaw ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
-  const cellOf = (value: Json | undefined): string => {
-    if (value === undefined) return ''
-    if (typeof value === 'string') return textOf(value)
-    return typeof value === 'object' ? quoteCell(JSON.stringify(value)) : String(value)
-  }
+  const cellOf = (json: string): string =>
+    json.startsWith('"') ? textOf(JSON.parse(json)) : quoteCell(json)
   // An import accepts an empty name only with quotes.
   const nameOf = (path: FieldPath): string => {
     const cell = textOf(printFieldPath(path))
     return path.includes('') && !cell.startsWith('"') ? `"${cell}"` : cell
   }
+  const tree: ColumnTree = new Map()
+  for (const [column, path] of columns.entries()) addColumn(tree, path, column)
   return {
     header: `${columns.map(nameOf).join(character)}\r\n`,
-    row: (document) =>
-      `${columns.map((path) => cellOf(valueAt(document, path))).join(character)}\r\n`,
+    row(body) {
+      const cells = Array<string>(columns.length).fill('')
+      readValues(body, 0, tree, (column, json) => {
+        cells[column] = cellOf(json)
+      })
+      return `${cells.join(character)}\r\n`
+    },
   }
+}
+
+/** A tree of the names of columns, with the index of each column. */
+type ColumnTree = Map<string, ColumnTree | number>
+
+/** Adds a path, which may have thousands of names. */
+function addColumn(tree: ColumnTree, path: FieldPath, column: number): void {
+  let current = tree
+  for (const name of path.slice(0, -1)) {
+    const found = current.get(name)
+    invariant(typeof found !== 'number', 'no column is part of another one')
+    const inner = found ?? new Map()
+    current.set(name, inner)
+    current = inner
+  }
+  current.set(path.at(-1) ?? '', column)
+}
+
+/** Calls a function with the JSON of the value of each column in an object. Returns its end. */
+function readValues(
+  json: string,
+  begin: number,
+  tree: ColumnTree,
+  found: (column: number, json: string) => void,
+): number {
+  return readFields(json, begin, (name, _, value) => {
+    const column = tree.get(name)
+    if (column instanceof Map && json.charCodeAt(value) === OPEN_OBJECT) {
+      return readValues(json, value, column, found)
+    }
+    const end = endOfValue(json, value)
+    if (typeof column === 'number') found(column, json.slice(value, end))
+    return end
+  })
 }
 
 /**

@@ -1,22 +1,16 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
-import type { Json } from '../../contract/json/json.ts'
-import { printJson } from '../../contract/json/strict-json.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { type ExportFormat, type ExportQuery, isPlanned } from '../query/query.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
-import { createFieldSelector } from '../query/select-fields.ts'
+import { createDocumentPrinter } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 import { ExportLimit, type ExportTurn } from './export-limit.ts'
-import {
-  createDocumentParser,
-  type MatchingDocument,
-  type ReadMatchingDeps,
-} from './matching-document.ts'
+import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { readMatching } from './read-matching.ts'
 import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
 
@@ -147,7 +141,7 @@ async function* ndjsonOf(
   query: ExportQuery,
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
-  const print = printerOf(query)
+  const print = createDocumentPrinter(query.fields)
   for await (const texts of textsOf(read, print, nextTurn)) yield `${texts.join('\n')}\n`
 }
 
@@ -157,12 +151,10 @@ async function* csvOf(
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const { fields, separator, rawCells } = query
-  const parsedOf = createParsedOf(query)
-  const columns =
-    fields === undefined ? await collectColumns(read, parsedOf, nextTurn) : columnsOf(fields)
+  const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, separator, rawCells)
   let before = header
-  for await (const rows of textsOf(read, (each) => row(parsedOf(each)), nextTurn)) {
+  for await (const rows of textsOf(read, row, nextTurn)) {
     yield before + rows.join('')
     before = ''
   }
@@ -174,7 +166,7 @@ async function* arrayOf(
   query: ExportQuery,
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
-  const print = printerOf(query)
+  const print = createDocumentPrinter(query.fields)
   let before = '[\n'
   for await (const texts of textsOf(read, print, nextTurn)) {
     yield before + texts.join(',\n')
@@ -189,7 +181,7 @@ async function* arrayOf(
  */
 async function* textsOf(
   read: Read,
-  print: (document: MatchingDocument) => string,
+  print: (body: string) => string,
   nextTurn: NextTurn,
 ): AsyncGenerator<readonly string[], void> {
   for await (const documents of read()) {
@@ -199,18 +191,10 @@ async function* textsOf(
     for (const each of documents) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      texts.push(print(each))
+      texts.push(print(each.body))
     }
     yield texts
   }
-}
-
-/** Returns a function that prints the selected fields of a document as JSON. */
-function printerOf(query: ExportQuery): (document: MatchingDocument) => string {
-  if (query.fields === undefined) return ({ body }) => body
-  const select = createFieldSelector(query.fields)
-  const parsedOf = createParsedOf(query)
-  return (each) => printJson(select(parsedOf(each)))
 }
 
 const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
@@ -220,23 +204,15 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read, parsedOf: ParsedOf, nextTurn: NextTurn) {
+async function collectColumns(read: Read, nextTurn: NextTurn) {
   const columns = new CsvColumns()
   const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {
     for (const each of documents) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      columns.add(parsedOf(each))
+      columns.add(each.body)
     }
   }
   return columns.paths
-}
-
-type ParsedOf = (document: MatchingDocument) => Json
-
-/** Returns a function that returns the fields of a document that an export reads. */
-function createParsedOf(query: ExportQuery): ParsedOf {
-  const parse = createDocumentParser(query)
-  return ({ body, parsed }) => parsed ?? parse(body)
 }

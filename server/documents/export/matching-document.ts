@@ -1,6 +1,5 @@
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
-import { parseJson } from '../../contract/json/parse-json.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { namesOf } from '../indexes/read/read-by-index.ts'
 import { parseFields } from '../json/parse-fields.ts'
@@ -8,7 +7,7 @@ import type { ExportQuery } from '../query/query.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 
 /**
- * A document to export. `parsed` has at least the fields that the export reads, if they were needed
+ * A document to export. `parsed` has at least the fields that the query reads, if they were needed
  * to find the document.
  */
 export interface MatchingDocument {
@@ -35,7 +34,6 @@ export function createDocumentParser(
   { reads }: Pick<ExportQuery, 'reads'>,
   plan?: IndexPlan,
 ): (body: string) => Json {
-  if (reads === undefined) return parseJson
   const names = plan === undefined ? reads : namesOf(plan, { reads })
   return (body) => parseFields(body, names)
 }

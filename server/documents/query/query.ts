@@ -33,7 +33,7 @@ export interface DocumentQuery {
   readonly sort: readonly ListedField[]
   /** The fields to return besides `id`; undefined for whole documents. */
   readonly fields: readonly FieldPath[] | undefined
-  /** The names of the top-level fields that the query reads; see {@link namesRead}. */
+  /** See {@link namesRead}. */
   readonly reads: ReadonlySet<string>
   readonly limit: number
   /** The id after which the page begins; only in the ascending order of ids. */
@@ -92,9 +92,7 @@ export function parseExportFormat(query: URLSearchParams): ExportFormat | undefi
 }
 
 /** A query for all documents that match. */
-export interface ExportQuery extends Omit<DocumentQuery, 'reads' | 'limit' | 'after' | 'cursor'> {
-  /** See {@link namesRead}. Undefined for CSV with a column for each field. */
-  readonly reads: ReadonlySet<string> | undefined
+export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'> {
   /** The separator of the cells of CSV. */
   readonly separator: CsvSeparator
   /** Whether CSV cells that a spreadsheet would evaluate are written unchanged. */
@@ -123,8 +121,7 @@ export function parseExportQuery(query: URLSearchParams, format: ExportFormat): 
     throw badParameter('csv-cells', 'csv-cells must be raw, or omitted.')
   }
   const selection = selectionOf(conditions, parameters)
-  const reads = format === 'csv' && selection.fields === undefined ? undefined : selection.reads
-  return { ...selection, reads, separator, rawCells: cells === 'raw' }
+  return { ...selection, separator, rawCells: cells === 'raw' }
 }
 
 /** @throws Failure `bad-parameter` for a parameter of CSV. */
@@ -146,29 +143,23 @@ function selectionOf(
   if (fields?.some(({ isDescending }) => isDescending)) {
     throw badParameter('fields', 'fields takes names without a hyphen before them.')
   }
-  const selected = fields?.map(({ path }) => path)
   return {
     conditions,
     matches: conditions.length === 0 ? undefined : createMatcher(conditions),
     sort,
-    fields: selected,
-    reads: namesRead({ conditions, sort, fields: selected }),
+    fields: fields?.map(({ path }) => path),
+    reads: namesRead({ conditions, sort }),
   }
 }
 
-/**
- * Returns the names of the fields that a query reads from a document, to match, sort and print it.
- * Whole documents are not printed again.
- */
+/** Returns the names of the top-level fields that a query parses, to match and sort documents. */
 export function namesRead({
   conditions,
   sort,
-  fields = [],
-}: Pick<DocumentQuery, 'conditions' | 'sort' | 'fields'>): ReadonlySet<string> {
+}: Pick<DocumentQuery, 'conditions' | 'sort'>): ReadonlySet<string> {
   const names = new Set(['id'])
   for (const { path } of conditions) names.add(path[0] ?? '')
   for (const { path } of sort) names.add(path[0] ?? '')
-  for (const [name = ''] of fields) names.add(name)
   return names
 }
 

@@ -1,20 +1,18 @@
-import type { Json } from '../../contract/json/json.ts'
-import { printJson } from '../../contract/json/strict-json.ts'
+import { OPEN_OBJECT } from '../../contract/json/json-characters.ts'
 import type { FieldPath } from '../../contract/query/field-path.ts'
-
-type JsonObject = { [key: string]: Json }
+import { endOfValue, readFields } from '../json/read-fields.ts'
 
 /** A tree of the names of selected fields; null selects the whole value. */
 type Selection = Map<string, Selection | null>
 
 /**
- * Returns a function that keeps the selected fields of a document, in the document's own order and
- * nesting. `id` is always kept.
+ * Returns a function that returns the JSON of a stored document with the selected fields only, in
+ * the document's own order and nesting. `id` is always kept. Values are copied, not parsed.
  */
-export function createFieldSelector(paths: readonly FieldPath[]): (document: Json) => Json {
+export function createFieldSelector(paths: readonly FieldPath[]): (body: string) => string {
   const selection: Selection = new Map([['id', null]])
   for (const path of paths) add(selection, path)
-  return (document) => select(document as JsonObject, selection)
+  return (body) => select(body, 0, selection).selected
 }
 
 /** Adds a path, which may have thousands of names. */
@@ -29,27 +27,32 @@ function add(selection: Selection, path: FieldPath): void {
   }
 }
 
-function select(document: JsonObject, selection: Selection): JsonObject {
-  const entries: [string, Json][] = []
-  for (const [name, value] of Object.entries(document)) {
-    const inner = selection.get(name)
-    if (inner === undefined) continue
-    if (inner === null) {
-      entries.push([name, value])
-    } else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const selected = select(value, inner)
-      if (Object.keys(selected).length > 0) entries.push([name, selected])
-    }
+/** Returns the JSON of the selected fields of the object that begins here, and where it ends. */
+function select(
+  json: string,
+  begin: number,
+  selection: Selection,
+): { readonly selected: string; readonly end: number } {
+  let fields = ''
+  const append = (text: string) => {
+    fields += fields === '' ? text : `,${text}`
   }
-  // Not an object literal: `__proto__` is a field like any other.
-  return Object.fromEntries(entries)
+  const end = readFields(json, begin, (name, field, value) => {
+    const inner = selection.get(name)
+    if (inner && json.charCodeAt(value) === OPEN_OBJECT) {
+      const nested = select(json, value, inner)
+      if (nested.selected !== '{}') append(json.slice(field, value) + nested.selected)
+      return nested.end
+    }
+    const valueEnd = endOfValue(json, value)
+    if (inner === null) append(json.slice(field, valueEnd))
+    return valueEnd
+  })
+  return { selected: `{${fields}}`, end }
 }
 
-/** Returns the JSON to return for a document: its selected fields, or all of it. */
-export function createDocumentPrinter(
+/** Returns a function that returns the JSON to return for a document: selected fields, or all. */
+export const createDocumentPrinter = (
   fields: readonly FieldPath[] | undefined,
-): (body: string, parsed: Json) => string {
-  if (fields === undefined) return (body) => body
-  const select = createFieldSelector(fields)
-  return (_, parsed) => printJson(select(parsed))
-}
+): ((body: string) => string) =>
+  fields === undefined ? (body) => body : createFieldSelector(fields)

@@ -102,7 +102,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
       const { parsed } = current
       const matched = query.matches?.(parsed) ?? true
       if (!(typeof matched === 'boolean' ? matched : await matched)) continue
-      const text = textOf(current.body, parsed)
+      const text = textOf(current.body)
       const more = Buffer.byteLength(text)
       if (documents.size === limit || (documents.size > 0 && bytes + more > PAGE_BYTES)) {
         return { page: (await isComplete()) ? pageOf(last) : undefined }

@@ -15,8 +15,7 @@ import { beginAfter } from './read-by-index.ts'
 /**
  * Returns the page of a query that needs only an index: its ranges contain exactly the documents
  * that match, in the requested order. One statement then reads the page, and the documents are not
- * compared, and parsed only to select fields. The result is a promise only if the store is
- * asynchronous.
+ * compared and not parsed. The result is a promise only if the store is asynchronous.
  *
  * Returns undefined for other queries, and if a document is large or the index was dropped.
  */
@@ -94,8 +93,7 @@ function toPage(
   // The order of documents with the same truncated key is unknown, and they may not match.
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
   const textOf = createDocumentPrinter(fields)
-  const texts =
-    fields === undefined ? bodies : bodies.map((body) => textOf(body, parseFields(body, reads)))
+  const texts = fields === undefined ? bodies : bodies.map(textOf)
   return {
     tags,
     scanned,

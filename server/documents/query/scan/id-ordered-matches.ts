@@ -1,5 +1,4 @@
 import { PAGE_BYTES } from '../../../contract/document.ts'
-import type { Json } from '../../../contract/json/json.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import type { StoredDocument } from '../../repository/stored-documents.ts'
@@ -32,10 +31,10 @@ export class IdOrderedMatches {
   }
 
   /** Adds a document that matches. */
-  add({ id, tag, body }: StoredDocument, parsed: Json): void {
+  add({ id, tag, body }: StoredDocument): void {
     this.total++
     if (this.isFull || this.#isBeforePage(id)) return
-    const text = this.#textOf(body, parsed)
+    const text = this.#textOf(body)
     const size = Buffer.byteLength(text)
     this.isFull =
       this.length === this.#query.limit || (this.bytes + size > PAGE_BYTES && this.length > 0)

@@ -109,7 +109,7 @@ const inIdOrder = (
   matches: conditions.length === 0 ? undefined : createMatcher(conditions),
   sort: [],
   fields: undefined,
-  reads: namesRead({ conditions, sort: [], fields: undefined }),
+  reads: namesRead({ conditions, sort: [] }),
   limit,
   from: after === undefined ? undefined : { values: [], id: after },
   count: false,

@@ -81,7 +81,7 @@ async function scanInIdOrder(
   query: PageQuery,
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
-  const { matches, sort, fields, reads, limit, from, count } = query
+  const { matches, sort, reads, limit, from, count } = query
   const page = new IdOrderedMatches(query)
   const isDescending = sort[0]?.isDescending ?? false
   const readsAll = matches !== undefined || count
@@ -100,10 +100,9 @@ async function scanInIdOrder(
     for (const row of rows) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsed = matches || fields ? parseFields(row.body, reads) : null
-      const matched = matches?.(parsed) ?? true
+      const matched = matches?.(parseFields(row.body, reads)) ?? true
       if (!(typeof matched === 'boolean' ? matched : await matched)) continue
-      page.add(row, parsed)
+      page.add(row)
       if (isComplete()) return
     }
   }

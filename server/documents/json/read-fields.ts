@@ -1,0 +1,49 @@
+import { invariant } from '../../contract/invariant.ts'
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../../contract/json/json-characters.ts'
+import { endOfString, keyOf } from '../../contract/json/parse-json.ts'
+
+/**
+ * Reads the fields of an object in the text of a stored document, without parsing their values.
+ * Objects that are read within others take linear time, too.
+ *
+ * @param json as `printJson` prints it.
+ * @param begin index of the opening bracket.
+ * @param read called with the name of each field in order, and the indexes at which the field and
+ * its value begin. Returns the index after the value, such as {@link endOfValue}. The name may be a
+ * slice of the text and keep it in memory.
+ * @returns the index after the object.
+ */
+export function readFields(
+  json: string,
+  begin: number,
+  read: (name: string, field: number, value: number) => number,
+): number {
+  let at = begin + 1
+  while (json.charCodeAt(at) === QUOTE) {
+    const keyEnd = endOfString(json, at)
+    at = read(keyOf(json, at, keyEnd), at, keyEnd + 2)
+    if (json.charCodeAt(at) === COMMA) at++
+  }
+  invariant(json.charCodeAt(at) === CLOSE_OBJECT, 'a stored document has no whitespace')
+  return at + 1
+}
+
+/** Returns the index of the character after the value of a field. */
+export function endOfValue(json: string, begin: number): number {
+  let depth = 0
+  for (let at = begin; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(json, at)
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
+    else if (depth === 0 && (code === COMMA || code === CLOSE_OBJECT)) return at
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
+  }
+  return json.length
+}
