@@ -7,7 +7,7 @@ import { createEntityTag } from './entity-tag.ts'
 import type { ImportPart } from './import/importer.ts'
 import { lockDocuments, openIndexes } from './indexes/write/collection-indexes.ts'
 import { mergeInTurns } from './json/merge-in-turns.ts'
-import { parseFields } from './json/parse-fields.ts'
+import { parseFieldsInTurns } from './json/parse-fields.ts'
 import { createMatcher, type Filter, parseFilter } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
 import { releaseEntries, reserveEntries } from './repository/writes/reserved-entries.ts'
@@ -75,7 +75,10 @@ export const createDocumentRules = (
     const conditions = parseFilter(filter)
     const matches = createMatcher(conditions)
     const names = namesRead({ conditions, sort: [] })
-    return (body) => matches(parseFields(body, names))
+    return (body) => {
+      const parsing = parseFieldsInTurns(body, names, nextTurn)
+      return parsing instanceof Promise ? parsing.then(matches) : matches(parsing)
+    }
   },
   createTag: createEntityTag,
   lockDocuments,

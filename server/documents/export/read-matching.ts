@@ -68,7 +68,7 @@ async function* scan(
   after?: string,
 ): Batches {
   const { matches, conditions, sort } = query
-  const parse = createDocumentParser(query)
+  const parse = createDocumentParser(query, deps.nextTurn)
   const timeSlice = createTimeSlice(deps.nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
   const ids = idsOf(conditions)
@@ -86,7 +86,8 @@ async function* scan(
     for (const { id, body } of some) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsed = parse(body)
+      const parsing = parse(body)
+      const parsed = parsing instanceof Promise ? await parsing : parsing
       const matched = matches(parsed)
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
@@ -176,7 +177,7 @@ async function* readStreams(
 ): Batches {
   const { matches } = query
   const { index } = plan
-  const parse = createDocumentParser(query, plan)
+  const parse = createDocumentParser(query, nextTurn, plan)
   const timeSlice = createTimeSlice(nextTurn)
   for (;;) {
     check()
@@ -194,7 +195,8 @@ async function* readStreams(
         if (turn !== undefined) await turn
         const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue
-        const parsed = parse(body)
+        const parsing = parse(body)
+        const parsed = parsing instanceof Promise ? await parsing : parsing
         if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
         const matched = matches?.(parsed) ?? true
         if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })

@@ -35,17 +35,19 @@ export async function collectPositions(
 ): Promise<Iterable<SizedPosition> | undefined> {
   const { sort } = query
   const compare = createComparator(sort)
-  const parse = createDocumentParser(query)
+  const parse = createDocumentParser(query, nextTurn)
   const runs: SizedPosition[][] = []
   let run: SizedPosition[] = []
   let count = 0
   let characters = 0
   const timeSlice = createTimeSlice(nextTurn)
   for await (const found of candidates) {
-    for (const { id, body, parsed = parse(body) } of found) {
+    for (const { id, body, parsed } of found) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const position = positionOf(parsed, id, sort)
+      const parsing = parsed ?? parse(body)
+      const values = parsing instanceof Promise ? await parsing : parsing
+      const position = positionOf(values, id, sort)
       if (after !== undefined && compare(position, after) <= 0) continue
       count++
       characters += sizeOf(position)

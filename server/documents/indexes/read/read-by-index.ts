@@ -7,7 +7,7 @@ import { printFieldPath } from '../../../contract/query/field-path.ts'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray } from '../../json/json-array.ts'
-import { parseFields } from '../../json/parse-fields.ts'
+import { parseFieldsInTurns } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import { BATCH_BYTES, type Page, toSortedPage } from '../../query/scan/read-page.ts'
@@ -95,7 +95,8 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (isPast(entry)) return { page: (await isComplete()) ? pageOf(undefined) : undefined }
-      const current = currentOf(plan, reads, entry, found)
+      const reading = currentOf(plan, reads, entry, found, nextTurn)
+      const current = reading instanceof Promise ? await reading : reading
       if (current === undefined || documents.has(entry.id)) continue
       const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
       if (isLong && isOrderUnknown(plan, current.parsed)) return { page: undefined }
@@ -152,7 +153,8 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
-      const current = currentOf(plan, reads, entry, found)
+      const reading = currentOf(plan, reads, entry, found, nextTurn)
+      const current = reading instanceof Promise ? await reading : reading
       const adding = current && matches.add(current)
       if (adding !== undefined) await adding
     }
@@ -231,17 +233,32 @@ async function readDocuments(
 
 /**
  * Returns the document of an entry, or undefined if it has other values: it has changed since the
- * entry was read, or a job has reserved the values of the entry for it.
+ * entry was read, or a job has reserved the values of the entry for it. Returns a promise only if the
+ * fields with these names are large.
  */
 function currentOf(
   { index }: IndexPlan,
   names: ReadonlySet<string>,
   entry: IndexEntry,
   found: ReadonlyMap<string, IndexedDocument>,
-): (IndexedDocument & { readonly parsed: Json }) | undefined {
+  nextTurn: NextTurn,
+): Current | undefined | Promise<Current | undefined> {
   const document = entry.document ?? found.get(entry.id)
   if (document === undefined) return undefined
-  const parsed = parseFields(document.body, names)
+  const parsing = parseFieldsInTurns(document.body, names, nextTurn)
+  return parsing instanceof Promise
+    ? parsing.then((parsed) => currentIf(index, entry, document, parsed))
+    : currentIf(index, entry, document, parsing)
+}
+
+type Current = IndexedDocument & { readonly parsed: Json }
+
+function currentIf(
+  index: IndexDefinition,
+  entry: IndexEntry,
+  document: IndexedDocument,
+  parsed: Json,
+): Current | undefined {
   const isCurrent = entry.document !== undefined && !mayBeReserved(index)
   return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
 }

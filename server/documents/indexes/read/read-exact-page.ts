@@ -1,7 +1,7 @@
 import { invariant } from '../../../contract/invariant.ts'
 import { valueAt } from '../../../contract/query/field-path.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { parseFields } from '../../json/parse-fields.ts'
+import { parseFieldsInSteps } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
@@ -17,7 +17,8 @@ import { beginAfter } from './read-by-index.ts'
  * that match, in the requested order. One statement then reads the page, and the documents are not
  * compared and not parsed. The result is a promise only if the store is asynchronous.
  *
- * Returns undefined for other queries, and if a document is large or the index was dropped.
+ * Returns undefined for other queries, if a document or its values to sort by are large, and if the
+ * index was dropped.
  */
 export function readExactPage(
   reader: PageReader,
@@ -93,21 +94,24 @@ function toPage(
   // The order of documents with the same truncated key is unknown, and they may not match.
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
   const textOf = createDocumentPrinter(fields)
+  const next = scanned > limit ? positionOfLast() : undefined
+  if (next === 'large') return undefined
   const texts = fields === undefined ? bodies : bodies.map(textOf)
   return {
     tags,
     scanned,
     returned: bodies.length,
     json: `[${texts.join()}]`,
-    next: scanned > limit ? positionOfLast() : undefined,
+    next,
     total: undefined,
     index: index.name,
   }
 
-  function positionOfLast(): Position {
+  function positionOfLast(): Position | 'large' {
     const body = bodies.at(-1)
     invariant(body !== undefined, 'a page with a next one has documents')
-    const last = parseFields(body, reads)
+    const { done: isParsed, value: last } = parseFieldsInSteps(body, reads).next()
+    if (!isParsed) return 'large'
     const id = valueAt(last, ['id'])
     invariant(typeof id === 'string', 'a document contains its id')
     return positionOf(last, id, sort)

@@ -4,8 +4,9 @@ import { DOCUMENT_BYTES } from '../../../contract/document.ts'
 import type { Json } from '../../../contract/json/json.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { printJson } from '../../../contract/json/strict-json.ts'
+import { runSteps } from '../../../contract/run-steps.ts'
 import { Failure } from '../../../failure.ts'
-import { parseFields } from '../../json/parse-fields.ts'
+import { parseFieldsInSteps } from '../../json/parse-fields.ts'
 import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
 import type { SortValue } from '../../query/order.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -109,7 +110,9 @@ export function* entryKeysOf(
 
 /** Parses the fields of a document that indexes have. */
 const parseIndexed = (body: string, indexes: readonly IndexDefinition[]): Json =>
-  parseFields(
-    body,
-    new Set(indexes.flatMap(({ fields }) => fields.map(({ path: [name = ''] }) => name))),
+  runSteps(
+    parseFieldsInSteps(
+      body,
+      new Set(indexes.flatMap(({ fields }) => fields.map(({ path: [name = ''] }) => name))),
+    ),
   )

@@ -2,7 +2,7 @@ import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { shortestOf } from '../../indexes/plan.ts'
-import { parseFields } from '../../json/parse-fields.ts'
+import { parseFieldsInTurns } from '../../json/parse-fields.ts'
 import { type Condition, equalTexts } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import {
@@ -55,7 +55,8 @@ export async function readByIds(
       bytes += document.body.length
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsed = parseFields(document.body, query.reads)
+      const parsing = parseFieldsInTurns(document.body, query.reads, nextTurn)
+      const parsed = parsing instanceof Promise ? await parsing : parsing
       const adding = matches.add({ ...document, parsed })
       if (adding !== undefined) await adding
     }

@@ -3,7 +3,7 @@ import type { NextTurn } from '../../../concurrency/turns.ts'
 import { PAGE } from '../../../contract/document.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
-import { parseFields } from '../../json/parse-fields.ts'
+import { parseFieldsInTurns } from '../../json/parse-fields.ts'
 import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
 import { isIdOrder, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
@@ -100,8 +100,11 @@ async function scanInIdOrder(
     for (const row of rows) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const matched = matches?.(parseFields(row.body, reads)) ?? true
-      if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+      if (matches !== undefined) {
+        const parsing = parseFieldsInTurns(row.body, reads, nextTurn)
+        const matched = matches(parsing instanceof Promise ? await parsing : parsing)
+        if (!(typeof matched === 'boolean' ? matched : await matched)) continue
+      }
       page.add(row)
       if (isComplete()) return
     }
@@ -157,7 +160,9 @@ async function scanSorted(
     for (const { id, tag, body } of rows) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const adding = matches.add({ id, tag, body, parsed: parseFields(body, query.reads) })
+      const parsing = parseFieldsInTurns(body, query.reads, nextTurn)
+      const parsed = parsing instanceof Promise ? await parsing : parsing
+      const adding = matches.add({ id, tag, body, parsed })
       if (adding !== undefined) await adding
     }
     after = rows.length < PAGE.max ? last : rows.at(-1)?.id
