@@ -104,12 +104,16 @@ export async function openIndexes(
     },
     async requireUnique(document) {
       if (!indexes.some(({ isUnique }) => isUnique)) return
-      const entries = await entriesInTurns([document], (each) => entriesOf(indexes, each))
+      const entries = await entriesInTurns(indexes, [document], (each, parsed) =>
+        entriesOf(indexes, each, parsed),
+      )
       const duplicate = await findDuplicate(trx, engine, entries)
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async remove(documents) {
-      const entries = await entriesInTurns(documents, (document) => entryKeysOf(indexes, document))
+      const entries = await entriesInTurns(indexes, documents, (each, parsed) =>
+        entryKeysOf(indexes, each, parsed),
+      )
       await removeEntries(trx, engine, entries)
     },
   }
@@ -130,7 +134,9 @@ export async function addToIndexes(
   documents: readonly Indexed[],
   uniqueLength?: number,
 ): Promise<Duplicate[]> {
-  const entries = await entriesInTurns(documents, (each) => entriesOf(indexes, each, uniqueLength))
+  const entries = await entriesInTurns(indexes, documents, (each, parsed) =>
+    entriesOf(indexes, each, parsed, uniqueLength),
+  )
   return addEntries(trx, engine, where, entries)
 }
 

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextImmediate } from 'node:timers/promises'
+import { createTimeSlice } from '../../../concurrency/time-slice.ts'
+import type { NextTurn } from '../../../concurrency/turns.ts'
 import { DOCUMENT_BYTES } from '../../../contract/document.ts'
 import type { Json } from '../../../contract/json/json.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { printJson } from '../../../contract/json/strict-json.ts'
 import { runSteps } from '../../../contract/run-steps.ts'
 import { Failure } from '../../../failure.ts'
-import { parseFieldsInSteps } from '../../json/parse-fields.ts'
+import { parseFieldsInSteps, parseFieldsInTurns } from '../../json/parse-fields.ts'
 import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
 import type { SortValue } from '../../query/order.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -36,23 +38,26 @@ export class UniqueValuesTooLarge extends Failure {
   }
 }
 
-/** Number of entries that are computed before other requests run, a few milliseconds of work. */
-const ENTRIES_PER_TURN = 500
-
-/** Returns the entries of documents. Each entry of a large document takes a turn of its own. */
+/**
+ * Returns the entries of documents. Other requests run after each time slice, and after each entry of
+ * a large document.
+ */
 export async function entriesInTurns<T>(
+  indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
-  entriesOfDocument: (document: Indexed) => Iterable<T>,
+  entriesOfDocument: (document: Indexed, parsed: Json) => Iterable<T>,
+  nextTurn: NextTurn = () => nextImmediate(),
 ): Promise<T[]> {
   const entries: T[] = []
-  let since = 0
+  const names = namesIn(indexes)
+  const timeSlice = createTimeSlice(nextTurn)
   for (const document of documents) {
     const isLarge = document.body.length > LARGE_LENGTH
-    if (isLarge || entries.length - since >= ENTRIES_PER_TURN) {
-      since = entries.length
-      await nextTurn()
-    }
-    for (const entry of entriesOfDocument(document)) {
+    const turn = isLarge ? nextTurn() : timeSlice()
+    if (turn !== undefined) await turn
+    const parsing = parseFieldsInTurns(document.body, names, nextTurn)
+    const parsed = parsing instanceof Promise ? await parsing : parsing
+    for (const entry of entriesOfDocument(document, parsed)) {
       entries.push(entry)
       if (isLarge) await nextTurn()
     }
@@ -61,17 +66,18 @@ export async function entriesInTurns<T>(
 }
 
 /**
- * Yields the entries of a document, one for each index. The first one parses the document.
+ * Yields the entries of a document, one for each index.
  *
+ * @param document at least its fields that the indexes have.
  * @param uniqueLength maximum length of its values in unique indexes.
  * @throws UniqueValuesTooLarge
  */
 export function* entriesOf(
   indexes: readonly IndexDefinition[],
   { id, body }: Indexed,
+  document = parseIndexed(body, indexes),
   uniqueLength = UNIQUE_LENGTH,
 ): Generator<Entry, void, void> {
-  const document = parseIndexed(body, indexes)
   let length = 0
   for (const index of indexes) {
     const values = valuesOf(document, index.fields)
@@ -100,8 +106,8 @@ export function* entriesOf(
 export function* entryKeysOf(
   indexes: readonly IndexDefinition[],
   { id, body }: Indexed,
+  document = parseIndexed(body, indexes),
 ): Generator<EntryKey, void, void> {
-  const document = parseIndexed(body, indexes)
   for (const index of indexes) {
     const key = keyOfValues(valuesOf(document, index.fields), index.fields).bytes
     yield { index, key, id }
@@ -110,9 +116,8 @@ export function* entryKeysOf(
 
 /** Parses the fields of a document that indexes have. */
 const parseIndexed = (body: string, indexes: readonly IndexDefinition[]): Json =>
-  runSteps(
-    parseFieldsInSteps(
-      body,
-      new Set(indexes.flatMap(({ fields }) => fields.map(({ path: [name = ''] }) => name))),
-    ),
-  )
+  runSteps(parseFieldsInSteps(body, namesIn(indexes)))
+
+/** Returns the names of the top-level fields that indexes have. */
+const namesIn = (indexes: readonly IndexDefinition[]): ReadonlySet<string> =>
+  new Set(indexes.flatMap(({ fields }) => fields.map(({ path: [name = ''] }) => name)))
