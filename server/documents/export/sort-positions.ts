@@ -1,8 +1,8 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
+import { mergeRuns } from '../query/merge-runs.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { type Batches, createDocumentParser, type ReadMatchingDeps } from './matching-document.ts'
-import { mergeRuns } from './merge-runs.ts'
 
 /** Limits of a sort in memory. */
 export interface SortLimits {
