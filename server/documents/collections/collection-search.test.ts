@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import type { UnappliedChange } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { keyOfValues } from '../indexes/index-key.ts'
+import type { Filter } from '../query/filter.ts'
 import { ScanLimit } from '../query/scan/scan-limit.ts'
 import { createCollectionSearch } from './collection-search.ts'
 
@@ -21,11 +23,15 @@ forEachEngine((engine) => {
     await indexes.build()
   })
 
-  /** Adds entries of documents whose ids have this many characters. */
-  async function addEntries(count: number, length: number): Promise<void> {
+  /** Adds entries of documents whose ids have this many characters and end with numbers. */
+  async function addEntries(
+    count: number,
+    length: number,
+    { value = 'x', first = 0, step = 1 } = {},
+  ): Promise<void> {
     const [index] = await store.db.selectFrom('document_indexes').selectAll().execute()
-    const key = keyOfValues(['x'], [{ path: ['a'], isDescending: false }]).bytes
-    const rows = JSON.stringify(Array.from({ length: count }, (_, n) => n))
+    const key = keyOfValues([value], [{ path: ['a'], isDescending: false }]).bytes
+    const rows = JSON.stringify(Array.from({ length: count }, (_, n) => first + n * step))
     const ids =
       engine.name === 'sqlite'
         ? sql`json_each(${rows})`
@@ -40,16 +46,31 @@ forEachEngine((engine) => {
     await sql`analyze index_entries`.execute(store.db)
   }
 
-  const select = (pause: () => Promise<unknown> = async () => {}) =>
-    createCollectionSearch(store, new ScanLimit(), pause).select(
-      where,
-      [['a', 'x']],
-      async (step) => step(),
+  const select = (pause: () => Promise<unknown> = async () => {}, filter: Filter = [['a', 'x']]) =>
+    createCollectionSearch(store, new ScanLimit(), pause).select(where, filter, async (step) =>
+      step(),
     )
 
   test('an index selects the documents of a change', async () => {
     await addEntries(300, 9)
     expect(await select()).toHaveLength(300)
+  })
+
+  test('the ids that an index selects are sorted in parts', async () => {
+    await addEntries(3_000, 9, { value: 'x', first: 1, step: 2 })
+    await addEntries(3_000, 9, { value: 'y', step: 2 })
+    let pauses = 0
+    const lengths: number[] = []
+    const sort = vi.spyOn(Array.prototype, 'sort')
+    const ids = await select(async () => void pauses++, [['a:gte', 'x']])
+    for (const [at, each] of sort.mock.contexts.entries()) {
+      if (sort.mock.calls[at]?.[0] === compareCodePoints) lengths.push((each as string[]).length)
+    }
+    sort.mockRestore()
+    expect(ids).toEqual(Array.from({ length: 6_000 }, (_, at) => `xxx${100_000 + at}`))
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(2_250)
+    // After each batch of entries, and after each part that is merged.
+    expect(pauses).toBe(6_000 / 250 + 6_000 / 2_000)
   })
 
   test.each([

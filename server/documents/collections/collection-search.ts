@@ -8,6 +8,7 @@ import { planQuery } from '../indexes/plan.ts'
 import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import { type Filter, parseFilter } from '../query/filter.ts'
+import { mergeRuns } from '../query/merge-runs.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
 import type { ScanLimit, ScanStep } from '../query/scan/scan-limit.ts'
 
@@ -16,6 +17,9 @@ const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const
 
 /** Number of entries that one statement reads, about a millisecond of work. */
 const BATCH = 250
+
+/** Number of ids that are sorted or merged without a pause, a few milliseconds of work. */
+const RUN_LENGTH = 2_000
 
 /**
  * Returns the search of jobs for the documents that they change (`jobs/search.ts`).
@@ -56,6 +60,8 @@ export function createCollectionSearch(
       const plan = planQuery(await reader.ready(where), { conditions, sort: [], count: true })
       if (plan === undefined) return undefined
       const ids = new Set<string>()
+      const runs: string[][] = []
+      let run: string[] = []
       let characters = 0
       for (const each of plan.streams) {
         const stream = new EntryStream(reader, where, plan.index, each, false)
@@ -63,8 +69,14 @@ export function createCollectionSearch(
           const entries = await step(() => stream.take(BATCH))
           if (entries.length === 0) break
           for (const { id } of entries) {
-            ids.add(id)
             characters += id.length
+            if (ids.has(id)) continue
+            ids.add(id)
+            run.push(id)
+          }
+          if (run.length >= RUN_LENGTH) {
+            runs.push(run.sort(compareCodePoints))
+            run = []
           }
           if (ids.size > SELECTION_LIMITS.ids || characters > SELECTION_LIMITS.characters)
             return undefined
@@ -72,7 +84,14 @@ export function createCollectionSearch(
         }
       }
       const isComplete = isApplied() && (await reader.isReady(where, plan.index))
-      return isComplete ? [...ids].sort(compareCodePoints) : undefined
+      if (!isComplete) return undefined
+      runs.push(run.sort(compareCodePoints))
+      const sorted: string[] = []
+      for (const id of mergeRuns(runs, compareCodePoints)) {
+        sorted.push(id)
+        if (sorted.length % RUN_LENGTH === 0) await pause()
+      }
+      return sorted
     },
 
     paced: scans.paced,
