@@ -315,6 +315,22 @@ forEachEngine((engine) => {
     expect(found).toEqual(ids)
   })
 
+  test('measures in bytes how much its client has read', async () => {
+    const store = await engine.open()
+    await storeArticles(store, 2, { text: 'é😀' })
+    const limit = new ExportLimit()
+    const enter = limit.enter.bind(limit)
+    let bytes = 0
+    limit.enter = async (caller) => ({
+      ...(await enter(caller)),
+      written(more) {
+        bytes += more
+      },
+    })
+    const text = await textOf(createExporter(store, limit))
+    expect(bytes).toBe(Buffer.byteLength(text))
+  })
+
   test('waits until a large change is applied', async () => {
     const store = await engine.open()
     await storeArticles(store, 1)

@@ -116,7 +116,7 @@ function disposing(
         continued()
         const result = await texts.next()
         if (result.done) await opened.disposeAsync()
-        else written(result.value.length)
+        else written(Buffer.byteLength(result.value))
         return result
       } catch (error) {
         await opened.disposeAsync()
