@@ -61,7 +61,7 @@ export async function exportCollection(
     index,
   } = await exporter.begin(where, query, format, queueCallerOf(c))
   // Errors of the query are sent before the first chunk.
-  const { value: first = '' } = await chunks.next()
+  const { value: first } = await chunks.next()
   const body = streamText(c, first ?? '', chunks, {
     deadline,
     signal: ending,

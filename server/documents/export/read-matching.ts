@@ -155,14 +155,14 @@ async function* readOrdered(
   )
   let after: Position | undefined
   for await (const found of readStreams(deps, where, query, plan, streams)) {
-    const known = found.findIndex(({ parsed }) => isOrderUnknown(plan, parsed ?? null))
-    const some = known === -1 ? found : found.slice(0, known)
+    const firstUnknown = found.findIndex(({ parsed }) => isOrderUnknown(plan, parsed ?? null))
+    const some = firstUnknown === -1 ? found : found.slice(0, firstUnknown)
     const last = some.at(-1)
     if (last !== undefined) {
       after = positionOf(last.parsed ?? null, last.id, query.sort)
       yield some
     }
-    if (known !== -1) return { after }
+    if (firstUnknown !== -1) return { after }
   }
   return undefined
 }
