@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { CSV_SEPARATORS, type CsvSeparator } from '../../contract/import.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import type { FieldPath } from '../../contract/query/field-path.ts'
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import { createRecordReader } from '../../contract/records/read-records.ts'
@@ -129,7 +130,7 @@ it.each(separators)('is read back by an import, with the separator %s', (separat
         Buffer.from(header + row(JSON.stringify(stored)) + row(JSON.stringify(other))),
       )
       const records = raw.map((each) => runSteps(read(each)))
-      const texts = records.map((record) => record && 'text' in record && JSON.parse(record.text))
+      const texts = records.map((record) => record && 'text' in record && parseJson(record.text))
       expect(texts).toEqual([undefined, stored, other])
     }),
   )
