@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { invariant } from '../../../contract/invariant.ts'
 import type { Store } from '../../../storage/store.ts'
 import { testCaller } from '../../../storage/test-support/caller.testing.ts'
@@ -93,6 +93,15 @@ forEachEngine((engine) => {
     const found = find('a=é&sort=b&fields=b')
     expect(found instanceof Promise).toBe(engine.name === 'postgres')
     expect((await found).json).toBe('[{"id":"4","b":"x\\ny"},{"id":"5","b":"z"}]')
+  })
+
+  it('selects fields without parsing the documents', async () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    const page = await find('a=é&sort=b&fields=b')
+    const texts = parse.mock.calls.map(([text]) => text)
+    parse.mockRestore()
+    expect(page.returned).toBe(2)
+    expect(texts.filter((text) => text.includes('"id"'))).toEqual([])
   })
 
   it.each<[string, string, string, number]>([
