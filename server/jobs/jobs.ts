@@ -1,3 +1,4 @@
+import { createTurns, type NextTurn } from '../concurrency/turns.ts'
 import { type Caller, NO_CALLER } from '../concurrency/work-queue.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import {
@@ -90,6 +91,8 @@ export interface JobsDeps {
   readonly steady?: () => number
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
+  /** Awaited within a step, after each time slice. */
+  readonly nextTurn?: NextTurn
   readonly onError: (error: unknown) => void
   /**
    * Called when a large change is applied on SQLite. A unique index that was created after the
@@ -104,7 +107,7 @@ export interface JobsDeps {
 /** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, now, leaseClock, pause, onError, search = unlimitedSearch } = deps
-  const { steady = () => performance.now() } = deps
+  const { steady = () => performance.now(), nextTurn = createTurns() } = deps
   const repository = createJobRepository(store, now, leaseClock, deps.renewalTimer)
   /**
    * The document ids that an index has found for the jobs of this node, by job id; undefined for
@@ -132,6 +135,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       rules,
       steady,
       pause,
+      nextTurn,
       onError,
       applyInTransaction,
       onApplied: deps.onApplied ?? (() => {}),

@@ -33,6 +33,7 @@ export function createJobsModule(deps: JobsModuleDeps) {
     now,
     leaseClock,
     pause,
+    nextTurn: pause,
     onError,
     onApplied,
     search,

@@ -33,7 +33,8 @@ export async function removeStored(
     .orderBy('id')
     .$if(locks, (query) => query.forUpdate())
     .execute()
-  for (const ids of portionsOf(sizes)) {
+  for (const portion of portionsOf(sizes)) {
+    const ids = portion.map(({ id }) => id)
     const documents = trx
       .selectFrom('documents')
       .select(['id', 'body'])
@@ -62,7 +63,8 @@ export async function addStaged(
     .where(isSelected)
     .orderBy('staged.id')
     .execute()
-  for (const ids of portionsOf(sizes)) {
+  for (const portion of portionsOf(sizes)) {
+    const ids = portion.map(({ id }) => id)
     const documents = trx
       .selectFrom('job_documents')
       .select(['id', 'body'])
@@ -73,12 +75,15 @@ export async function addStaged(
   }
 }
 
-/** Yields the ids of documents in portions of limited size. */
-export function* portionsOf(sizes: readonly { readonly id: string; readonly bytes: number }[]) {
-  for (let from = 0; from < sizes.length; ) {
-    const some = sizes.slice(from, from + PORTION.documents)
-    const fit = limitBytes(some, PORTION.bytes)
-    yield some.slice(0, fit).map(({ id }) => id)
+/** Yields documents in portions of limited size. */
+export function* portionsOf<T extends { readonly bytes: number }>(
+  documents: readonly T[],
+  limit: { readonly documents: number; readonly bytes: number } = PORTION,
+): Generator<T[]> {
+  for (let from = 0; from < documents.length; ) {
+    const some = documents.slice(from, from + limit.documents)
+    const fit = limitBytes(some, limit.bytes)
+    yield some.slice(0, fit)
     from += fit
   }
 }

@@ -13,6 +13,7 @@ import { idsOn } from '../../documents/query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../../documents/query/query.ts'
 import { readPage } from '../../documents/query/scan/read-page.ts'
 import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
+import { afterStatement } from '../../documents/repository/after-statement.testing.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
@@ -240,6 +241,62 @@ forEngine('sqlite', (engine) => {
       select id from documents where body like '%"on":true}'`.execute(store.db)
     expect(patched).toHaveLength(100)
     await jobs.stop()
+  })
+
+  describe('a job that meets larger documents than it has staged', () => {
+    const LARGE_COUNT = 40
+    const large = 'x'.repeat(100_000)
+    /** The most bytes of bodies that one statement of the jobs has read. */
+    let most: number
+    let jobs: Jobs
+
+    beforeEach(() => {
+      most = 0
+      const db = afterStatement(store.db, 'documents', async (found) => {
+        const bodies = found.map((row) => (row as { readonly body?: string }).body ?? '')
+        most = Math.max(
+          most,
+          bodies.reduce((sum, body) => sum + body.length, 0),
+        )
+      })
+      jobs = node({ store: { ...store, db } })
+    })
+
+    it('rejects an array whose ids exist without reading their documents', async () => {
+      await repository.insert(where, rows(LARGE_COUNT, { large }))
+      await expect(create(jobs, 1_200)).rejects.toMatchObject({ code: 'conflict' })
+      expect(most).toBeLessThan(large.length)
+      await jobs.stop()
+    })
+
+    it.each([
+      ['patch', { ...everything, patch: '{"on":true}' }],
+      ['delete', everything],
+    ] as const)('reads them in portions for a %s', async (kind, request) => {
+      await repository.insert(where, rows(LARGE_COUNT))
+      let rounds = 0
+      between = async () => {
+        // After the scan, and after the first portion of the check.
+        if (rounds === 2) return
+        rounds++
+        for (const { id, body } of rows(LARGE_COUNT, { large, rounds })) {
+          const ref = { ...where, id }
+          expect(
+            await repository.update(ref, await readStored(repository, ref), body),
+          ).toBeDefined()
+        }
+      }
+      expect(await jobs.run(where, kind, request)).toBe(LARGE_COUNT)
+      expect(rounds).toBe(2)
+      expect(most).toBeGreaterThan(0)
+      expect(most).toBeLessThan(300_000)
+      await expect.poll(states).toEqual([])
+      const { rows: patched } = await sql`
+        select id from documents where body like '%"rounds":2,"on":true}'`.execute(store.db)
+      expect(patched).toHaveLength(kind === 'patch' ? LARGE_COUNT : 0)
+      expect(await written()).toBe(kind === 'patch' ? LARGE_COUNT : 0)
+      await jobs.stop()
+    })
   })
 
   it('retries failed writes, and stays visible', async () => {

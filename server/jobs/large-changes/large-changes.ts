@@ -1,13 +1,15 @@
-import { invariant } from '../../contract/invariant.ts'
+import type { NextTurn } from '../../concurrency/turns.ts'
 import { isStoreFailure, requireConnected } from '../../failure.ts'
 import { DamagedStore, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
 import { existsAlready, withTimeLimit } from '../apply.ts'
 import { type Commit, type CommitOptions, connectedPause } from '../commit.ts'
-import type { DocumentRules, Job, Merge } from '../job.ts'
-import { rangeAfter } from '../range.ts'
+import type { DocumentRules, Job, Merge, StagedDocument } from '../job.ts'
+import { type Range, rangeAfter } from '../range.ts'
+import { portionsOf } from '../reindex.ts'
 import type { JobRepository } from '../repository/repository.ts'
+import type { ChangedDocument } from '../repository/staging.ts'
 import { createReservation } from './reservation.ts'
 import { createUnapplied, writeRange } from './unapplied.ts'
 
@@ -34,6 +36,7 @@ export interface LargeChangesDeps {
   /** Returns the time of a monotonic clock, ms. */
   readonly steady: () => number
   readonly pause: () => Promise<unknown>
+  readonly nextTurn: NextTurn
   readonly onError: (error: unknown) => void
   /** See `JobsDeps.onApplied`. */
   readonly onApplied: () => void
@@ -64,7 +67,7 @@ interface Check {
  * later writes wait for the commit, and changed documents have reserved their unique values.
  */
 export function createLargeChanges(deps: LargeChangesDeps) {
-  const { store, writes, repository, rules, steady, pause } = deps
+  const { store, writes, repository, rules, steady, pause, nextTurn } = deps
   const { onError, onApplied, wake, applyInTransaction } = deps
   const { db, transaction } = store
   const reservation = createReservation(deps)
@@ -80,32 +83,48 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     for (let after = ''; ; ) {
       const range = ids === undefined ? await rangeAfter(db, job, after, COMMIT_LIMIT) : undefined
       if (ids === undefined && range === undefined) return checked
-      const changed = await repository.changed(checked, ids ?? range ?? [])
-      if (changed.length > 0) checked = await restage(checked, check, changed)
+      checked = await recheckSome(checked, check, ids ?? range ?? [])
       if (range === undefined) return checked
       after = range.last
       await check.pause()
     }
   }
 
+  async function recheckSome(
+    job: Job,
+    check: Check,
+    which: Range | readonly string[],
+  ): Promise<Job> {
+    if (job.kind === 'create') {
+      const existing = await repository.firstExisting(job, which)
+      if (existing !== undefined) throw existsAlready(existing)
+      return job
+    }
+    let checked = job
+    // The stored bodies may be much larger than the staged ones.
+    for (const some of portionsOf(await repository.changed(job, which), COMMIT_LIMIT)) {
+      checked = await restage(checked, check, some)
+      await check.pause()
+    }
+    return checked
+  }
+
   async function restage(
     job: Job,
     { merge, isReserved }: Check,
-    changed: Awaited<ReturnType<JobRepository['changed']>>,
+    changed: readonly ChangedDocument[],
   ): Promise<Job> {
-    if (job.kind === 'create') {
-      const [first] = changed
-      invariant(first, 'a job is staged again because documents have changed')
-      throw existsAlready(first.id)
-    }
-    const staged: { id: string; seen: string; tag: string; body: string }[] = []
+    const stored = await repository.stored(job, changed)
+    const staged: StagedDocument[] = []
     const matches = rules.matcher(job.request.filter)
-    for (const { id, tag, body } of changed) {
-      if (tag === null || body === null || !(await matches(body))) continue
+    for (const { id, tag, body } of stored) {
+      if (!(await matches(body))) continue
       if (merge === undefined) staged.push({ id, seen: tag, tag: '', body: '' })
       else staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
     }
-    const ids = changed.map(({ id }) => id)
+    const deleted = changed.filter(({ tag }) => tag === null)
+    // Documents that have changed again are in `Turn.written`, so a later round checks them.
+    const ids = [...deleted, ...stored].map(({ id }) => id)
     if (isReserved) await reservation.releaseSome(job, ids)
     const restaged = await repository.restage(job, ids, staged)
     if (isReserved) await reservation.reserveSome(job, staged)
@@ -193,19 +212,23 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     }
     turn.watch()
     let checked = await recheck(job, check)
-    const checkWritten = async (merger: Merge | undefined) => {
+    const checkWritten = async (roundCheck: Check) => {
       const ids = [...turn.written].slice(0, CHECK_BATCH)
       for (const id of ids) turn.written.delete(id)
-      checked = await recheck(checked, { ...check, merge: merger }, ids)
+      checked = await recheck(checked, roundCheck, ids)
     }
     for (let round = 0; turn.written.size > CHECK_BATCH / 10 && round < MAX_ROUNDS; round++) {
-      await checkWritten(merge)
+      await checkWritten(check)
       await check.pause()
     }
     await turn.close()
     // Writes wait from here on, so slow schema validation must be limited.
-    const timedMerge = merge && withTimeLimit(merge, steady)
-    while (turn.written.size > 0) await checkWritten(timedMerge)
+    const timedCheck = {
+      ...check,
+      merge: merge && withTimeLimit(merge, steady),
+      pause: connectedPause(nextTurn, signal),
+    }
+    while (turn.written.size > 0) await checkWritten(timedCheck)
     if (by === 'transaction') return applyInTransaction(checked, options)
     requireConnected(signal)
     const committed = await repository.commit(checked, keep)

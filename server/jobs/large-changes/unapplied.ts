@@ -101,7 +101,7 @@ export function createUnapplied(
           where ${isHere} and documents.id = staged.id), 0)) as bytes
         from job_documents as staged where ${isPending} and ${isAmong(ids)}`.execute(db)
       for (const some of portionsOf(sizes)) {
-        const isSelected = sql<SqlBool>`${isPending} and ${isAmong(some)}`
+        const isSelected = sql<SqlBool>`${isPending} and ${isAmong(some.map(({ id }) => id))}`
         await transaction(async (trx) => {
           await write(trx, rules, job, isSelected)
           await sql`

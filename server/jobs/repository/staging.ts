@@ -11,6 +11,14 @@ import type { Lease } from './lease.ts'
 /** Number of rows per insert, because engines limit the parameters of a statement. */
 const INSERT_ROWS = 100
 
+/** A staged document whose stored state has changed since the job scanned it. */
+export interface ChangedDocument {
+  readonly id: string
+  /** Null if the document does not exist. */
+  readonly tag: string | null
+  readonly bytes: number
+}
+
 /** Returns the queries on the documents that jobs have staged. */
 export function createStaging({ db, engine, transaction }: Store, { updateHeld }: Lease) {
   return {
@@ -84,18 +92,54 @@ export function createStaging({ db, engine, transaction }: Store, { updateHeld }
       return rows.map(({ body }) => body)
     },
 
+    /** Returns the first staged id, of a range or of ids, that exists. SQLite only. */
+    async firstExisting(
+      { id, database, collection }: Job,
+      which: Range | readonly string[],
+    ): Promise<string | undefined> {
+      const { rows } = await sql<{ id: string }>`
+        select staged.id from job_documents as staged
+        where staged.job = ${id} and ${isSelected(which)} and exists (
+          select 1 from documents where documents.database = ${database}
+          and documents.collection = ${collection} and documents.id = staged.id)
+        order by staged.id limit 1`.execute(db)
+      return rows[0]?.id
+    },
+
     /**
      * Returns the staged documents, of a range or by ids, whose stored state differs from the one
-     * that the job scanned. `tag` is null if the document does not exist.
+     * that the job scanned. `tag` is null if the document does not exist. `bytes` is the size of the
+     * staged body, or of the stored body and the patch if that is larger. SQLite only.
      */
-    async changed({ id, kind, database, collection }: Job, which: Range | readonly string[]) {
-      const { rows } = await sql<{ id: string; tag: string | null; body: string | null }>`
-        select staged.id, documents.tag, documents.body from job_documents as staged
+    async changed(
+      { id, database, collection, request: { patch = '' } }: Job,
+      which: Range | readonly string[],
+    ): Promise<ChangedDocument[]> {
+      const patchBytes = Buffer.byteLength(patch)
+      const { rows } = await sql<ChangedDocument>`
+        select staged.id, documents.tag, max(
+          octet_length(staged.body), coalesce(octet_length(documents.body) + ${patchBytes}, 0)
+        ) as bytes
+        from job_documents as staged
         left join documents on documents.database = ${database}
           and documents.collection = ${collection} and documents.id = staged.id
-        where staged.job = ${id} and ${isSelected(which)}
-        and ${kind === 'create' ? sql`documents.tag is not null` : sql`documents.tag is not staged.seen`}
+        where staged.job = ${id} and ${isSelected(which)} and documents.tag is not staged.seen
         order by staged.id`.execute(db)
+      return rows
+    },
+
+    /** Returns stored documents. Omits those whose tag is no longer this one. SQLite only. */
+    async stored(
+      { database, collection }: Job,
+      documents: readonly Pick<ChangedDocument, 'id' | 'tag'>[],
+    ) {
+      const list = JSON.stringify(documents.map(({ id, tag }) => ({ id, tag })))
+      const { rows } = await sql<{ id: string; tag: string; body: string }>`
+        select documents.id, documents.tag, documents.body
+        from json_each(${list}) as each cross join documents
+        where documents.database = ${database} and documents.collection = ${collection}
+        and documents.id = each.value ->> 'id' and documents.tag = each.value ->> 'tag'
+        order by documents.id`.execute(db)
       return rows
     },
 
