@@ -1,4 +1,5 @@
 import { Failure, requireConnected } from '../failure.ts'
+import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { SCHEMA_CHANGES, SchemaChanged } from '../storage/current-schema.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job } from './job.ts'
@@ -17,6 +18,21 @@ export interface CommitOptions {
 
 /** Commits a job; returns its new state. @throws Failure `busy` if the client has disconnected */
 export type Commit = (job: Job, options?: CommitOptions) => Promise<Job>
+
+/**
+ * Commits a job. If the database does not confirm the commit, looks up whether the job is committed.
+ *
+ * @throws OutcomeUnknown if it is not found to be committed
+ */
+export const commitOrFind = (
+  { commit, repository }: { commit: Commit; repository: Pick<JobRepository, 'read'> },
+  job: Job,
+  options: CommitOptions,
+): Promise<Job> =>
+  resolveOutcome(commit(job, options), async () => {
+    const found = await repository.read(job.id)
+    return found?.state === 'done' || found?.state === 'applying' ? found : undefined
+  })
 
 /** Returns a pause that throws `busy` once a client has disconnected. */
 export const connectedPause =

@@ -3,11 +3,10 @@ import { MAX_SYNC_BULK_DOCUMENTS } from '../contract/document.ts'
 import { jsonPointer } from '../contract/json/json-pointer.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { DocumentConflict, type Failure, failureAt } from '../failure.ts'
-import { resolveOutcome } from '../storage/availability/resolve-outcome.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import { type Commit, connectedPause } from './commit.ts'
+import { type Commit, commitOrFind, connectedPause } from './commit.ts'
 import type { DocumentRules, Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
@@ -43,7 +42,7 @@ interface Sent {
  * length takes little memory.
  */
 export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
-  const { repository, rules, allow, commit, wake } = deps
+  const { repository, rules, allow, wake } = deps
 
   async function discard(job: Job): Promise<void> {
     await deps.discard(job)
@@ -91,10 +90,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         return { job: job.id }
       }
       const staged = job
-      await resolveOutcome(commit(staged, { keep: true, signal }), async () => {
-        const now = await repository.read(staged.id)
-        return now?.state === 'done' || now?.state === 'applying' ? now : undefined
-      })
+      await commitOrFind(deps, staged, { keep: true, signal })
       const release = () => void discard(staged).catch(() => {})
       const bytes = sent.reduce((sum, each) => sum + each.bytes, 0)
       return {

@@ -13,7 +13,7 @@ import { DamagedStore } from '../storage/availability/unavailable.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
 import { type ApplyPause, prepareApply } from './apply.ts'
-import { type Commit, connectedPause, createCommit } from './commit.ts'
+import { type Commit, commitOrFind, connectedPause, createCommit } from './commit.ts'
 import { createArrays } from './create-arrays.ts'
 import {
   type BeginImport,
@@ -307,7 +307,7 @@ export function createJobs(deps: JobsDeps): Jobs {
           }
         })
         // Not part of the search, because it may wait for the changes of other jobs.
-        const committed = await commit(job, { signal })
+        const committed = await commitOrFind({ commit, repository }, job, { signal })
         return committed.found
       } catch (error) {
         if (!(error instanceof LeaseLost)) throw error

@@ -5,8 +5,9 @@ import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
 import { type CurrentSchemaOf, createSchemas } from '../../documents/schemas/schemas.ts'
-import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { MERGE_TIME } from '../apply.ts'
 import { createJobsFixture, everything, text, where } from './jobs-fixture.testing.ts'
@@ -69,6 +70,31 @@ forEachEngine((engine) => {
       expect(await stored()).toHaveLength(300)
       expect(fixture.errors).toMatchObject([{ code: 'unavailable' }])
       await jobs.stop()
+    })
+
+    it('succeeds if the database has committed it but not confirmed the commit', async () => {
+      const { transaction, db } = fixture.store
+      let lost = 0
+      Object.assign(fixture.store, {
+        async transaction(work, length) {
+          const result = await transaction(work, length)
+          const done = await db
+            .selectFrom('jobs')
+            .select('id')
+            .where('state', '=', 'done')
+            .execute()
+          if (done.length === 0 || lost > 0) return result
+          lost++
+          throw new OutcomeUnknown()
+        },
+      } satisfies Pick<Store, 'transaction'>)
+      const jobs = node()
+      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
+      expect(lost).toBe(1)
+      expect(await stored()).toHaveLength(300)
+      await expect.poll(countRows).toEqual([0, 0])
+      await jobs.stop()
+      expect(fixture.errors).toEqual([])
     })
 
     it('finds documents by an index, and examines no others', async () => {
