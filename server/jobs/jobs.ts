@@ -52,7 +52,7 @@ export interface Jobs extends LargeArrays {
    * Runs a job to its end; returns the number of documents.
    *
    * @param caller if the client disconnects, the job changes nothing.
-   * @throws Failure `busy`, `query-too-expensive` if no index serves the filter
+   * @throws Failure `too-many-requests`, `busy`, `query-too-expensive` if no index serves the filter
    */
   run(
     where: CollectionRef,
@@ -290,6 +290,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async run(where, kind, request, caller = NO_CALLER) {
       const { signal } = caller
+      await allow(where, kind, { caller: caller.id })
       let job = await create(where, kind, 'attached', request, caller.id)
       const stopRenewing = repository.keepLease(job)
       try {

@@ -6,6 +6,7 @@ import {
   MAX_UNFINISHED_JOBS_OF_CALLER,
 } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { LEASE } from '../repository/lease.ts'
 import { createJobsFixture, documents, everything, where } from './jobs-fixture.testing.ts'
@@ -191,6 +192,22 @@ forEachEngine((engine) => {
     await expect(begin('a', 'list')).resolves.toBeDefined()
     await expect(begin('a', 'delete', 'x')).resolves.toBeDefined()
   })
+
+  it.each(['patch', 'delete'] as const)(
+    'rejects a synchronous %s if too many jobs of its caller are unfinished',
+    async (kind) => {
+      const jobs = node()
+      await jobs.stop()
+      for (let n = 0; n < MAX_UNFINISHED_JOBS_OF_CALLER; n++) {
+        await jobs.begin(where, 'delete', everything, 'a')
+      }
+      const request = kind === 'patch' ? { ...everything, patch: '{"on":true}' } : everything
+      const run = (caller: string) => jobs.run(where, kind, request, testCaller(undefined, caller))
+      await expect(run('a')).rejects.toMatchObject({ code: 'too-many-requests' })
+      expect((await countRows())[0]).toBe(MAX_UNFINISHED_JOBS_OF_CALLER)
+      await expect(run('b')).resolves.toBe(0)
+    },
+  )
 
   it('is rejected if too many jobs of the database are unfinished', async () => {
     const jobs = node()
