@@ -1,5 +1,5 @@
-import { createTurns } from '../concurrency/turns.ts'
-import { parseJson } from '../contract/json/parse-json.ts'
+import { createTurns, runInTurns } from '../concurrency/turns.ts'
+import { parseJsonInSteps } from '../contract/json/parse-json-in-steps.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
@@ -35,7 +35,7 @@ export const createDocumentRules = (
    * the document. The patch was checked when its request arrived.
    */
   async merger(where: CollectionRef, text: string) {
-    const patch = parseJson(text)
+    const patch = await runInTurns(parseJsonInSteps(text), nextTurn)
     const { validate } = await schemaOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {

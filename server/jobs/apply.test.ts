@@ -52,7 +52,7 @@ forEngine('postgres', (engine) => {
   /** Runs a job up to its last change. */
   async function prepared(store: Store, repository: JobRepository, job: Job): Promise<Job> {
     for (;;) {
-      const step = await scanNext(store, rules, job)
+      const step = await scanNext(store, rules, job, pause)
       if (step === undefined) return job
       job = await repository.advance(job, step)
     }

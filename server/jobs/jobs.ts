@@ -204,7 +204,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     // The job starts after earlier committed changes are applied.
     if (job.done === 0) await whenApplied(job, signal)
     const ids = await selectionOf(job, scan)
-    const next = await scan(() => scanNext(store, rules, job, ids))
+    const next = await scan(() => scanNext(store, rules, job, nextTurn, ids))
     if (next !== undefined) return repository.advance(job, next)
     selected.delete(job.id)
     return undefined

@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { createTimeSlice } from '../concurrency/time-slice.ts'
+import type { NextTurn } from '../concurrency/turns.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules, Job, StagedDocument } from './job.ts'
@@ -14,6 +16,7 @@ const MAX_BYTES = 256 * 1024
  * Computes the next step of a job: scans some documents and determines their new states. Writes
  * nothing. Returns undefined after the last document.
  *
+ * @param nextTurn awaited after each time slice.
  * @param ids the documents that an index has found, in order; undefined to scan the collection.
  * @throws Failure `invalid`, `too-large` if a document cannot be changed as requested.
  */
@@ -21,11 +24,12 @@ export async function scanNext(
   store: Store,
   rules: DocumentRules,
   job: Job,
+  nextTurn: NextTurn,
   ids?: readonly string[],
 ): Promise<Step | undefined> {
   // The documents of a creation were staged as they arrived.
   if (job.kind === 'create') return undefined
-  if (ids === undefined) return scanStored(store, rules, job)
+  if (ids === undefined) return scanStored(store, rules, job, nextTurn)
   const { cursor } = job
   const begin = cursor === null ? 0 : indexAfter(ids, cursor)
   const some = ids.slice(begin, begin + MAX_DOCUMENTS)
@@ -33,7 +37,7 @@ export async function scanNext(
   if (last === undefined) return undefined
   const nothing = { scanned: 0, cursor: last, found: 0, staged: [] }
   // Documents that were deleted since are missing.
-  return (await scanStored(store, rules, job, some)) ?? nothing
+  return (await scanStored(store, rules, job, nextTurn, some)) ?? nothing
 }
 
 /**
@@ -50,7 +54,13 @@ function indexAfter(ids: readonly string[], id: string): number {
   return begin
 }
 
-async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: readonly string[]) {
+async function scanStored(
+  { db }: Store,
+  rules: DocumentRules,
+  job: Job,
+  nextTurn: NextTurn,
+  ids?: readonly string[],
+) {
   const { filter, patch = '', after = '' } = job.request
   const here = db
     .selectFrom('documents')
@@ -88,7 +98,9 @@ async function scanStored({ db }: Store, rules: DocumentRules, job: Job, ids?: r
   const matches = rules.matcher(filter)
   const staged: StagedDocument[] = []
   let found = 0
+  const timeSlice = createTimeSlice(nextTurn)
   for (const { id, tag, body } of rows) {
+    await timeSlice()
     if (!(await matches(body))) continue
     found++
     // The results of a listing are read from the collection, up to the job's cursor.

@@ -1,3 +1,4 @@
+import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import type { NextTurn } from '../../concurrency/turns.ts'
 import { isStoreFailure, requireConnected } from '../../failure.ts'
 import { DamagedStore, StoreUnavailable } from '../../storage/availability/unavailable.ts'
@@ -117,7 +118,9 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     const stored = await repository.stored(job, changed)
     const staged: StagedDocument[] = []
     const matches = rules.matcher(job.request.filter)
+    const timeSlice = createTimeSlice(nextTurn)
     for (const { id, tag, body } of stored) {
+      await timeSlice()
       if (!(await matches(body))) continue
       if (merge === undefined) staged.push({ id, seen: tag, tag: '', body: '' })
       else staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })

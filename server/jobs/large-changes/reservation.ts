@@ -1,4 +1,5 @@
-import { parseJson } from '../../contract/json/parse-json.ts'
+import { type NextTurn, runInTurns } from '../../concurrency/turns.ts'
+import { parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { Store } from '../../storage/store.ts'
 import type { DocumentRules, Job } from '../job.ts'
@@ -13,6 +14,7 @@ export interface ReservationDeps {
   readonly repository: Pick<JobRepository, 'staged'>
   readonly rules: Pick<DocumentRules, 'openIndexes' | 'reserveEntries' | 'releaseEntries'>
   readonly pause: () => Promise<unknown>
+  readonly nextTurn: NextTurn
 }
 
 interface Body {
@@ -28,7 +30,7 @@ interface Body {
  * A stored document with one of these values is a conflict, even if the job patches that document
  * too. A merge patch sets the same values in all documents, so it cannot swap values between them.
  */
-export function createReservation({ store, repository, rules, pause }: ReservationDeps) {
+export function createReservation({ store, repository, rules, pause, nextTurn }: ReservationDeps) {
   const { db, transaction } = store
   type Change = typeof rules.reserveEntries | typeof rules.releaseEntries
 
@@ -63,10 +65,11 @@ export function createReservation({ store, repository, rules, pause }: Reservati
     if (kind === 'create') return true
     if (kind !== 'patch') return false
     const indexes = await transaction((trx) => rules.openIndexes(trx, 'sqlite', where))
-    const changed = Object.keys(parseJson(request.patch ?? '{}') as object)
-    return (indexes?.definitions ?? []).some(
-      ({ isUnique, fields }) =>
-        isUnique && fields.some(({ path: [name = ''] }) => changed.includes(name)),
+    const unique = (indexes?.definitions ?? []).filter(({ isUnique }) => isUnique)
+    if (unique.length === 0) return false
+    const patch = await runInTurns(parseJsonInSteps(request.patch ?? '{}'), nextTurn)
+    return unique.some(({ fields }) =>
+      fields.some(({ path: [name = ''] }) => Object.hasOwn(patch as object, name)),
     )
   }
 
