@@ -75,8 +75,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   const applying = new Map<string, Promise<void>>()
   /** Jobs to delete once they are applied. */
   const dropped = new Set<string>()
-  const stopping = Promise.withResolvers<void>()
-  let stopped = false
+  const stopping = new AbortController()
+  const isStopped = () => stopping.signal.aborted
 
   /** Checks the staged documents of a job against the stored ones; returns the updated job. */
   async function recheck(job: Job, check: Check, ids?: readonly string[]): Promise<Job> {
@@ -154,21 +154,41 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 
   async function releaseLater(job: Job): Promise<void> {
     const stopRenewing = repository.keepLease(job)
-    for (let isReleased = false; !isReleased; ) {
-      await Promise.race([stopping.promise, later(RETRY_DELAY)])
-      if (stopped) break
-      const releasing = writes.turn(job, () => reservation.release(job, () => stopped))
-      const released = releasing.then(
-        () => !stopped,
-        () => false,
-      )
-      // The turn may wait for a change whose next step follows after a restart.
-      isReleased = await Promise.race([stopping.promise.then(() => false), released])
-      wake()
-    }
+    await later(RETRY_DELAY, stopping.signal)
+    // The error of the first attempt was reported.
+    await releaseAndEnd(
+      job,
+      () => end(job),
+      () => {},
+    )
     stopRenewing()
-    // Otherwise the next start continues.
-    if (!stopped) await end(job)
+  }
+
+  /**
+   * Releases the values that a job has reserved, then ends the job. Retries until both succeed. The
+   * next start continues after a stop.
+   *
+   * @param report called with the first error.
+   */
+  async function releaseAndEnd(
+    job: Job,
+    endJob: () => Promise<void>,
+    report: (error: unknown) => void,
+  ): Promise<void> {
+    for (let isFirst = true; !isStopped(); isFirst = false) {
+      try {
+        // The turn may wait for a change whose next step follows after a restart.
+        await writes.turn(job, () => reservation.release(job, isStopped), stopping.signal)
+        if (!isStopped()) await endJob()
+        return
+      } catch (error) {
+        if (isStopped()) return
+        if (isFirst) report(error)
+        await later(RETRY_DELAY, stopping.signal)
+      } finally {
+        wake()
+      }
+    }
   }
 
   /** Deletes a job whose work in the background has ended, if its caller has discarded it. */
@@ -248,7 +268,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   }
 
   async function apply(job: Job): Promise<void> {
-    for (let isFailing = false; !stopped; ) {
+    for (let isFailing = false; !isStopped(); ) {
       try {
         if (!(await step(job))) break
         isFailing = false
@@ -257,10 +277,10 @@ export function createLargeChanges(deps: LargeChangesDeps) {
         if (!isFailing) onError(error)
         isFailing = true
         writes.failed(job, error)
-        await Promise.race([stopping.promise, later(RETRY_DELAY)])
+        await later(RETRY_DELAY, stopping.signal)
       }
     }
-    if (stopped) return
+    if (isStopped()) return
     writes.applied(job)
     onApplied()
     await end(job)
@@ -285,20 +305,11 @@ export function createLargeChanges(deps: LargeChangesDeps) {
    * Releases the values that a cancelled or interrupted job has reserved, then ends the job, in the
    * background.
    */
-  function abandon(job: Job, end: () => Promise<void>): void {
-    const isStopped = () => stopped
-    const releaseAndEnd = async () => {
-      if (!stopped) await reservation.release(job, isStopped)
-      // Otherwise the next start continues.
-      if (!stopped) await end()
-    }
-    const abandoning = writes.turn(job, async () => {
-      const ending = releaseAndEnd().catch(onError)
-      applying.set(job.id, ending)
-      await ending
+  function abandon(job: Job, endJob: () => Promise<void>): void {
+    const abandoning = releaseAndEnd(job, endJob, onError).then(() => {
       applying.delete(job.id)
     })
-    void abandoning.then(wake)
+    applying.set(job.id, abandoning)
   }
 
   /** Releases the values that a cancelled job has reserved, in the background. */
@@ -349,11 +360,21 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     },
 
     async stop(): Promise<void> {
-      stopped = true
-      stopping.resolve()
+      stopping.abort()
       await Promise.all(applying.values())
     },
   }
 }
 
-const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
+/** Resolves after a delay, or earlier if the signal is aborted. */
+const later = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms).unref()
+    signal.addEventListener('abort', end)
+    if (signal.aborted) end()
+  })

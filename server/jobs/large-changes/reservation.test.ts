@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { START } from '../../audit/record.ts'
 import { createDocumentRules } from '../../documents/document-rules.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { openIndexedDocuments } from '../../documents/indexes/build/indexed-documents.testing.ts'
@@ -175,6 +176,42 @@ forEngine('sqlite', (engine) => {
       await expectConsistent()
       await jobs.stop()
     })
+  })
+
+  it('releases what a cancelled job has reserved although the first attempt fails', async () => {
+    let id: string | undefined
+    let cancelled: Promise<unknown> | undefined
+    let attempts = 0
+    const failingOnce: typeof rules.releaseEntries = async (...parameters) => {
+      if (++attempts === 1) throw new Failure('unavailable', 'The disk failed.')
+      await rules.releaseEntries(...parameters)
+    }
+    jobs = createJobs({
+      store,
+      rules: { ...rules, releaseEntries: failingOnce },
+      now: () => 1,
+      async pause() {
+        await new Promise(setImmediate)
+        if (id === undefined || (await rowsOf('index_entries')) === 0) return
+        cancelled ??= jobs.cancel(where.database, id, START)
+        await cancelled
+      },
+      onError: (error) => errors.push(error),
+    })
+    async function* parts() {
+      const list = some(COUNT).map((each) => ({ id: each.id, body: JSON.stringify(each) }))
+      for (let at = 0; at < list.length; at += 250) yield list.slice(at, at + 250)
+    }
+    const created = await jobs.create(where, parts(), true)
+    if ('job' in created) id = created.job
+    await expect
+      .poll(() => store.db.selectFrom('jobs').select('state').execute())
+      .toEqual([{ state: 'cancelled' }])
+    expect(attempts).toBeGreaterThan(1)
+    expect(errors).toMatchObject([{ code: 'unavailable' }])
+    await create({ n: 17 })
+    await expectConsistent()
+    await jobs.stop()
   })
 
   it('releases at the start what a killed process has reserved', async () => {
