@@ -6,8 +6,8 @@ import { createDocumentRepository } from '../documents/repository/repository.ts'
 import type { Queries } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/store.ts'
 import type { Tables } from '../storage/tables.ts'
-import { forEngine } from '../storage/test-support/each-engine.testing.ts'
-import { prepareApply } from './apply.ts'
+import { forEachEngine, forEngine } from '../storage/test-support/each-engine.testing.ts'
+import { MERGE_TIME, prepareApply } from './apply.ts'
 import type { Job } from './job.ts'
 import { createJobRepository, type JobRepository } from './repository/repository.ts'
 import { scanNext } from './scan.ts'
@@ -96,5 +96,32 @@ forEngine('postgres', (engine) => {
       return rowsRead(trx)
     })
     expect(read / PURGE_BATCH).toBeLessThan(20)
+  })
+})
+
+forEachEngine((engine) => {
+  it('limits the time of each attempt to merge concurrently changed documents', async () => {
+    const store = await engine.open()
+    await createDocumentRepository(store).insert(where, [{ id: 'a', body: '{"id":"a"}' }])
+    const repository = createJobRepository(store, now)
+    const request = { filter: [], patch: '{"on":true}', schema: null }
+    const created = await repository.create(where, 'patch', 'attached', request)
+    const staged = [{ id: 'a', seen: 'earlier', tag: 't', body: '{"id":"a","on":true}' }]
+    const job = await repository.advance(created, { scanned: 1, cursor: 'a', found: 1, staged })
+    let time = 0
+    const merger: typeof rules.merger = async () => async () => {
+      time += MERGE_TIME - 1
+      return '{"id":"a","on":true}'
+    }
+    const slow = { ...rules, merger }
+    const apply = await prepareApply(engine.name, slow, job, pause, () => time)
+    let attempts = 0
+    const ended = await repository.finish(job, async (trx) => {
+      const changed = await apply(trx)
+      if (++attempts === 1) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+      return changed
+    })
+    expect(attempts).toBe(2)
+    expect(ended.found).toBe(1)
   })
 })

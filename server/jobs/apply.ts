@@ -54,8 +54,7 @@ export async function prepareApply(
 ): Promise<Apply> {
   const { filter, patch } = job.request
   const matches = rules.matcher(filter)
-  const merge =
-    patch === undefined ? undefined : withTimeLimit(await rules.merger(job, patch), steady)
+  const merger = patch === undefined ? undefined : await rules.merger(job, patch)
   const change = async (target: Target, range: Range): Promise<number> => {
     if (job.kind === 'create') return create(target, range)
     const changeUnchanged = job.kind === 'delete' ? deleteUnchanged : patchUnchanged
@@ -66,6 +65,8 @@ export async function prepareApply(
     if (job.kind === 'list') return job.found
     await rules.lockDocuments(trx, engine)
     const indexes = await rules.openIndexes(trx, engine, job)
+    // The transaction may run again, with all of its time.
+    const merge = merger && withTimeLimit(merger, steady)
     const between = () => pause(trx)
     const target = { trx, engine, rules, matches, job, merge, pause: between, indexes }
     let changed = 0

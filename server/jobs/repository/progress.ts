@@ -59,7 +59,8 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
     /**
      * Completes a job, with its last change in the same transaction.
      *
-     * @param apply called again if PostgreSQL ends the transaction because of a deadlock.
+     * @param apply called again if PostgreSQL ends the transaction because of a conflict
+     * (`retryConflicts`).
      * @param keep whether the staged rows are kept until the job is discarded.
      * @throws Failure `database-not-found` if the database was dropped; SchemaChanged
      */
