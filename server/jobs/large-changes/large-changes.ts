@@ -72,7 +72,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   const { onError, onApplied, wake, applyInTransaction } = deps
   const { db, transaction } = store
   const reservation = createReservation(deps)
-  const applying = new Map<string, Promise<void>>()
+  /** The changes, releases and cancellations in progress, by the id of their job. */
+  const background = new Map<string, Promise<void>>()
   /** Jobs to delete once they are applied. */
   const dropped = new Set<string>()
   const stopping = new AbortController()
@@ -148,7 +149,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       // A repeated release would fail too.
       if (!isStoreFailure(error) || error instanceof DamagedStore) return
       if (job.state === 'running') throw new StoreUnavailable(undefined, { cause: error })
-      applying.set(job.id, releaseLater(job))
+      background.set(job.id, releaseLater(job))
     }
   }
 
@@ -194,7 +195,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   /** Deletes a job whose work in the background has ended, if its caller has discarded it. */
   async function end({ id }: Job): Promise<void> {
     // From here on, the caller of `discard` deletes the job.
-    applying.delete(id)
+    background.delete(id)
     if (dropped.delete(id)) await repository.discard([id]).catch(onError)
     wake()
   }
@@ -216,21 +217,21 @@ export function createLargeChanges(deps: LargeChangesDeps) {
   }
 
   /**
-   * @param by how the documents are changed: in the committing `transaction`, or afterwards from
+   * @param mode how the documents are changed: in the committing `transaction`, or afterwards from
    * the `log`. With `reserved`, from the log, after their values in unique indexes were reserved.
    */
   async function commitChecked(
     turn: Turn,
     job: Job,
     options: CommitOptions,
-    by: 'transaction' | 'log' | 'reserved',
+    mode: 'transaction' | 'log' | 'reserved',
   ): Promise<Job> {
     const { keep = false, signal } = options
     const { patch } = job.request
     const merge = patch === undefined ? undefined : await rules.merger(job, patch)
     const check = {
       merge,
-      isReserved: by === 'reserved',
+      isReserved: mode === 'reserved',
       pause: connectedPause(pause, signal),
     }
     turn.watch()
@@ -252,11 +253,11 @@ export function createLargeChanges(deps: LargeChangesDeps) {
       pause: connectedPause(nextTurn, signal),
     }
     while (turn.written.size > 0) await checkWritten(timedCheck)
-    if (by === 'transaction') return applyInTransaction(checked, options)
+    if (mode === 'transaction') return applyInTransaction(checked, options)
     requireConnected(signal)
     const committed = await repository.commit(checked, keep)
     turn.commit(createUnapplied(store, rules, committed))
-    applying.set(committed.id, apply(committed))
+    background.set(committed.id, apply(committed))
     return committed
   }
 
@@ -307,9 +308,9 @@ export function createLargeChanges(deps: LargeChangesDeps) {
    */
   function abandon(job: Job, endJob: () => Promise<void>): void {
     const abandoning = releaseAndEnd(job, endJob, onError).then(() => {
-      applying.delete(job.id)
+      background.delete(job.id)
     })
-    applying.set(job.id, abandoning)
+    background.set(job.id, abandoning)
   }
 
   /** Releases the values that a cancelled job has reserved, in the background. */
@@ -341,9 +342,9 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     async restore(): Promise<void> {
       for (const job of await repository.abandonedArrays()) await reservation.release(job)
       for (const job of await repository.applying()) {
-        if (applying.has(job.id)) continue
+        if (background.has(job.id)) continue
         writes.restore(job, createUnapplied(store, rules, job))
-        applying.set(job.id, apply(job))
+        background.set(job.id, apply(job))
       }
       for (const job of await repository.abandonedPatches()) {
         abandon(job, () => repository.discard([job.id]))
@@ -355,13 +356,13 @@ export function createLargeChanges(deps: LargeChangesDeps) {
 
     /** Discards a job once it is applied. */
     async discard({ id }: Job): Promise<void> {
-      if (applying.has(id)) dropped.add(id)
+      if (background.has(id)) dropped.add(id)
       else await repository.discard([id])
     },
 
     async stop(): Promise<void> {
       stopping.abort()
-      await Promise.all(applying.values())
+      await Promise.all(background.values())
     },
   }
 }
