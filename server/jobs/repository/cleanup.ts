@@ -20,7 +20,18 @@ export function createCleanup(
   leaseClock: () => number,
   kept: ReadonlySet<{ readonly id: string }>,
 ) {
+  /** Marks jobs in any state for deletion. */
+  async function discard(ids: readonly string[]): Promise<void> {
+    await db
+      .updateTable('jobs')
+      .set({ state: 'discarded', clean: 0 })
+      .where('id', 'in', ids)
+      .execute()
+  }
+
   return {
+    discard,
+
     /**
      * Discards the patches that requests of an earlier process waited for. Returns them and those
      * that an earlier start has discarded. Their rows are kept until `discard`.
@@ -56,16 +67,7 @@ export function createCleanup(
         .limit(CLEANUP_ROWS)
         .offset(MAX_LISTINGS)
       const rows = await oldest.execute()
-      if (rows.length > 0) await this.discard(rows.map(({ id }) => id))
-    },
-
-    /** Marks jobs in any state for deletion. */
-    async discard(ids: readonly string[]): Promise<void> {
-      await db
-        .updateTable('jobs')
-        .set({ state: 'discarded', clean: 0 })
-        .where('id', 'in', ids)
-        .execute()
+      if (rows.length > 0) await discard(rows.map(({ id }) => id))
     },
 
     /**
