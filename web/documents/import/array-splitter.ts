@@ -1,3 +1,5 @@
+import { SourceError } from '../../shared/import/source-error.ts'
+
 const [TAB, NEWLINE, RETURN, SPACE, BOM] = [0x09, 0x0a, 0x0d, 0x20, 0xfeff]
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN, CLOSE, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -145,9 +147,6 @@ export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> 
   if (error !== undefined) throw new SourceError(error)
   return new Blob([...lines, splitter.end()])
 }
-
-/** The source cannot be imported. Nothing was sent. */
-export class SourceError extends Error {}
 
 /**
  * Returns a function that decodes a source in parts. The server would not notice characters that

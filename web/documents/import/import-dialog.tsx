@@ -1,11 +1,14 @@
-import { FileInput, NativeSelect, Textarea } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { Button, FileInput, NativeSelect, Textarea } from '@mantine/core'
+import { useEffect, useState } from 'react'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
 import type { OnConflict } from '../../../server/contract/import.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { describeImport } from '../../shared/import/describe-import.ts'
+import { CANCELLED, storedNothing, withNote } from '../../shared/import/import-failure.ts'
+import { ImportOutcome } from '../../shared/import/import-outcome.tsx'
+import { ImportProgress } from '../../shared/import/import-progress.tsx'
+import { useCancellableImport } from '../../shared/import/use-cancellable-import.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
@@ -15,10 +18,7 @@ import { useImportDocuments } from '../mutations/import-documents.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { NO_JSON } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
-import { CANCELLED, INTERRUPTED, storedNothing, withNote } from './import-failure.ts'
-import { ImportOutcome } from './import-outcome.tsx'
 import { ImportPreview } from './import-preview.tsx'
-import { ImportProgress } from './import-progress.tsx'
 import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Longer text is a file, because a text field would be slow. */
@@ -91,50 +91,26 @@ export function ImportDialog(props: { database: string; collection: string | und
   const isReading = file !== null && begin === undefined
   const detected = isReading ? undefined : detectFormat(file?.name ?? '', begin ?? text)
   const format = form.values.format === '' ? detected : form.values.format
-  const [share, setShare] = useState(0)
-  /** Ends the import that runs. */
-  const running = useRef<AbortController>(undefined)
-  const [isLeaving, setLeaving] = useState(false)
+  const running = useCancellableImport(close)
   const load = useImportDocuments(collectionRef)
   const { mutate } = load
-  // Leaving would end the import.
-  useBlocker({
-    shouldBlockFn: () => {
-      setLeaving(running.current !== undefined)
-      return running.current !== undefined
-    },
-    enableBeforeUnload: () => running.current !== undefined,
-  })
-  const cancelAndClose = () => {
-    running.current?.abort()
-    running.current = undefined
-    announce('The import was cancelled.')
-    close()
-  }
-  useEffect(() => () => running.current?.abort(), [])
   const submit = () =>
     form.submit(({ onConflict }) => {
       if (source === undefined || format === undefined) return
-      const controller = new AbortController()
-      running.current = controller
-      setShare(0)
-      setLeaving(false)
+      const control = running.begin()
       // After a reload, the form says that the import was interrupted.
       form.setFieldValue('begun', true)
-      const { signal } = controller
       mutate(
-        { source, format, onConflict, signal, onProgress: setShare },
+        { source, format, onConflict, ...control },
         {
-          onSettled: () => {
-            running.current = undefined
-          },
+          onSettled: running.end,
           onSuccess: form.deleteDraft,
           onError: (error) => {
             form.setFieldValue('begun', !storedNothing(error))
             form.showErrors(
               error.message === NO_JSON
                 ? { format: NO_JSON }
-                : { form: signal.aborted ? CANCELLED : withNote(error) },
+                : { form: control.signal.aborted ? CANCELLED : withNote(error) },
             )
           },
         },
@@ -154,24 +130,24 @@ export function ImportDialog(props: { database: string; collection: string | und
       name={collection}
       width={880}
       deliberate={source !== undefined}
-      onClose={() => (load.isPending ? setLeaving(!isLeaving) : close())}
+      onClose={() => (load.isPending ? running.setLeaving(!running.isLeaving) : close())}
     >
       {load.isPending ? (
-        <ImportProgress
-          share={share}
-          isLeaving={isLeaving}
-          onStay={() => setLeaving(false)}
-          onLeave={cancelAndClose}
-          onCancel={() => running.current?.abort()}
-        />
+        <ImportProgress running={running} />
       ) : load.data !== undefined ? (
         <ImportOutcome
-          result={load.data}
-          collection={collectionRef.collection}
-          ofArray={format === 'json'}
-          onShow={() => showCollection(collectionRef)}
+          summary={describeImport(load.data)}
+          errors={load.data.errors}
+          name={collectionRef.collection}
+          unit={format === 'json' ? 'Document' : 'Line'}
           onClose={close}
-        />
+        >
+          {load.data.created + load.data.replaced + load.data.skipped > 0 && (
+            <Button variant="default" onClick={() => showCollection(collectionRef)}>
+              Show documents
+            </Button>
+          )}
+        </ImportOutcome>
       ) : (
         <FormFrame
           form={form}
@@ -268,3 +244,7 @@ function useBegin(file: File | null): string | undefined {
   }, [file])
   return read?.file === file ? read?.begin : undefined
 }
+
+/** Describes an import that ended with its page. The server reports no count until the end. */
+const INTERRUPTED =
+  'An import was interrupted. Some of its documents may have been stored. If you import again, documents whose id exists are kept, and documents without an id are stored again.'

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
+import classes from '../../shared/import/import.module.css'
+import { UNREADABLE } from '../../shared/import/source-error.ts'
 import { formatCell } from '../model/format-cell.ts'
-import classes from './import-dialog.module.css'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
-import { type ImportFormat, UNREADABLE } from './read-source.ts'
+import type { ImportFormat } from './read-source.ts'
 
 export interface ImportPreviewProps {
   readonly source: Blob

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { createArraySplitter, errorAtEnd, toLines } from './array-splitter.ts'
-import { formatErrors } from './import-errors.ts'
 import { PREVIEW_BYTES, previewSource } from './preview.ts'
 import { detectFormat, type ImportFormat } from './read-source.ts'
 
@@ -253,12 +252,6 @@ test.each<[ImportFormat, string]>([
     })
   },
 )
-
-test('The list of errors is CSV', () => {
-  expect(formatErrors([{ line: 12, pointer: '/a,b', message: 'must be "x"' }])).toBe(
-    'line,pointer,message\r\n12,"/a,b","must be ""x"""\r\n',
-  )
-})
 
 test.each([
   [[0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d], 'This is not a text file.'],

@@ -1,14 +1,9 @@
 import type { Json } from '../../../server/contract/json/json.ts'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
-import {
-  createArraySplitter,
-  createDecoder,
-  errorAtEnd,
-  NO_JSON,
-  SourceError,
-} from './array-splitter.ts'
-import { IMPORT_FORMATS, type ImportFormat, isBinary, NO_TEXT } from './read-source.ts'
+import { isBinary, NO_TEXT, SourceError } from '../../shared/import/source-error.ts'
+import { createArraySplitter, createDecoder, errorAtEnd, NO_JSON } from './array-splitter.ts'
+import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview. */
 const ROWS = 5

@@ -44,13 +44,3 @@ function detectSeparator(text: string): ImportFormat {
   if (tabs > commas && tabs > semicolons) return 'tabs'
   return semicolons > commas ? 'semicolons' : 'csv'
 }
-
-/** Returns whether a source is not text, such as an image. UTF-16, which contains zeros, is text. */
-export function isBinary(begin: Uint8Array): boolean {
-  const mark = `${begin[0]} ${begin[1]}`
-  return mark !== '255 254' && mark !== '254 255' && begin.includes(0)
-}
-
-export const NO_TEXT = 'This is not a text file.'
-
-export const UNREADABLE = 'The file could not be read. Choose it again.'

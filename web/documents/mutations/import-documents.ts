@@ -5,27 +5,20 @@ import { databaseApi, readJson } from '../../app/api.ts'
 import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
+import { describeImport } from '../../shared/import/describe-import.ts'
+import { isBinary, NO_TEXT, SourceError, UNREADABLE } from '../../shared/import/source-error.ts'
+import type { ImportControl } from '../../shared/import/use-cancellable-import.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { SourceError, toLines } from '../import/array-splitter.ts'
-import { describeImport } from '../import/describe-import.ts'
+import { toLines } from '../import/array-splitter.ts'
 import { PREVIEW_BYTES } from '../import/preview.ts'
-import {
-  IMPORT_FORMATS,
-  type ImportFormat,
-  isBinary,
-  NO_TEXT,
-  UNREADABLE,
-} from '../import/read-source.ts'
+import { IMPORT_FORMATS, type ImportFormat } from '../import/read-source.ts'
 import { listKey } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
-export interface DocumentImport {
+export interface DocumentImport extends ImportControl {
   readonly source: Blob
   readonly format: ImportFormat
   readonly onConflict: OnConflict
-  readonly signal: AbortSignal
-  /** Called with the share of the source that the server has read, 0 to 1. */
-  readonly onProgress: (share: number) => void
 }
 
 async function importDocuments(

@@ -1,21 +1,12 @@
 import { Button } from '@mantine/core'
 import { useId } from 'react'
-import { DialogActions } from '../../shared/ui/overlay/dialog.tsx'
-import classes from './import-dialog.module.css'
-
-export interface ImportProgressProps {
-  /** The share of the source that was sent, 0 to 1. */
-  readonly share: number
-  /** Whether the user wants to close the dialog, which would cancel the import. */
-  readonly isLeaving: boolean
-  readonly onStay: () => void
-  readonly onLeave: () => void
-  readonly onCancel: () => void
-}
+import { DialogActions } from '../ui/overlay/dialog.tsx'
+import classes from './import.module.css'
+import type { CancellableImport } from './use-cancellable-import.ts'
 
 /** Shows the share of the source that was sent, with Cancel. Asks before the dialog is closed. */
-export function ImportProgress(props: ImportProgressProps) {
-  const { share, isLeaving, onStay, onLeave, onCancel } = props
+export function ImportProgress({ running }: { running: CancellableImport }) {
+  const { share, isLeaving, setLeaving, cancel, cancelAndClose } = running
   const question = useId()
   const isSent = share >= 1
   const percent = Math.floor(share * 100)
@@ -38,17 +29,22 @@ export function ImportProgress(props: ImportProgressProps) {
             Closing this dialog cancels the import.
           </p>
           <DialogActions>
-            <Button variant="default" onClick={onLeave}>
+            <Button variant="default" onClick={cancelAndClose}>
               Cancel import and close
             </Button>
-            <Button variant="filled" onClick={onStay} aria-describedby={question} autoFocus>
+            <Button
+              variant="filled"
+              onClick={() => setLeaving(false)}
+              aria-describedby={question}
+              autoFocus
+            >
               Keep importing
             </Button>
           </DialogActions>
         </>
       ) : (
         <DialogActions>
-          <Button variant="default" onClick={onCancel} autoFocus>
+          <Button variant="default" onClick={cancel} autoFocus>
             Cancel import
           </Button>
         </DialogActions>

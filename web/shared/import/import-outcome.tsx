@@ -1,33 +1,32 @@
 import { Button } from '@mantine/core'
-import { IMPORT_ERRORS, type ImportResult } from '../../../server/contract/import.ts'
-import { DialogActions } from '../../shared/ui/overlay/dialog.tsx'
-import { saveFile } from '../../shared/ui/text/save-file.ts'
-import { describeImport } from './describe-import.ts'
-import classes from './import-dialog.module.css'
+import type { PropsWithChildren } from 'react'
+import { IMPORT_ERRORS, type ImportError } from '../../../server/contract/import.ts'
+import { DialogActions } from '../ui/overlay/dialog.tsx'
+import { saveFile } from '../ui/text/save-file.ts'
+import classes from './import.module.css'
 import { formatErrors } from './import-errors.ts'
 
 export interface ImportOutcomeProps {
-  readonly result: ImportResult
-  readonly collection: string
-  /** Whether the source is a JSON array, whose documents are counted instead of lines. */
-  readonly ofArray: boolean
-  /** Shows all documents of the collection. */
-  readonly onShow: () => void
+  /** The counts in words. */
+  readonly summary: string
+  readonly errors: readonly ImportError[]
+  /** Name of the collection or database, for the file of errors. */
+  readonly name: string
+  /** What the positions of errors count. */
+  readonly unit: 'Line' | 'Document'
   readonly onClose: () => void
 }
 
 /** Maximum number of errors to show; the others are in the file. */
 const MAX_SHOWN = 20
 
-/** Shows the counts and errors of an import. */
-export function ImportOutcome(props: ImportOutcomeProps) {
-  const { result, collection, ofArray, onShow, onClose } = props
-  const { created, replaced, skipped, errors } = result
-  const unit = ofArray ? 'Document' : 'Line'
-  const save = () => saveFile(`${collection}-errors.csv`, formatErrors(errors), 'text/csv')
+/** Shows the counts and errors of an import. Further buttons are its children. */
+export function ImportOutcome(props: PropsWithChildren<ImportOutcomeProps>) {
+  const { summary, errors, name, unit, onClose, children } = props
+  const save = () => saveFile(`${name}-errors.csv`, formatErrors(errors), 'text/csv')
   return (
     <>
-      <p className={classes.result}>{describeImport(result)}</p>
+      <p className={classes.result}>{summary}</p>
       {errors.length > 0 && (
         <ul aria-label="Errors" className={classes.errors}>
           {errors.slice(0, MAX_SHOWN).map(({ line, pointer, message }) => (
@@ -51,11 +50,7 @@ export function ImportOutcome(props: ImportOutcomeProps) {
             Download errors
           </Button>
         )}
-        {created + replaced + skipped > 0 && (
-          <Button variant="default" onClick={onShow}>
-            Show documents
-          </Button>
-        )}
+        {children}
         <Button variant="filled" onClick={onClose} autoFocus>
           Close
         </Button>

@@ -1,14 +1,10 @@
 import { ApiFailure } from '../../app/api.ts'
-import { SourceError } from './array-splitter.ts'
+import { SourceError } from './source-error.ts'
 
 const STORED_NOTE =
   'Documents that are already stored are kept. To continue, import again and keep or replace stored documents.'
 
 export const CANCELLED = `The import was cancelled. ${STORED_NOTE}`
-
-/** Describes an import that ended with its page. The server reports no count until the end. */
-export const INTERRUPTED =
-  'An import was interrupted. Some of its documents may have been stored. If you import again, documents whose id exists are kept, and documents without an id are stored again.'
 
 /** Returns whether a failed import is known to have stored nothing. */
 export const storedNothing = (error: Error): boolean =>
