@@ -1,8 +1,12 @@
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../app/api.ts'
 import { SourceError } from './source-error.ts'
 
-const STORED_NOTE =
-  'Documents that are already stored are kept. To continue, import again and keep or replace stored documents.'
+const CONTINUE = 'To continue, import again and keep or replace stored documents.'
+
+const STORED_NOTE = `Documents that are already stored are kept. ${CONTINUE}`
+
+/** Describes an import without a response. The server may have received all of it. */
+const UNKNOWN_NOTE = `Some or all of the documents may have been stored. ${CONTINUE}`
 
 export const CANCELLED = `The import was cancelled. ${STORED_NOTE}`
 
@@ -13,6 +17,7 @@ export const storedNothing = (error: Error): boolean =>
 /** Returns why an import failed, and what it has stored. */
 export function withNote(error: Error): string {
   if (error instanceof SourceError) return `${error.message} Nothing was imported.`
+  if (error instanceof NoResponse) return `${error.message} ${UNKNOWN_NOTE}`
   // The server's message says so.
   return storedNothing(error) ? error.message : `${error.message} ${STORED_NOTE}`
 }
