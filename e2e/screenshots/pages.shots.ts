@@ -52,6 +52,8 @@ test('databases', async ({ page, gatehouse }, { parallelIndex }) => {
   await open(page, '/databases/new', 'Create database')
   await page.keyboard.type('my shop')
   await shoot(page, 'databases-create')
+  await open(page, '/databases/import', 'Import database')
+  await shoot(page, 'databases-import')
   await loadingAndFailed(page, '/databases', '**/_api/database*')
   for (let at = 0; at < 120; at += 1) {
     await gatehouse.post(`${SYSTEM}/database`, { name: `tenant-${String(at).padStart(3, '0')}` })

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, useMemo } from 'react'
@@ -34,7 +35,7 @@ const FILTER_FROM = 8
 
 /** The Databases page: all databases with their sizes and endpoints. */
 export function DatabasesPage() {
-  const { search, create, close } = useDatabasesLocation()
+  const { search, create, openImport, close } = useDatabasesLocation()
   const [text, filter] = useFilterText('/databases')
   const mayChange = useHasRole('operator')
   const { data: names, error, refetch } = useQuery(databasesQuery)
@@ -52,11 +53,20 @@ export function DatabasesPage() {
     <>
       <PageHead
         title="Databases"
-        action={mayChange && <AddButton onClick={create}>Create database</AddButton>}
+        action={
+          mayChange && (
+            <>
+              <Button variant="default" onClick={openImport}>
+                Import
+              </Button>
+              <AddButton onClick={create}>Create database</AddButton>
+            </>
+          )
+        }
       />
       {!mayChange && (
         <p className={classes.note}>
-          You are a viewer. Only operators and admins can create and drop databases.
+          You are a viewer. Only operators and admins can create, import and drop databases.
         </p>
       )}
       {names === undefined && error === null && <SkeletonRows what="the databases" />}
@@ -129,7 +139,7 @@ function OnlySystem({ mayChange }: { mayChange: boolean }) {
   return (
     <Notice>
       So far there is only _system, which contains the administration.
-      {mayChange && ' Create a database for your data, then map an endpoint to it.'}
+      {mayChange && ' Create a database for your data or import one, then map an endpoint to it.'}
     </Notice>
   )
 }

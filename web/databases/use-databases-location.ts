@@ -17,12 +17,21 @@ export function useDatabasesLocation() {
       search: (now: { q?: string; sort?: string }) =>
         readDatabasesSearch({ q: now.q, sort: now.sort, ...change }),
     })
+    /** Keeps the panel open below a dialog. */
+    const withPanel = (to: '/databases' | '/databases/import') => ({
+      to,
+      search: ({ q, sort, open }: Readonly<Record<string, unknown>>) =>
+        readDatabasesSearch({ q, sort, open }),
+    })
     return {
       create: () => dialogs.open(at('/databases/new', {})),
+      /** Opens the import, into the database whose panel is open. */
+      openImport: () => dialogs.open(withPanel('/databases/import')),
+      closeImport: () => dialogs.close(withPanel('/databases')),
       drop: (name: string) => dialogs.open(at('/databases', { drop: name })),
       close: () => dialogs.close(at('/databases', {})),
-      /** Closes the dialog that created a database, and shows the database. */
-      showCreated: (name: string) => dialogs.close(at('/databases', { open: name })),
+      /** Closes the dialog that created or imported a database, and shows the database. */
+      showDatabase: (name: string) => dialogs.close(at('/databases', { open: name })),
       // Do not push a history entry for each sort order.
       sort: (sort: DatabaseSort) => dialogs.replace(at('/databases', { sort })),
     }

@@ -77,6 +77,12 @@ const actions: readonly BuiltIn[] = [
     also: 'new add',
     needs: 'operator',
   },
+  {
+    label: 'Import database',
+    target: { to: '/databases/import' },
+    also: 'load restore file export ndjson',
+    needs: 'operator',
+  },
   { label: 'Create token', target: { to: '/me/new-token' }, also: 'new api key create' },
   { label: 'Show keyboard shortcuts', target: { act: 'keys' }, also: 'keyboard shortcuts help' },
   { label: 'Use light theme', target: { act: 'light' }, also: 'color colour appearance' },

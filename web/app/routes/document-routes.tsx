@@ -27,6 +27,15 @@ const createDatabaseRoute = createRoute({
   ),
 })
 
+const importDatabaseRoute = createRoute({
+  getParentRoute: () => databasesRoute,
+  path: '/import',
+  component: lazyPage(
+    async () =>
+      (await import('../../databases/import/import-database-dialog.tsx')).ImportDatabaseDialog,
+  ),
+})
+
 const documentsPage = lazyPage(
   async () => (await import('../../documents/documents-page.tsx')).DocumentsPage,
   {
@@ -89,7 +98,7 @@ const documentRoute = createRoute({
 
 /** Pages and dialogs of databases, documents, schemas and indexes. */
 export const documentRoutes = [
-  databasesRoute.addChildren([createDatabaseRoute]),
+  databasesRoute.addChildren([createDatabaseRoute, importDatabaseRoute]),
   documentsRoute,
   databaseDocumentsRoute,
   collectionDocumentsRoute,

@@ -1,10 +1,7 @@
-import type { FormErrors } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import * as z from 'zod/mini'
-import { NoResponse } from '../../app/api.ts'
 import { useCreateDatabase } from '../../app/create-database.ts'
 import { databasesQuery, endpointsQuery } from '../../app/queries.ts'
-import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { CodeInput } from '../../shared/ui/form/code-input.tsx'
@@ -14,6 +11,7 @@ import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.ts
 import { formatServingEndpoints } from '../database-rows.ts'
 import { findDatabaseLink } from '../find-database-link.ts'
 import { useDatabasesLocation } from '../use-databases-location.ts'
+import { createErrors } from './create-errors.ts'
 import { nameError } from './database-name.ts'
 
 /** Form that creates a database. Viewers see why they cannot. */
@@ -39,7 +37,7 @@ const databaseSchema = (existing: readonly string[]) =>
   })
 
 function CreateForm() {
-  const { showCreated, close } = useDatabasesLocation()
+  const { showDatabase, close } = useDatabasesLocation()
   const { data: existing = [] } = useQuery(databasesQuery)
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const form = useDraftForm({
@@ -53,8 +51,8 @@ function CreateForm() {
     form.submit(() =>
       create.mutate(name, {
         // Not called if the dialog was closed before the response.
-        onSuccess: () => showCreated(name),
-        onError: (error) => form.showErrors(errorsOf(error)),
+        onSuccess: () => showDatabase(name),
+        onError: (error) => form.showErrors(createErrors(error, 'name')),
       }),
     )
   const error = form.errors.name ?? nameError(name, existing, false)
@@ -86,11 +84,3 @@ function CreateForm() {
     </Dialog>
   )
 }
-
-const errorsOf = (error: Error): FormErrors =>
-  error instanceof NoResponse
-    ? { form: `${error.message} ${UNKNOWN}` }
-    : toFormErrors(error, { name: 'name' })
-
-const UNKNOWN =
-  'The database may or may not have been created. Check the list before you try again.'

@@ -29,7 +29,7 @@ export interface DatabasePanelProps {
 
 /** Panel of a database: its size, its collections, and the endpoints that reach it. */
 export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
-  const { drop } = useDatabasesLocation()
+  const { drop, openImport } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
   const isSystem = name === '_system'
   return (
@@ -50,6 +50,11 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
             <Button variant="default" component="a" href={exportPath(name)} download>
               Export
             </Button>
+            {mayChange && (
+              <Button variant="default" onClick={openImport}>
+                Import
+              </Button>
+            )}
             {mayChange && (
               <Button
                 variant="subtle"

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from '@playwright/test'
-import { expect, type Gatehouse, test } from './support/server/gatehouse.ts'
+import { expect, type Gatehouse, test } from '../support/server/gatehouse.ts'
 
 const databasesPath = '/_console/databases'
 
