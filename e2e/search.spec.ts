@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test'
 import { consolePath } from './support/page/endpoints-page.ts'
 import { holdRequests } from './support/page/hold-requests.ts'
 import { expect, test } from './support/server/gatehouse.ts'
@@ -48,7 +49,7 @@ test('The search finds pages, actions, databases and endpoints by keyboard', asy
   await expect(results.filter({ hasText: address })).toBeVisible()
   await field.fill('no such thing')
   await expect(
-    search.getByText('No page, action, database or endpoint matches “no such thing”.'),
+    search.getByText('No page, action, database, collection or endpoint matches “no such thing”.'),
   ).toBeVisible()
 
   await page.keyboard.press('Escape')
@@ -173,4 +174,90 @@ test('The search shows the best 50 of 10,000 endpoints and updates on each keyst
   await expect(page.getByRole('option')).toHaveCount(50)
   await field.fill('10.3.4 8')
   await expect(page.getByRole('option', { name: 'tcp://10.3.4.7:8772' })).toBeAttached()
+})
+
+/** Returns the databases whose collections a page has requested. */
+function watchCollections(page: Page): string[] {
+  const requested: string[] = []
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    if (pathname.endsWith('/_api/collection')) requested.push(searchParams.get('database') ?? '')
+  })
+  return requested
+}
+
+test('The search finds collections, and loads them once', async ({ page, gatehouse }) => {
+  for (const name of ['blog', 'shop']) {
+    await gatehouse.post('/_db/_system/_api/database', { name })
+    await gatehouse.post(`/_db/${name}/articles`, { id: 'one' })
+  }
+  await gatehouse.post('/_db/shop/orders', { id: 'one' })
+  const requested = watchCollections(page)
+  await gatehouse.signIn(page, '/_console/me')
+  await page.keyboard.press('Control+k')
+  const search = page.getByRole('dialog', { name: 'Search' })
+  const field = search.getByRole('combobox')
+  const results = search.getByRole('option')
+  await expect(search.getByRole('group', { name: 'Pages' })).toBeVisible()
+  expect(requested).toEqual([])
+  await field.pressSequentially('articles')
+  await expect(results).toHaveText(['blog / articlesCollection', 'shop / articlesCollection'])
+  await field.fill('shop/ord')
+  await expect(results).toHaveText(['shop / ordersCollection'])
+  expect(requested.toSorted()).toEqual(['_system', 'blog', 'shop'])
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/documents\/shop\/orders$/)
+
+  // A recent collection is offered although its database is not searched yet.
+  await page.goto('/_console/me')
+  await page.keyboard.press('Control+k')
+  await expect(search.getByRole('group', { name: 'Recent' })).toHaveText(/shop \/ ordersCollection/)
+})
+
+test('With many databases, the search loads the collections of one that is named', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  await gatehouse.post('/_db/shop/orders', { id: 'one' })
+  const others = Array.from({ length: 30 }, (_, n) => `tenant-${n}`)
+  await page.route('**/_api/database', (route) =>
+    route.fulfill({ json: ['_system', 'shop', ...others].map((name) => ({ name })) }),
+  )
+  const requested = watchCollections(page)
+  await gatehouse.signIn(page, '/_console/me')
+  await page.keyboard.press('Control+k')
+  const search = page.getByRole('dialog', { name: 'Search' })
+  const field = search.getByRole('combobox')
+  await field.pressSequentially('orders')
+  await expect(search.getByText('Collections of 0 of 32 databases are searched.')).toBeVisible()
+  expect(requested).toEqual([])
+  await field.fill('')
+  await field.pressSequentially('shop/ord')
+  await expect(search.getByRole('option')).toHaveText(['shop / ordersCollection'])
+  await field.fill('orders')
+  await expect(search.getByRole('option', { name: 'shop / orders' })).toBeVisible()
+  await expect(search.getByText('Collections of 1 of 32 databases are searched.')).toBeVisible()
+  expect(requested).toEqual(['shop'])
+})
+
+test('The search says that collections are missing', async ({ page, gatehouse, browserErrors }) => {
+  browserErrors.allow(/^http 403 GET .*\/_api\/collection/)
+  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
+  await page.route('**/_api/collection?**', (route) =>
+    route.fulfill({
+      status: 403,
+      json: { error: true, code: 403, errorNum: 11, errorMessage: 'A proxy rejected it.' },
+    }),
+  )
+  await gatehouse.signIn(page, '/_console/me')
+  await page.keyboard.press('Control+k')
+  const search = page.getByRole('dialog', { name: 'Search' })
+  await search.getByRole('combobox').fill('shop')
+  await expect(search.getByRole('option', { name: 'shop' })).toBeVisible()
+  await expect(
+    search.getByText(
+      'Endpoints, databases or collections could not be loaded, so results may be missing.',
+    ),
+  ).toBeVisible()
 })

@@ -10,8 +10,15 @@ import { find } from './match.ts'
 import { recentIds, rememberId } from './recent.ts'
 import classes from './search-dialog.module.css'
 import { SearchField } from './search-field.tsx'
-import { builtInItems, databaseItems, endpointItems, type Item } from './search-items.ts'
+import {
+  builtInItems,
+  databaseItems,
+  endpointItems,
+  findCollection,
+  type Item,
+} from './search-items.ts'
 import { type Group, RECENT, SearchResults } from './search-results.tsx'
+import { useCollectionItems } from './use-collection-items.ts'
 
 /** Maximum number of results shown. */
 const MAX_RESULTS = 50
@@ -24,11 +31,12 @@ export interface SearchDialogProps {
   readonly onClose: () => void
 }
 
-/** Searches the pages, actions, endpoints and databases that the user's role allows. */
+/** Searches the pages, actions, endpoints, databases and collections that the user may see. */
 export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialogProps) {
   const { person } = usePresence()
   const endpoints = useQuery(endpointsQuery)
   const databases = useQuery(databasesQuery)
+  const collections = useCollectionItems(query)
   const [active, setActive] = useState(0)
   const choose = useSelectResult(person.id)
   const chosen = useRef(false)
@@ -37,16 +45,20 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
     () => [
       ...builtInItems(person.role),
       ...databaseItems(databases.data ?? []),
+      ...collections.items,
       ...endpointItems((endpoints.data ?? []).map(({ endpoint }) => endpoint)),
     ],
-    [person.role, databases.data, endpoints.data],
+    [person.role, databases.data, collections.items, endpoints.data],
   )
   const hasQuery = query.trim() !== ''
   const found = useMemo(
     () => (hasQuery ? find(items, query, MAX_RESULTS) : undefined),
     [items, query, hasQuery],
   )
-  const groups = found === undefined ? groupItems(items, person.id) : [{ items: found.best }]
+  const groups =
+    found === undefined
+      ? groupItems(items, person.id, databases.data ?? [])
+      : [{ items: found.best }]
   const flat = groups.flatMap((group) => group.items)
   // The list may have become shorter than the active index.
   const at = Math.min(active, flat.length - 1)
@@ -55,8 +67,8 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
     chosen.current = true
     choose(item)
   }
-  const loading = endpoints.isPending || databases.isPending
-  const failed = endpoints.error ?? databases.error
+  const loading = endpoints.isPending || databases.isPending || collections.isLoading
+  const failed = endpoints.error ?? databases.error ?? collections.error
   return (
     <Dialog
       title="Search"
@@ -81,13 +93,18 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
       />
       <SearchResults groups={groups} active={flat[at]?.id} onChoose={go} />
       <p role="status" className={flat.length > 0 ? classes.foot : classes.empty}>
-        {flat.length === 0 && `No page, action, database or endpoint matches “${query.trim()}”.`}
+        {flat.length === 0 &&
+          `No page, action, database, collection or endpoint matches “${query.trim()}”.`}
         {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
-        {loading && ' Endpoints and databases are still loading.'}
+        {loading && ' Endpoints, databases or collections are still loading.'}
       </p>
+      {hasQuery && collections.unsearched !== undefined && (
+        <p className={classes.note}>{collections.unsearched}</p>
+      )}
       {failed !== null && (
         <p role="alert" className={classes.error}>
-          Endpoints or databases could not be loaded, so results may be missing. {failed.message}
+          Endpoints, databases or collections could not be loaded, so results may be missing.{' '}
+          {failed.message}
         </p>
       )}
     </Dialog>
@@ -109,8 +126,14 @@ const formatCount = (shown: number, all: number): string =>
     : `${all} ${all === 1 ? 'result' : 'results'}`
 
 /** Returns what is shown before typing: recent results, pages and actions. */
-function groupItems(items: readonly Item[], person: string): readonly Group[] {
-  const recent = recentIds(person).flatMap((id) => items.find((item) => item.id === id) ?? [])
+function groupItems(
+  items: readonly Item[],
+  person: string,
+  databases: readonly string[],
+): readonly Group[] {
+  const recent = recentIds(person).flatMap(
+    (id) => items.find((item) => item.id === id) ?? findCollection(id, databases) ?? [],
+  )
   const rest = (kind: Item['kind']) =>
     items.filter((item) => item.kind === kind && !recent.includes(item))
   return [

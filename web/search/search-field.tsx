@@ -43,12 +43,12 @@ export function SearchField(props: SearchFieldProps) {
         className={classes.input}
         type="text"
         role="combobox"
-        aria-label="Search pages, actions, databases and endpoints"
+        aria-label="Search pages, actions, databases, collections and endpoints"
         aria-expanded={count > 0}
         aria-controls={RESULTS_ID}
         aria-autocomplete="list"
         aria-activedescendant={active && optionId(active)}
-        placeholder="Search pages, actions, databases, endpoints"
+        placeholder="Search for a name, page or action"
         autoComplete="off"
         spellCheck={false}
         data-autofocus

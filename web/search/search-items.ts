@@ -2,7 +2,7 @@ import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { type Searchable, searchable } from './match.ts'
 
 /** The kind of a search result, shown beside it. */
-export type ResultKind = 'Page' | 'Action' | 'Endpoint' | 'Database'
+export type ResultKind = 'Page' | 'Action' | 'Endpoint' | 'Database' | 'Collection'
 
 /** The action of a search result. */
 export type SearchTarget =
@@ -118,3 +118,31 @@ export const endpointItems = (addresses: readonly string[]): readonly Item[] =>
 /** Returns the databases; each opens its documents. */
 export const databaseItems = (names: readonly string[]): readonly Item[] =>
   names.map((name) => make('Database')({ label: name, target: { to: `/documents/${name}` } }))
+
+/** Returns the collections of a database; each opens its documents. */
+export const collectionItems = (database: string, names: readonly string[]): readonly Item[] =>
+  names.map((name) => toCollection(database, name))
+
+/** Matches the id of a collection. */
+const COLLECTION_ID = /^Collection:([^/]+)\/([^/]+)$/
+
+/**
+ * Returns the collection with an id, although the collections of its database may not be loaded.
+ *
+ * @param databases the databases that exist.
+ */
+export function findCollection(id: string, databases: readonly string[]): Item | undefined {
+  const [, database = '', name = ''] = COLLECTION_ID.exec(id) ?? []
+  return databases.includes(database) ? toCollection(database, name) : undefined
+}
+
+function toCollection(database: string, name: string): Item {
+  const path = `${database}/${name}`
+  return {
+    id: `Collection:${path}`,
+    kind: 'Collection',
+    label: `${database} / ${name}`,
+    target: { to: `/documents/${path}` },
+    searched: searchable(name, path),
+  }
+}

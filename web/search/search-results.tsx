@@ -4,6 +4,7 @@ import {
   IconBolt,
   IconDatabase,
   IconFile,
+  IconFolder,
   IconPlugConnected,
 } from '../shared/ui/icon/icons.tsx'
 import classes from './search-dialog.module.css'
@@ -24,6 +25,7 @@ const icons: Readonly<Record<ResultKind, Icon>> = {
   Action: IconBolt,
   Endpoint: IconPlugConnected,
   Database: IconDatabase,
+  Collection: IconFolder,
 }
 
 /** The list of a combobox, scrolled to the active result. */
@@ -84,7 +86,7 @@ function Option({
   onChoose: (item: Item) => void
 }) {
   const Icon = icons[item.kind]
-  const isName = item.kind === 'Endpoint' || item.kind === 'Database'
+  const isName = item.kind !== 'Page' && item.kind !== 'Action'
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the search field handles the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field

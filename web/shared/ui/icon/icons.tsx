@@ -106,6 +106,9 @@ export const IconFileText = createIcon(
   'M9 13l6 0',
   'M9 17l6 0',
 )
+export const IconFolder = createIcon(
+  'M5 4h4l3 3h7a2 2 0 0 1 2 2v8a2 2 0 0 1 -2 2h-14a2 2 0 0 1 -2 -2v-11a2 2 0 0 1 2 -2',
+)
 export const IconGripVertical = createIcon(
   'M8 5a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
   'M8 12a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',

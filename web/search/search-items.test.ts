@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { find } from './match.ts'
+import { collectionItems, databaseItems, findCollection } from './search-items.ts'
+
+const items = [
+  ...databaseItems(['shop', 'webshop']),
+  ...collectionItems('shop', ['articles', 'orders']),
+  ...collectionItems('blog', ['articles']),
+]
+const found = (query: string) => find(items, query, 10).best.map(({ label }) => label)
+
+test.each([
+  ['orders', ['shop / orders']],
+  ['arti', ['shop / articles', 'blog / articles']],
+  ['shop/art', ['shop / articles']],
+  ['shop / art', ['shop / articles']],
+  ['art blog', ['blog / articles']],
+  // Databases come before the collections of a database with that name.
+  ['shop', ['shop', 'webshop', 'shop / orders', 'shop / articles']],
+  ['shop/', ['shop / orders', 'shop / articles']],
+])('%j finds collections', (query, labels) => {
+  expect(found(query)).toEqual(labels)
+})
+
+test('A collection opens its documents', () => {
+  expect(items.at(-1)?.target).toEqual({ to: '/documents/blog/articles' })
+})
+
+test('A recent collection is found by its id if its database exists', () => {
+  const [orders] = collectionItems('shop', ['orders'])
+  expect(findCollection('Collection:shop/orders', ['blog', 'shop'])).toEqual(orders)
+  expect(findCollection('Collection:shop/orders', ['blog'])).toBeUndefined()
+  expect(findCollection('Database:shop', ['shop'])).toBeUndefined()
+})

@@ -1,0 +1,75 @@
+import {
+  type QueryClient,
+  type UseQueryResult,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { CollectionList } from '../../server/contract/document.ts'
+import { collectionsQuery, databasesQuery } from '../app/queries.ts'
+import { useIsServedHere } from '../shared/session/use-is-served-here.ts'
+import { collectionItems, type Item } from './search-items.ts'
+import { describeUnsearched, searchedDatabases } from './searched-databases.ts'
+
+/** How long the search uses a list of collections, ms. */
+const FRESH_MS = 60_000
+
+export interface CollectionResults {
+  readonly items: readonly Item[]
+  readonly isLoading: boolean
+  /** Why the collections of a database could not be loaded; null if all could be. */
+  readonly error: Error | null
+  /** Which collections are not searched; undefined if all are. */
+  readonly unsearched: string | undefined
+}
+
+/** Returns the collections that a query searches. They are loaded once a query is entered. */
+export function useCollectionItems(query: string): CollectionResults {
+  const queryClient = useQueryClient()
+  const { data: databases = [] } = useQuery(databasesQuery)
+  const isServedHere = useIsServedHere()
+  const hasQuery = query.trim() !== ''
+  const served = databases.filter(isServedHere)
+  const searched = searchedDatabases(served, query, loadedDatabases(queryClient))
+  const { lists, isLoading, error } = useQueries({
+    queries: searched.map((database) => ({
+      ...collectionsQuery(database),
+      enabled: hasQuery,
+      staleTime: FRESH_MS,
+      refetchOnWindowFocus: false,
+    })),
+    combine,
+  })
+  // Names of databases contain no slash.
+  const names = searched.join('/')
+  const items = useMemo(
+    () =>
+      names.split('/').flatMap((database, at) =>
+        collectionItems(
+          database,
+          (lists[at] ?? []).map(({ name }) => name),
+        ),
+      ),
+    [names, lists],
+  )
+  const unsearched = describeUnsearched({
+    searched: searched.length,
+    served: served.length,
+    all: databases.length,
+  })
+  return { items, isLoading, error, unsearched }
+}
+
+/** Returns the databases whose collections are in the cache. */
+const loadedDatabases = (queryClient: QueryClient): string[] =>
+  queryClient
+    .getQueriesData<CollectionList>({ queryKey: collectionsQuery('').queryKey.slice(0, -1) })
+    .flatMap(([key, list]) => (list === undefined ? [] : [String(key.at(-1))]))
+
+/** A function that stays the same, so that unchanged lists stay the same value. */
+const combine = (results: readonly UseQueryResult<CollectionList>[]) => ({
+  lists: results.map(({ data }) => data),
+  isLoading: results.some(({ isLoading }) => isLoading),
+  error: results.find(({ error }) => error !== null)?.error ?? null,
+})
