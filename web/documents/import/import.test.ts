@@ -237,6 +237,13 @@ test('A preview shows the documents beside those that the server rejects', () =>
   expect(preview('1\n{"a":1}', 'ndjson').documents).toEqual([{ a: 1 }])
 })
 
+test('The preview names the page that imports an export of a database', () => {
+  const text = '{"gatehouse":1,"database":"blog"}\n{"end":{"collections":0,"documents":0}}\n'
+  expect(preview(text, 'ndjson').error).toBe(
+    'This is an export of a database. Import it on the Databases page.',
+  )
+})
+
 test.each<[ImportFormat, string]>([
   ['ndjson', '{"a":"'],
   ['csv', 'a\n'],

@@ -1,6 +1,7 @@
 import type { Json } from '../../../server/contract/json/json.ts'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
 import { previewRecords } from '../../../server/contract/records/preview-records.ts'
+import { exportHead } from '../../../server/contract/transfer.ts'
 import { isBinary, NO_TEXT, SourceError } from '../../shared/import/source-error.ts'
 import { createArraySplitter, createDecoder, errorAtEnd, NO_JSON } from './array-splitter.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
@@ -62,6 +63,7 @@ function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean
     ROWS,
     { separator },
   )
+  if (exportHead.safeParse(documents[0]).success) return { documents, error: DATABASE_EXPORT }
   // Nothing is imported, so errors of documents do not matter.
   if (source.error !== undefined) return { documents, error: source.error }
   if (documents.length === 0 && error === undefined && !isWhole)
@@ -71,6 +73,9 @@ function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean
 }
 
 const isSpace = (byte: number) => byte <= 0x20
+
+/** Its lines would be stored as documents. */
+const DATABASE_EXPORT = 'This is an export of a database. Import it on the Databases page.'
 
 const TOO_LONG = 'The first document is too long for a preview.'
 
