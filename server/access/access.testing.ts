@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach } from 'vitest'
 import { OPERATOR } from '../contract/access/operator.ts'
+import type { TokenInfo } from '../contract/access/token.ts'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import type { Store } from '../storage/store.ts'
 import type { TestEngine } from '../storage/test-support/each-engine.testing.ts'
@@ -63,6 +64,12 @@ export class AccessFixture {
 
   byToken(token: string) {
     return this.authenticate({ authorization: `Bearer ${token}`, session: undefined })
+  }
+
+  async tokens(owner: string | 'everybody'): Promise<TokenInfo[]> {
+    const all: TokenInfo[] = []
+    for await (const token of this.access.tokens(owner)) all.push(token)
+    return all
   }
 
   async idOf(username: string): Promise<string> {

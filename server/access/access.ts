@@ -32,7 +32,7 @@ export interface Access {
   sessions(person: string, current: string): Promise<SessionInfo[]>
   /** Ends one session of a person immediately, or all of them if `session` is `all`. */
   endSession(person: string, session: string, actor: Caller): Promise<void>
-  tokens(owner: string | 'everybody'): Promise<TokenInfo[]>
+  tokens(owner: string | 'everybody'): AsyncIterable<TokenInfo>
   createToken(
     owner: TokenOwner,
     input: TokenInput,

@@ -81,7 +81,7 @@ forEachEngine((engine) => {
       await fixture.access.changeRole(await fixture.idOf('github:2'), 'none', actor)
       expect(await fixture.bySession(session)).toBeUndefined()
       await expect(fixture.byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
-      expect(await fixture.access.tokens('everybody')).toEqual([])
+      expect(await fixture.tokens('everybody')).toEqual([])
       expect(fixture.entries.at(-1)).toMatchObject({
         action: 'person.role',
         target: 'github:2',

@@ -148,7 +148,7 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
             'Listing the tokens of other people requires the admin role.',
           )
         }
-        return sendList(c, await access.tokens(all ? 'everybody' : principal.personId))
+        return sendList(c, access.tokens(all ? 'everybody' : principal.personId))
       },
     )
     .post(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TOKENS_PER_PERSON } from '../contract/access/token.ts'
+import { TOKEN_NAMES_PER_PERSON, TOKENS_PER_PERSON } from '../contract/access/token.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { actor, createAccessFixture, from, github, HOUR, operator } from './access.testing.ts'
 import { createTokenText } from './secrets/secret-text.ts'
@@ -29,9 +29,9 @@ forEachEngine((engine) => {
       const rows = await fixture.store.db.selectFrom('tokens').selectAll().execute()
       expect(JSON.stringify(rows)).not.toContain(token)
       expect(info).toMatchObject({ name: 'ci', prefix: token.slice(0, 8), owner: 'local:operator' })
-      expect(
-        JSON.stringify([await fixture.access.tokens('everybody'), fixture.entries]),
-      ).not.toContain(token)
+      expect(JSON.stringify([await fixture.tokens('everybody'), fixture.entries])).not.toContain(
+        token,
+      )
     })
 
     it('is accepted as Bearer and as the user name of a URL with an empty password', async () => {
@@ -196,6 +196,42 @@ forEachEngine((engine) => {
       })
     })
 
+    it('is rejected if the tokens of its owner name too many databases', async () => {
+      const one = await owner()
+      const names = (n: number) =>
+        Array.from({ length: 1_000 }, (_, at) => `${'x'.repeat(50)}-${n}-${at}`)
+      const create = (databases: string[]) =>
+        fixture.access.createToken(one, { name: 'ci', role: 'viewer', databases }, actor)
+      let created = 0
+      const fill = async () => {
+        for (; ; created++) await create(names(created))
+      }
+      await expect(fill()).rejects.toMatchObject({
+        code: 'too-many-requests',
+        details: { field: '/databases' },
+      })
+      expect(created).toBeGreaterThan(10)
+      const listed = JSON.stringify((await fixture.tokens(one.personId)).map((t) => t.databases))
+      expect(listed.length).toBeLessThan(TOKEN_NAMES_PER_PERSON)
+      await create(['blog'])
+    })
+
+    it('is listed by owner, then by name', async () => {
+      await fixture.signInAdmin('2')
+      const other = await fixture.idOf('github:2')
+      const mine = await owner()
+      for (const [who, name] of [
+        [mine, 'b'],
+        [{ ...mine, personId: other }, 'z'],
+        [mine, 'a'],
+      ] as const) {
+        await fixture.access.createToken(who, { name, role: 'viewer' }, actor)
+      }
+      const listed = await fixture.tokens('everybody')
+      expect(listed.map(({ name }) => name)).toEqual(['z', 'a', 'b'])
+      expect((await fixture.tokens(other)).map(({ name }) => name)).toEqual(['z'])
+    })
+
     it('carries its databases and expires', async () => {
       const expires = new Date(fixture.time + HOUR).toISOString()
       const { token } = await fixture.access.createToken(
@@ -219,7 +255,7 @@ forEachEngine((engine) => {
       const input = { name: 'a', role: 'viewer' as const, ...over }
       const requested = owner().then((who) => fixture.access.createToken(who, input, actor))
       await expect(requested).rejects.toMatchObject({ code })
-      expect(await fixture.access.tokens('everybody')).toEqual([])
+      expect(await fixture.tokens('everybody')).toEqual([])
     })
 
     it('is invalid immediately after its owner or an admin revokes it', async () => {
@@ -245,14 +281,14 @@ forEachEngine((engine) => {
     it('is listed with its last use', async () => {
       const mine = await owner()
       const { token } = await fixture.access.createToken(mine, { name: 'a', role: 'viewer' }, actor)
-      expect(await fixture.access.tokens(mine.personId)).toMatchObject([{ lastUsed: null }])
+      expect(await fixture.tokens(mine.personId)).toMatchObject([{ lastUsed: null }])
       fixture.time += HOUR
       await fixture.byToken(token)
       await fixture.access.flushUses()
-      expect(await fixture.access.tokens(mine.personId)).toMatchObject([
+      expect(await fixture.tokens(mine.personId)).toMatchObject([
         { lastUsed: new Date(fixture.time).toISOString() },
       ])
-      expect(await fixture.access.tokens('another')).toEqual([])
+      expect(await fixture.tokens('another')).toEqual([])
     })
   })
 })

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { atLeast, type Role, role } from '../contract/access/role.ts'
 import {
   TOKEN_DATABASES,
+  TOKEN_NAMES_PER_PERSON,
   TOKENS_PER_PERSON,
   type TokenInfo,
   type TokenInput,
@@ -41,7 +43,8 @@ export interface TokenDeps {
  *
  * @throws Failure `forbidden` if the role exceeds the owner's, or the databases or expiry exceed
  *   those of the caller's token; `bad-parameter`; `bad-database-name`; `too-many-requests` beyond
- *   {@link TOKENS_PER_PERSON}; the failures of {@link beginChange}.
+ *   {@link TOKENS_PER_PERSON} or {@link TOKEN_NAMES_PER_PERSON}; the failures of
+ *   {@link beginChange}.
  */
 export async function createToken(
   { store, record, now }: TokenDeps,
@@ -114,15 +117,25 @@ export async function createToken(
       .select('username')
       .where('id', '=', owner.personId)
       .executeTakeFirstOrThrow()
-    const { count } = await trx
+    const { count, names } = await trx
       .selectFrom('tokens')
-      .select(({ fn }) => fn.countAll().as('count'))
+      .select(({ fn }) => [
+        fn.countAll().as('count'),
+        fn.sum<number | string | null>(sql`length(databases)`).as('names'),
+      ])
       .where('owner_id', '=', owner.personId)
       .executeTakeFirstOrThrow()
     if (Number(count) >= TOKENS_PER_PERSON) {
       throw new Failure(
         'too-many-requests',
         `${username} has ${TOKENS_PER_PERSON.toLocaleString('en')} tokens, the maximum. Revoke one first.`,
+      )
+    }
+    if (Number(names) + (row.databases?.length ?? 0) > TOKEN_NAMES_PER_PERSON) {
+      throw new Failure(
+        'too-many-requests',
+        `The tokens of ${username} name too many databases. Revoke one first, or list fewer databases.`,
+        { field: '/databases' },
       )
     }
     await trx.insertInto('tokens').values(row).execute()
@@ -166,17 +179,32 @@ function requireWithin(
   }
 }
 
-/** Returns the tokens of one owner or of everybody, by owner, then by name. */
-export async function listTokens(store: Store, owner: string | 'everybody'): Promise<TokenInfo[]> {
-  const rows = await store.db
-    .selectFrom('tokens')
-    .innerJoin('people', 'people.id', 'tokens.owner_id')
-    .selectAll('tokens')
-    .select('people.username')
-    .$if(owner !== 'everybody', (query) => query.where('tokens.owner_id', '=', owner))
+/**
+ * Yields the tokens of one owner or of everybody, by owner, then by name. Holds only those of one
+ * owner at a time.
+ */
+export async function* listTokens(
+  store: Store,
+  owner: string | 'everybody',
+): AsyncGenerator<TokenInfo, void> {
+  const owners = await store.db
+    .selectFrom('people')
+    .select(['id', 'username'])
+    .where('id', 'in', (eb) => eb.selectFrom('tokens').select('owner_id'))
+    .$if(owner !== 'everybody', (query) => query.where('id', '=', owner))
     .execute()
-  return rows.map(toInfo).sort((a, b) => (a.owner + a.name < b.owner + b.name ? -1 : 1))
+  for (const { id, username } of owners.sort((a, b) => compare(a.username, b.username))) {
+    const rows = await store.db
+      .selectFrom('tokens')
+      .selectAll()
+      .where('owner_id', '=', id)
+      .execute()
+    rows.sort((a, b) => compare(a.name, b.name))
+    for (const row of rows) yield toInfo({ ...row, username })
+  }
 }
+
+const compare = (a: string, b: string) => (a < b ? -1 : 1)
 
 /**
  * Revokes a token and returns the id of its owner. Durable when it resolves.

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
+import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { createSendList } from './send-list.ts'
 
@@ -38,4 +39,25 @@ it('prints a long list in several turns, with its items taken in the first', asy
   expect(turns).toBeGreaterThan(4)
   expect(String(reserved)).toBe(response.headers.get('Content-Length'))
   expect(reserved).toBe(Buffer.byteLength(text))
+})
+
+it('reserves memory before each step, and ends when there is none', async () => {
+  const reserved: number[] = []
+  let taken = 0
+  const items = (function* () {
+    for (; taken < 100; taken++) yield 'x'.repeat(64 * 1024)
+  })()
+  const sendList = createSendList(
+    async (_, bytes) => {
+      reserved.push(bytes)
+      if (bytes > 1024 * 1024) throw new Failure('unavailable', 'too much')
+    },
+    async () => {},
+  )
+  const app = new Hono<AppEnv>().get('/', (c) => sendList(c, items))
+  expect((await app.onError(() => new Response(null, { status: 503 })).request('/')).status).toBe(
+    503,
+  )
+  expect(reserved.every((bytes, at) => at === 0 || bytes > (reserved[at - 1] ?? 0))).toBe(true)
+  expect(taken).toBeLessThan(20)
 })

@@ -8,10 +8,15 @@ import type { Reserve } from './response-memory.ts'
 /** Characters serialized per step, about a millisecond of work. */
 const CHUNK_LENGTH = 64 * 1024
 
-/** Sends a list as JSON, typed like `c.json`. Long lists are serialized in steps. */
+/**
+ * Sends a list as JSON, typed like `c.json`. Long lists are serialized in steps, and their memory is
+ * reserved before each.
+ *
+ * @throws Failure `unavailable` if there is no memory, or the client disconnects.
+ */
 export type SendList = <T>(
   c: Context<AppEnv>,
-  items: Iterable<T>,
+  items: Iterable<T> | AsyncIterable<T>,
 ) => Promise<Response & TypedResponse<JSONParsed<T[]>, 200, 'json'>>
 
 /**
@@ -21,16 +26,20 @@ export type SendList = <T>(
  * @param nextTurn awaited between two steps, so that other requests can run.
  */
 export function createSendList(reserve: Reserve, nextTurn: () => Promise<void>): SendList {
-  return async <T>(c: Context<AppEnv>, items: Iterable<T>) => {
+  return async <T>(c: Context<AppEnv>, items: Iterable<T> | AsyncIterable<T>) => {
     const parts: Buffer[] = []
     let text = '['
     let comma = ''
-    for (const item of items) {
+    let size = 0
+    for await (const item of items) {
       text += comma + JSON.stringify(item)
       comma = ','
       if (text.length < CHUNK_LENGTH) continue
-      parts.push(Buffer.from(text))
+      const part = Buffer.from(text)
+      parts.push(part)
+      size += part.length
       text = ''
+      await reserve(c, size + CHUNK_LENGTH)
       await nextTurn()
     }
     parts.push(Buffer.from(`${text}]`))
