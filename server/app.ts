@@ -75,7 +75,7 @@ export function createApp(modules: AppModules) {
     .use('/_console/*', ownHost)
     .use('/_oauth2/*', ownHost)
     .use('/_idp/*', ownHost)
-    .use(selectDatabase(databases.has))
+    .use(selectDatabase(databases.has, databases.idOf))
     .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRejections)

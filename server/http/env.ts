@@ -48,6 +48,12 @@ export interface AppEnv {
      * `requireRole` for methods with a body. Throws if the credentials have expired or were revoked.
      */
     authorizeAgain: ((c: Context<AppEnv>) => Promise<void>) | undefined
+    /**
+     * Checks that the database of the request is still the same, for a body that arrives later. Set
+     * by `selectDatabase` for methods with a body. Throws if it was dropped, even if there is a new
+     * one with its name.
+     */
+    requireSameDatabase: (() => void) | undefined
     /** The change that the route is about to make (guards/audit-change.ts). */
     change: AuditedChange | undefined
     /** What the route began to read before the caller was known (guards/read-ahead.ts). */

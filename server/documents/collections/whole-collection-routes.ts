@@ -65,9 +65,9 @@ export const wholeCollectionRoutes = <Path extends string>(
     .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
       const headers = jsonHeaders(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
-      await requirePatch(patch)
       // After the body, because the database may be dropped while it arrives.
       const where = collectionOf(c)
+      await requirePatch(patch)
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))

@@ -7,6 +7,7 @@ import { splitRequestPath } from '../input/request-path.ts'
 /** Paths that use the system database, regardless of the default database of the endpoint. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
 const SYSTEM_ONLY = /^\/_api(?:\/|$)/
+const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const ANY_DATABASE = /^\/_api\/health(?:\/|$)/
 
 /**
@@ -21,15 +22,22 @@ export function requireReachable(
   exists: (name: string) => boolean,
 ): void {
   if ((names.length === 0 || names.includes(database)) && exists(database)) return
-  throw new Failure('database-not-found', 'database not found')
+  throw databaseNotFound()
 }
+
+const databaseNotFound = () => new Failure('database-not-found', 'database not found')
 
 /**
  * Selects the database of a request and checks that the endpoint exposes it.
  *
+ * @param idOf returns the id of an existing database.
+ *
  * Fails with `database-not-found`, or with `system-only` for administration in another database.
  */
-export const selectDatabase = (exists: (name: string) => boolean) =>
+export const selectDatabase = (
+  exists: (name: string) => boolean,
+  idOf: (database: string) => string,
+) =>
   createMiddleware<AppEnv>((c, next) => {
     const { mapping } = c.env.listener
     const { path, database: named } = splitRequestPath(c.req.raw)
@@ -45,5 +53,11 @@ export const selectDatabase = (exists: (name: string) => boolean) =>
       if (isAnywhere) throw new Failure('not-found', 'There is no such path.')
     }
     c.set('database', database)
+    if (BODY_METHODS.has(c.req.method)) {
+      const id = idOf(database)
+      c.set('requireSameDatabase', () => {
+        if (idOf(database) !== id) throw databaseNotFound()
+      })
+    }
     return next()
   })

@@ -47,11 +47,13 @@ function requireChunkedOnly(c: Context<AppEnv>): void {
 
 /**
  * Reads a whole body. Its bytes stay reserved in the process's budget until the response is closed.
- * If the body was not complete when the request was authorized, the caller is authorized again.
+ * If the body was not complete when the request was authorized, the caller is authorized again, and
+ * the database must not have been dropped.
  *
  * @param maxBytes maximum size, decompressed, bytes.
  * @throws Failure `too-large`; `unavailable` if the budget is exhausted; `timeout` if
  * the body stops making progress; `unauthenticated` or `forbidden` if the caller's access has ended;
+ * `database-not-found`;
  * as {@link requireChunkedOnly}, {@link isCompressed} and {@link gunzip}.
  */
 export async function readBody(
@@ -67,6 +69,7 @@ export async function readBody(
     // The body is no longer counted in the budget.
     if (c.env.outgoing?.destroyed) throw clientDisconnected()
     await c.get('authorizeAgain')?.(c)
+    c.get('requireSameDatabase')?.()
   }
   return body
 }
