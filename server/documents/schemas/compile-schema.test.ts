@@ -71,6 +71,30 @@ describe('a schema', () => {
     expect(message).not.toMatch(/\bat .*\.js\b/)
   })
 
+  it('is rejected with each error once', () => {
+    const { violations } = refused({ properties: { a: { items: [{ type: 'string' }] } } })
+    const texts = violations.map(({ pointer, message }) => `${pointer} ${message}`)
+    expect(texts).toEqual([...new Set(texts)])
+    expect(texts).toContain('/properties/a/items must be object,boolean')
+  })
+
+  it('has no keyword nullable, which belongs to OpenAPI', () => {
+    const text = { type: 'string', nullable: true }
+    expect(pointers({ properties: { a: text } }, { a: null })).toEqual(['/a'])
+    const nested: Json[] = [
+      { anyOf: [text] },
+      { $defs: { text }, $ref: '#/$defs/text' },
+      { not: { not: text } },
+    ]
+    for (const schema of nested) expect(check(schema, [null])).toBeDefined()
+    expect(check({ nullable: true, minLength: 1 }, ['a'])).toBeUndefined()
+    // Here it is the name of a property.
+    expect(pointers({ properties: { nullable: { type: 'string' } } }, { nullable: 1 })).toEqual([
+      '/nullable',
+    ])
+    expect(check({ const: { nullable: true } }, [{ nullable: true }])).toBeUndefined()
+  })
+
   it('may share its $id with another schema', () => {
     const id = 'https://example.org/a'
     compileSchema({ $id: id, $defs: { a: { type: 'string' } } })

@@ -1,4 +1,4 @@
-import { Ajv2020, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json } from '../../contract/json/json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import {
@@ -8,6 +8,7 @@ import {
   type ValidationResult,
   violationFailure,
 } from './violations.ts'
+import { withoutNullable } from './without-nullable.ts'
 
 // Runs in a worker (schema-worker.ts), because compiling and validating can take arbitrarily long.
 
@@ -71,7 +72,7 @@ function compiled(schema: boolean | object): ValidateFunction {
   try {
     isValid = meta.validateSchema(schema) === true
     if (isValid && !(typeof schema === 'object' && '$async' in schema)) {
-      return new Ajv2020({ ...OPTIONS, validateSchema: false }).compile(schema)
+      return new Ajv2020({ ...OPTIONS, validateSchema: false }).compile(withoutNullable(schema))
     }
   } catch (error) {
     throw unusableSchema(`The schema is invalid. ${otherDraft(schema) ?? reasonOf(error)}`)
@@ -80,8 +81,16 @@ function compiled(schema: boolean | object): ValidateFunction {
     throw unusableSchema('The schema is invalid. $async is not a keyword of JSON Schema.')
   throw violationFailure(
     'is not a valid JSON Schema (draft 2020-12)',
-    toValidationResult(meta.errors ?? []),
+    toValidationResult(withoutRepetition(meta.errors ?? [])),
   )
+}
+
+/** Removes equal errors: the meta-schema consists of several schemas, which report them each. */
+function withoutRepetition(errors: readonly ErrorObject[]): ErrorObject[] {
+  const distinct = new Map(
+    errors.map((error) => [`${error.instancePath} ${error.keyword} ${error.message}`, error]),
+  )
+  return [...distinct.values()]
 }
 
 function isValid(validate: ValidateFunction, value: Json): boolean {
