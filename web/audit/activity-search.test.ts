@@ -22,6 +22,18 @@ test('a day is queried from its start to its end', () => {
   expect(new Date(to).toString()).toContain('Feb 01 2026 00:00:00')
 })
 
+test('invalid days, which the router may keep, are not part of the query', () => {
+  for (const day of ['abc', '2026-02-31', '0202-01-01', '']) {
+    expect(readActivitySearch({ from: day, to: day })).toEqual({})
+    expect(toAuditQuery({ from: day, to: day })).toEqual({})
+  }
+})
+
+test('the last day that a date field accepts sets no end', () => {
+  expect(toAuditQuery({ to: '9999-12-31' })).toEqual({})
+  expect(toAuditQuery({ from: '9999-12-31' }).from).toMatch(/^9999-12-3/)
+})
+
 test('whitespace around a name is not part of the query', () => {
   expect(toAuditQuery({ who: ' ada ' })).toEqual({ who: 'ada' })
   expect(toAuditQuery({ who: ' ' })).toEqual({})

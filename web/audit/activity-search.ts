@@ -26,9 +26,16 @@ export const nouns: readonly AuditNoun[] = [
 const isAction = (text: string): text is AuditAction =>
   ([...nouns, ...AUDIT_ACTIONS] as readonly string[]).includes(text)
 
+/** The last day that a query can name. The day after it has a year of five digits. */
+const LAST_DAY = '9999-12-31'
+
 /** Returns whether text is a day since 1970. While a year is typed, it is earlier. */
-export const isDay = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970' && !Number.isNaN(startOf(text))
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '1970') return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  // The 31st of February is read as a day in March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
 
 /** Parses the URL search and drops unknown or invalid parameters. */
 export function readActivitySearch(search: Record<string, unknown>): ActivitySearch {
@@ -47,14 +54,17 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
 
 /**
  * Returns the query parameters for the server. Days become times in UTC; `to` includes its whole
- * day.
+ * day. Invalid days are omitted: the router merges the parameters that {@link readActivitySearch}
+ * drops from the URL.
  */
 export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
   return {
     ...(who.trim() === '' ? {} : { who: who.trim() }),
     ...(what === undefined || !isAction(what) ? {} : { what }),
-    ...(from === undefined ? {} : { from: new Date(startOf(from)).toISOString() }),
-    ...(to === undefined ? {} : { to: new Date(startOf(to, 1)).toISOString() }),
+    ...(from === undefined || !isDay(from) ? {} : { from: new Date(startOf(from)).toISOString() }),
+    ...(to === undefined || !isDay(to) || to === LAST_DAY
+      ? {}
+      : { to: new Date(startOf(to, 1)).toISOString() }),
   }
 }
 
