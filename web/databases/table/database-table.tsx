@@ -93,7 +93,8 @@ function Gap({ height }: { height: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a spacer row contains nothing focusable
     <tr aria-hidden="true">
-      <td colSpan={6} style={{ height }} />
+      {/* One column: a table with fixed layout would give those that are hidden a width. */}
+      <td style={{ height }} />
     </tr>
   )
 }

@@ -14,12 +14,18 @@ export interface DatabaseChipsProps {
 /** Longer names are truncated if there is no room. */
 const LONG_NAME = 10
 
+/** Characters for which each of `room` chips has room on average. */
+const CHIP_WIDTH = 10
+/** Characters that the padding of a chip and the word "default" take. */
+const PADDING = 2
+const DEFAULT_WIDTH = 7
+
 /** Shows the databases of an endpoint in order, marking the default and missing databases. */
 export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
   if (mapping === null) return <span className="dim">Removed</span>
   if (mapping.length === 0) return <span>All databases</span>
   const missing = missingDatabases(mapping, existing)
-  const shown = mapping.slice(0, room)
+  const shown = mapping.slice(0, countFitting(mapping, room))
   return (
     <span className={classes.chips}>
       {shown.map((name, index) => {
@@ -40,7 +46,17 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
           </span>
         )
       })}
-      <OverflowNames names={mapping.slice(room)} />
+      <OverflowNames names={mapping.slice(shown.length)} />
     </span>
   )
+}
+
+/** Returns how many names fit, at least one and at most `room`. */
+export function countFitting(names: readonly string[], room: number): number {
+  let left = room * CHIP_WIDTH - DEFAULT_WIDTH
+  for (let count = 0; count < Math.min(room, names.length); count++) {
+    left -= Math.min(names[count]?.length ?? 0, LONG_NAME) + PADDING
+    if (left < 0) return Math.max(1, count)
+  }
+  return Math.min(room, names.length)
 }
