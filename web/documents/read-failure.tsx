@@ -11,11 +11,20 @@ export interface ReadFailureProps {
 }
 
 /**
- * Reports that data of a database failed to load. Offers no retry if the database does not exist.
+ * Reports that data of a database failed to load. Offers no retry if the database does not exist, or
+ * the name of the collection is invalid.
  */
 export function ReadFailure({ what, database, error, onRetry }: ReadFailureProps) {
   if (!(error instanceof ApiFailure && error.status === 404)) {
     return <LoadFailure what={what} error={error} onRetry={onRetry} />
+  }
+  if (error.id === 'not_found') {
+    const to = { to: '/documents/$database', params: { database } } as const
+    return (
+      <Notice failed action={<Link {...to}>Choose another collection</Link>}>
+        {error.message}
+      </Notice>
+    )
   }
   return (
     <Notice failed action={<Link to="/documents">Choose another database</Link>}>
