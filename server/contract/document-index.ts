@@ -12,7 +12,7 @@ export const indexInput = z.strictObject({
   fields: z
     .array(z.string().check(z.maxLength(INDEX_FIELD_LENGTH)))
     .check(
-      z.minLength(1),
+      z.minLength(1, 'at least one field'),
       z.maxLength(INDEX_FIELDS),
       z.describe('fields in the form of the parameter sort, such as author.name or -year'),
     ),

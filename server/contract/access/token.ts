@@ -27,11 +27,11 @@ export const tokenInput = z.object({
   name: z
     .string()
     .check(
-      z.minLength(1),
-      z.maxLength(64),
-      z.regex(PLAIN, 'must be a single line without control characters'),
+      z.minLength(1, 'must not be empty'),
+      z.maxLength(64, 'at most 64 characters'),
+      z.regex(PLAIN, 'must be a single line without control and direction characters'),
     ),
-  role: z.enum(['viewer', 'operator', 'admin']),
+  role: z.enum(['viewer', 'operator', 'admin'], 'viewer, operator or admin'),
   databases: z.optional(
     z
       .nullable(z.array(z.string()).check(z.maxLength(TOKEN_DATABASES, 'at most 1,000 names')))

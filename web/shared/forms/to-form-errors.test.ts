@@ -16,3 +16,10 @@ test.each([
   const fields = { name: 'name', databases: 'databases', expires: 'day' }
   expect(toFormErrors(error, fields)).toEqual({ [field]: 'Invalid.' })
 })
+
+test('the message at a field does not name it', () => {
+  const error = new ApiFailure(400, 10, 'The body is invalid. name: must not be empty.', {
+    field: '/name',
+  })
+  expect(toFormErrors(error, { name: 'name' })).toEqual({ name: 'Must not be empty.' })
+})

@@ -9,5 +9,9 @@ import { ApiFailure } from '../../app/api.ts'
  */
 export function toFormErrors(error: Error, fields: Readonly<Record<string, string>>): FormErrors {
   const member = error instanceof ApiFailure ? error.field?.split('/')[1] : undefined
-  return { [(member === undefined ? undefined : fields[member]) ?? 'form']: error.message }
+  const field = member === undefined ? undefined : fields[member]
+  if (field === undefined) return { form: error.message }
+  // At the field, the message need not name it.
+  const reason = error.message.replace(`The body is invalid. ${member}: `, '')
+  return { [field]: reason.charAt(0).toUpperCase() + reason.slice(1) }
 }
