@@ -7,6 +7,7 @@ import { AUTHORIZATION_INTERVAL } from '../http/input/body/request-body.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { openApp } from '../test-support/app.testing.ts'
 import { endpointPath, startForTest } from '../test-support/start.testing.ts'
+import { WAIT } from '../test-support/wait.testing.ts'
 
 // Tests requests whose caller is revoked after the request was authorized.
 
@@ -165,7 +166,7 @@ forEachEngine((engine) => {
     const { app, access, request, hook, admin, signIn, store } = await open()
     await admin('1')
     const { id } = await admin('2')
-    const [free, used] = (await freePorts(2)).map((port) => `tcp://127.0.0.1:${port}`)
+    const [free, used, changed] = (await freePorts(3)).map((port) => `tcp://127.0.0.1:${port}`)
     const createToken = () =>
       access.createToken({ personId: id, role: 'admin' }, { name: 'a', role: 'admin' }, system)
     const { info: unrelated } = await createToken()
@@ -178,6 +179,12 @@ forEachEngine((engine) => {
     await send('POST', '/_api/endpoint', { endpoint: used, databases: ['blog'] }, {})
     await send('PUT', '/_index/articles/by-year', { fields: ['year'] }, {})
     await send('PUT', '/_schema/articles', true, {})
+    const bulk = { changes: [{ endpoint: changed, databases: ['blog'] }] }
+    const begun = await send('POST', '/_api/endpoint-change', bulk, {})
+    const madeChange = begun.headers.get('Location') ?? ''
+    await expect
+      .poll(async () => (await (await request(madeChange)).json()).state, WAIT)
+      .toBe('done')
 
     const changes: Record<string, readonly [path: string, body?: unknown]> = {
       'POST /_api/endpoint': ['/_api/endpoint', { endpoint: free, databases: ['blog'] }],
@@ -187,7 +194,7 @@ forEachEngine((engine) => {
         { changes: [{ endpoint: free, databases: ['blog'] }] },
       ],
       'DELETE /_api/endpoint-change/:id': ['/_api/endpoint-change/x'],
-      'POST /_api/endpoint-change/:id/undo': ['/_api/endpoint-change/x/undo'],
+      'POST /_api/endpoint-change/:id/undo': [`${madeChange}/undo`],
       'POST /_api/database': ['/_api/database', { name: 'new' }],
       'DELETE /_api/database/:name': ['/_api/database/blog'],
       'DELETE /_api/session': ['/_api/session'],

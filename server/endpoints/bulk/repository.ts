@@ -222,14 +222,10 @@ export function createChangeRepository(
 
     /**
      * Cancels a bulk change. Once this resolves, none of its remaining changes are made. No effect
-     * on a bulk change that has ended.
-     *
-     * @throws Failure `not-found`
+     * on a bulk change that has ended or does not exist.
      */
-    async cancel(id: string, actor: Caller): Promise<void> {
-      const { state } = await requireView(id)
-      if (state !== 'running') return
-      await store.change(async (trx) => {
+    cancel(id: string, actor: Caller): Promise<void> {
+      return store.change(async (trx) => {
         await beginChange(trx, actor)
         const row = await trx
           .updateTable('endpoint_changes')
