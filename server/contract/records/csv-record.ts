@@ -154,7 +154,7 @@ export function* parseRecord(header: CsvHeader, record: string, separator: strin
       continue
     }
     if (!isStructure(cell)) {
-      setAt(document, path, SCALAR.test(cell) ? runSteps(toValue(cell)) : withoutGuard(cell))
+      setAt(document, path, SCALAR.test(cell) ? toScalar(cell) : withoutGuard(cell))
       continue
     }
     // Even if it is not JSON after all, parsing it takes as long.
@@ -198,6 +198,13 @@ const SCALAR = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 /** Returns whether a cell may be the JSON text of an array or object. */
 const isStructure = (cell: string) =>
   (cell.startsWith('[') && cell.endsWith(']')) || (cell.startsWith('{') && cell.endsWith('}'))
+
+/** Returns the value of a cell that may be a JSON scalar. */
+function toScalar(cell: string): Json {
+  // Numbers that print differently may have lost digits.
+  const value = /^-?0[0-9]/.test(cell) ? cell : JSON.parse(cell)
+  return String(value) === cell ? value : runSteps(toValue(cell))
+}
 
 /** Returns the value of a cell that may be JSON text, in steps. */
 function* toValue(cell: string): Steps<Json> {

@@ -331,6 +331,16 @@ it('counts the names of columns as bytes of a part', async () => {
   expect(sizes).toEqual([4, 5, 3])
 })
 
+it('counts the cells of a record as bytes of a part', async () => {
+  const names = Array.from({ length: 1_000 }, (_, at) => `c${at}`).join()
+  async function* bytes() {
+    yield Buffer.from(`${names}\n${`${'1,'.repeat(999)}1\n`.repeat(12)}`)
+  }
+  const sizes: number[] = []
+  for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
+  expect(sizes).toEqual([4, 5, 3])
+})
+
 it.each(['ndjson', 'csv'] as const)('yields empty parts for blank lines of %s', async (format) => {
   async function* bytes() {
     yield Buffer.from(`${'\n'.repeat(10_000)}a,b\n${' \n'.repeat(500)}1,2`)

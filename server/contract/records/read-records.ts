@@ -41,12 +41,17 @@ const JSON_PARSER: Parser = {
  */
 const BATCH = { records: 250, bytes: 256 * 1024 } as const
 
+/** Number of bytes of JSON that take as long to parse as a cell of CSV. */
+const CELL_BYTES = 64
+
 /** Maximum number of bytes that are split in one step. */
 const CHUNK_BYTES = 16 * 1024
 
 /** Splits the bytes of an import into records and parses each. */
 export interface RecordReader {
   readonly splitter: RecordSplitter
+  /** Number of cells of a record; 0 for NDJSON, and before the header of CSV. */
+  readonly columns: () => number
   /**
    * Returns a record in the order of the splitter; undefined for a header and for blank lines. Yields
    * between the steps of a large record.
@@ -69,11 +74,12 @@ export function createRecordReader(
   { separator: name = 'comma', lineBytes }: ReadOptions = {},
 ): RecordReader {
   if (format === 'ndjson') {
-    return { splitter: new LineSplitter(lineBytes), read: (raw) => toRecord(raw, JSON_PARSER) }
+    const read: RecordReader['read'] = (raw) => toRecord(raw, JSON_PARSER)
+    return { splitter: new LineSplitter(lineBytes), columns: () => 0, read }
   }
   const splitter = new CsvSplitter(CSV_SEPARATORS[name])
   const parser = new CsvParser(splitter)
-  return { splitter, read: (raw) => toRecord(raw, parser) }
+  return { splitter, columns: () => parser.columns, read: (raw) => toRecord(raw, parser) }
 }
 
 /**
@@ -89,7 +95,7 @@ export async function* readRecords(
   format: ImportFormat,
   options?: ReadOptions,
 ): AsyncGenerator<readonly ImportRecord[]> {
-  const { splitter, read } = createRecordReader(format, options)
+  const { splitter, columns, read } = createRecordReader(format, options)
   let part: ImportRecord[] = []
   let count = 0
   let bytes = 0
@@ -101,7 +107,7 @@ export async function* readRecords(
       const record = step.value
       if (record !== undefined) part.push(record)
       count++
-      bytes += Math.max(raw.bytes?.length ?? 0, lengthOf(record))
+      bytes += Math.max(raw.bytes?.length ?? 0, lengthOf(record), columns() * CELL_BYTES)
       if (count < BATCH.records && bytes < BATCH.bytes) continue
       yield part
       part = []
@@ -157,6 +163,10 @@ class CsvParser implements Parser {
   /** @param splitter the source of the records. */
   constructor(splitter: Pick<CsvSplitter, 'separator'>) {
     this.#splitter = splitter
+  }
+
+  get columns(): number {
+    return this.#header?.length ?? 0
   }
 
   get needsHeader(): boolean {
