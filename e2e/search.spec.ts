@@ -210,6 +210,7 @@ test('The search finds collections, and loads them once', async ({ page, gatehou
 
   // A recent collection is offered although its database is not searched yet.
   await page.goto('/_console/me')
+  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
   await page.keyboard.press('Control+k')
   await expect(search.getByRole('group', { name: 'Recent' })).toHaveText(/shop \/ ordersCollection/)
 })
