@@ -1,11 +1,11 @@
 import { type Expression, type SqlBool, sql, type Transaction } from 'kysely'
 import type { CollectionIndexes } from '../documents/indexes/write/collection-indexes.ts'
-import { limitBytes } from '../storage/changes/limit-bytes.ts'
+import { portionsOf } from '../storage/changes/portions.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Job } from './job.ts'
 
 /** Maximum number of documents of a portion, and of their bytes. */
-const PORTION = { documents: 250, bytes: 1024 * 1024 } as const
+export const PORTION = { documents: 250, bytes: 1024 * 1024 } as const
 
 /** A job that writes documents of a collection with indexes. */
 export interface Reindexing {
@@ -33,8 +33,8 @@ export async function removeStored(
     .orderBy('id')
     .$if(locks, (query) => query.forUpdate())
     .execute()
-  for (const portion of portionsOf(sizes)) {
-    const ids = portion.map(({ id }) => id)
+  for (const { rows } of portionsOf(sizes, PORTION)) {
+    const ids = rows.map(({ id }) => id)
     const documents = trx
       .selectFrom('documents')
       .select(['id', 'body'])
@@ -63,8 +63,8 @@ export async function addStaged(
     .where(isSelected)
     .orderBy('staged.id')
     .execute()
-  for (const portion of portionsOf(sizes)) {
-    const ids = portion.map(({ id }) => id)
+  for (const { rows } of portionsOf(sizes, PORTION)) {
+    const ids = rows.map(({ id }) => id)
     const documents = trx
       .selectFrom('job_documents')
       .select(['id', 'body'])
@@ -72,18 +72,5 @@ export async function addStaged(
       .where('id', 'in', ids)
     await add(await documents.execute())
     await pause()
-  }
-}
-
-/** Yields documents in portions of limited size. */
-export function* portionsOf<T extends { readonly bytes: number }>(
-  documents: readonly T[],
-  limit: { readonly documents: number; readonly bytes: number } = PORTION,
-): Generator<T[]> {
-  for (let from = 0; from < documents.length; ) {
-    const some = documents.slice(from, from + limit.documents)
-    const fit = limitBytes(some, limit.bytes)
-    yield some.slice(0, fit)
-    from += fit
   }
 }

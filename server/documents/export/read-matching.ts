@@ -1,19 +1,16 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { Failure } from '../../failure.ts'
+import { portionsOf } from '../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IdRange } from '../../storage/sql/id-range.ts'
 import { adviseFields } from '../indexes/advise.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { EntryStream, mergeStreams } from '../indexes/read/entry-stream.ts'
-import {
-  isEntryOf,
-  isOrderUnknown,
-  mayBeReserved,
-  portionsOf,
-} from '../indexes/read/read-by-index.ts'
+import { isEntryOf, isOrderUnknown, mayBeReserved } from '../indexes/read/read-by-index.ts'
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
+import { BATCH_BYTES } from '../query/scan/read-page.ts'
 import {
   type Batches,
   createDocumentParser,
@@ -183,13 +180,13 @@ async function* readStreams(
     check()
     const entries = await mergeStreams(streams, ENTRIES, nextTurn)
     if (entries.length === 0) return
-    for (const portion of portionsOf(entries)) {
+    for (const portion of portionsOf(entries, { bytes: BATCH_BYTES })) {
       check()
-      const large = portion.entries.filter(({ document }) => document === undefined)
+      const large = portion.rows.filter(({ document }) => document === undefined)
       const ids = large.map(({ id }) => id)
       const documents = ids.length === 0 ? undefined : await reader.indexes.documents(where, ids)
       const found: MatchingDocument[] = []
-      for (const entry of portion.entries) {
+      for (const entry of portion.rows) {
         const { id, document } = entry
         const turn = timeSlice()
         if (turn !== undefined) await turn

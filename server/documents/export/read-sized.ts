@@ -1,5 +1,6 @@
+import { portionsOf } from '../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { portionsOf } from '../indexes/read/read-by-index.ts'
+import { BATCH_BYTES } from '../query/scan/read-page.ts'
 import type { Batches, ReadMatchingDeps } from './matching-document.ts'
 import type { DocumentSize } from './snapshot-reader.ts'
 
@@ -21,9 +22,9 @@ export async function* readSized(
   yield* read(some)
 
   async function* read(some: readonly DocumentSize[]): Batches {
-    for (const { entries } of portionsOf(some)) {
+    for (const { rows } of portionsOf(some, { bytes: BATCH_BYTES })) {
       check()
-      const ids = entries.map(({ id }) => id)
+      const ids = rows.map(({ id }) => id)
       const documents = await reader.indexes.documents(where, ids)
       yield ids.flatMap((id) => documents.get(id) ?? [])
       await nextTurn()

@@ -3,12 +3,12 @@ import type { NextTurn } from '../../concurrency/turns.ts'
 import { isStoreFailure, requireConnected } from '../../failure.ts'
 import { DamagedStore, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { CollectionWrites, Turn } from '../../storage/changes/collection-writes.ts'
+import { portionsOf } from '../../storage/changes/portions.ts'
 import type { Store } from '../../storage/store.ts'
 import { existsAlready, withTimeLimit } from '../apply.ts'
 import { type Commit, type CommitOptions, connectedPause } from '../commit.ts'
 import type { DocumentRules, Job, Merge, StagedDocument } from '../job.ts'
 import { type Range, rangeAfter } from '../range.ts'
-import { portionsOf } from '../reindex.ts'
 import type { JobRepository } from '../repository/repository.ts'
 import type { ChangedDocument } from '../repository/staging.ts'
 import { createReservation } from './reservation.ts'
@@ -104,8 +104,8 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     }
     let checked = job
     // The stored bodies may be much larger than the staged ones.
-    for (const some of portionsOf(await repository.changed(job, which), COMMIT_LIMIT)) {
-      checked = await restage(checked, check, some)
+    for (const { rows } of portionsOf(await repository.changed(job, which), COMMIT_LIMIT)) {
+      checked = await restage(checked, check, rows)
       await check.pause()
     }
     return checked

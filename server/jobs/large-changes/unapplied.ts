@@ -4,12 +4,13 @@ import { createCoalescedSync } from '../../concurrency/coalesced-sync.ts'
 import { PAGE } from '../../contract/document.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import type { ChangedDocument, UnappliedChange } from '../../storage/changes/collection-writes.ts'
+import { portionsOf } from '../../storage/changes/portions.ts'
 import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
 import { limitRows } from '../../storage/sql/limit-rows.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { DocumentRules, Job } from '../job.ts'
-import { addStaged, portionsOf, removeStored } from '../reindex.ts'
+import { addStaged, PORTION, removeStored } from '../reindex.ts'
 
 /**
  * Number of stored documents that one query combines with a change: the largest page, and the
@@ -100,8 +101,8 @@ export function createUnapplied(
           select octet_length(documents.body) from documents
           where ${isHere} and documents.id = staged.id), 0)) as bytes
         from job_documents as staged where ${isPending} and ${isAmong(ids)}`.execute(db)
-      for (const some of portionsOf(sizes)) {
-        const isSelected = sql<SqlBool>`${isPending} and ${isAmong(some.map(({ id }) => id))}`
+      for (const { rows } of portionsOf(sizes, PORTION)) {
+        const isSelected = sql<SqlBool>`${isPending} and ${isAmong(rows.map(({ id }) => id))}`
         await transaction(async (trx) => {
           await write(trx, rules, job, isSelected)
           await sql`

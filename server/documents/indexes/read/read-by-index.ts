@@ -4,7 +4,7 @@ import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
 import type { Json } from '../../../contract/json/json.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { printFieldPath } from '../../../contract/query/field-path.ts'
-import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
+import { portionsOf } from '../../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray } from '../../json/json-array.ts'
 import { parseFieldsInTurns } from '../../json/parse-fields.ts'
@@ -124,13 +124,13 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     }
     scanned += entries.length
     let isFirst = true
-    for (const portion of portionsOf(entries)) {
+    for (const portion of portionsOf(entries, { bytes: BATCH_BYTES })) {
       // The documents of the first portion may have been read with their entries.
       if (!isFirst) await nextTurn()
       isFirst = false
       // Not part of a step, because it may wait for clients to read their responses.
       await reserve(bytes + portion.bytes)
-      const ended = await step(scanned, read, () => add(portion.entries))
+      const ended = await step(scanned, read, () => add(portion.rows))
       if (ended !== undefined) return ended.page
       read += portion.bytes
     }
@@ -168,11 +168,11 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
       if (entries.length === 0) break
       scanned += entries.length
       let isFirst = true
-      for (const portion of portionsOf(entries)) {
+      for (const portion of portionsOf(entries, { bytes: BATCH_BYTES })) {
         if (!isFirst) await nextTurn()
         isFirst = false
         await reserve(matches.top.bytes + portion.bytes)
-        if (!(await step(scanned, read, () => add(portion.entries)))) return undefined
+        if (!(await step(scanned, read, () => add(portion.rows)))) return undefined
         read += portion.bytes
       }
     }
@@ -272,14 +272,4 @@ export const mayBeReserved = ({ isUnique }: IndexDefinition): boolean => isUniqu
 /** Returns whether an entry has the key of a document. */
 export function isEntryOf({ fields }: IndexDefinition, { key }: IndexEntry, document: Json) {
   return keyOfValues(valuesOf(document, fields), fields).bytes.equals(key)
-}
-
-/** Divides entries, so that the documents of each part can be read together. */
-export function* portionsOf<E extends { readonly bytes: number }>(all: readonly E[]) {
-  for (let entries = all; entries.length > 0; ) {
-    const fit = limitBytes(entries, BATCH_BYTES)
-    const some = entries.slice(0, fit)
-    yield { entries: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
-    entries = entries.slice(fit)
-  }
 }

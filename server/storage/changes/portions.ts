@@ -1,0 +1,21 @@
+import { limitBytes } from './limit-bytes.ts'
+
+export interface Portion<Row> {
+  readonly rows: readonly Row[]
+  /** Size of the rows together. */
+  readonly bytes: number
+}
+
+/** Yields rows in portions of limited size. A larger row is a portion of its own. */
+export function* portionsOf<Row extends { readonly bytes: number }>(
+  rows: readonly Row[],
+  limit: { readonly documents?: number; readonly bytes: number },
+): Generator<Portion<Row>> {
+  const { documents = rows.length } = limit
+  for (let from = 0; from < rows.length; ) {
+    const next = rows.slice(from, from + documents)
+    const some = next.slice(0, limitBytes(next, limit.bytes))
+    yield { rows: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
+    from += some.length
+  }
+}
