@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TOKEN_NAMES_PER_PERSON, TOKENS_PER_PERSON } from '../contract/access/token.ts'
+import { TOKEN_SCOPES_BYTES, TOKENS_PER_PERSON } from '../contract/access/token.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { actor, createAccessFixture, from, github, HOUR, operator } from './access.testing.ts'
 import { createTokenText } from './secrets/secret-text.ts'
@@ -212,7 +212,7 @@ forEachEngine((engine) => {
       })
       expect(created).toBeGreaterThan(10)
       const listed = JSON.stringify((await fixture.tokens(one.personId)).map((t) => t.databases))
-      expect(listed.length).toBeLessThan(TOKEN_NAMES_PER_PERSON)
+      expect(listed.length).toBeLessThan(TOKEN_SCOPES_BYTES)
       await create(['blog'])
     })
 

@@ -3,12 +3,13 @@ import { sql } from 'kysely'
 import { atLeast, type Role, role } from '../contract/access/role.ts'
 import {
   TOKEN_DATABASES,
-  TOKEN_NAMES_PER_PERSON,
+  TOKEN_SCOPES_BYTES,
   TOKENS_PER_PERSON,
   type TokenInfo,
   type TokenInput,
 } from '../contract/access/token.ts'
 import { DATABASE_NAME_RULE, databaseNames, isDatabaseName } from '../contract/database.ts'
+import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
@@ -43,7 +44,7 @@ export interface TokenDeps {
  *
  * @throws Failure `forbidden` if the role exceeds the owner's, or the databases or expiry exceed
  *   those of the caller's token; `bad-parameter`; `bad-database-name`; `too-many-requests` beyond
- *   {@link TOKENS_PER_PERSON} or {@link TOKEN_NAMES_PER_PERSON}; the failures of
+ *   {@link TOKENS_PER_PERSON} or {@link TOKEN_SCOPES_BYTES}; the failures of
  *   {@link beginChange}.
  */
 export async function createToken(
@@ -117,11 +118,11 @@ export async function createToken(
       .select('username')
       .where('id', '=', owner.personId)
       .executeTakeFirstOrThrow()
-    const { count, names } = await trx
+    const { count, bytes } = await trx
       .selectFrom('tokens')
       .select(({ fn }) => [
         fn.countAll().as('count'),
-        fn.sum<number | string | null>(sql`length(databases)`).as('names'),
+        fn.sum<number | string | null>(sql`octet_length(databases)`).as('bytes'),
       ])
       .where('owner_id', '=', owner.personId)
       .executeTakeFirstOrThrow()
@@ -131,7 +132,7 @@ export async function createToken(
         `${username} has ${TOKENS_PER_PERSON.toLocaleString('en')} tokens, the maximum. Revoke one first.`,
       )
     }
-    if (Number(names) + (row.databases?.length ?? 0) > TOKEN_NAMES_PER_PERSON) {
+    if (Number(bytes) + Buffer.byteLength(row.databases ?? '') > TOKEN_SCOPES_BYTES) {
       throw new Failure(
         'too-many-requests',
         `The tokens of ${username} name too many databases. Revoke one first, or list fewer databases.`,
@@ -193,18 +194,16 @@ export async function* listTokens(
     .where('id', 'in', (eb) => eb.selectFrom('tokens').select('owner_id'))
     .$if(owner !== 'everybody', (query) => query.where('id', '=', owner))
     .execute()
-  for (const { id, username } of owners.sort((a, b) => compare(a.username, b.username))) {
+  for (const { id, username } of owners.sort((a, b) => compareCodePoints(a.username, b.username))) {
     const rows = await store.db
       .selectFrom('tokens')
       .selectAll()
       .where('owner_id', '=', id)
       .execute()
-    rows.sort((a, b) => compare(a.name, b.name))
+    rows.sort((a, b) => compareCodePoints(a.name, b.name))
     for (const row of rows) yield toInfo({ ...row, username })
   }
 }
-
-const compare = (a: string, b: string) => (a < b ? -1 : 1)
 
 /**
  * Revokes a token and returns the id of its owner. Durable when it resolves.

@@ -10,8 +10,9 @@ export const TOKEN_DATABASES = 1_000
 
 /** Maximum number of tokens per person, including expired ones. */
 export const TOKENS_PER_PERSON = 1_000
-/** Maximum length of the databases in all tokens of a person together, as JSON. */
-export const TOKEN_NAMES_PER_PERSON = 1024 * 1024
+
+/** Maximum size of the lists of databases of all tokens of a person together, as JSON, bytes. */
+export const TOKEN_SCOPES_BYTES = 1024 * 1024
 
 /** Query of `GET /_api/token`. */
 export const tokenQuery = z.object({
