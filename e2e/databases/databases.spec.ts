@@ -236,3 +236,15 @@ test('A failed load shows an error and can be retried', async ({
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(rowOf(page, '_system')).toBeVisible()
 })
+
+test('The names of many databases have room on a narrow screen', async ({ page, gatehouse }) => {
+  const databases = Array.from({ length: 200 }, (_, n) => ({ name: `tenant-${n}` }))
+  await page.route('**/_api/database', (route) => route.fulfill({ json: databases }))
+  await page.setViewportSize({ width: 390, height: 844 })
+  await gatehouse.signIn(page, databasesPath)
+  const name = page.getByRole('rowheader', { name: 'tenant-1', exact: true }).getByRole('link')
+  await expect(name).toBeVisible()
+  // Most rows are below the window, and not rendered.
+  expect(await page.getByRole('row').count()).toBeLessThan(databases.length)
+  expect(await name.evaluate((link) => link.scrollWidth > link.clientWidth)).toBe(false)
+})

@@ -348,3 +348,16 @@ test('A missing database is reported with a link to the others', async ({
   await page.getByRole('link', { name: 'Choose another database' }).click()
   await expect(page.getByRole('list', { name: 'Choose a database' })).toContainText('_system')
 })
+
+test('An invalid name of a collection is reported with a link to the others', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 404 GET /)
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  await gatehouse.signIn(page, '/_console/documents/blog/Bad%20Name')
+  await expect(page.getByText('"Bad Name" is not a valid collection name.')).toBeVisible()
+  await page.getByRole('link', { name: 'Choose another collection' }).click()
+  await expect(page.getByRole('list', { name: 'Collections' })).toContainText('articles')
+})
