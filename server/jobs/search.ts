@@ -14,9 +14,10 @@ export interface CollectionSearch {
     filter: Filter,
     step: ScanStep,
   ): Promise<readonly string[] | undefined>
-  /** Runs a step of a job at the pace of the scans of the node, but without their limits. */
-  readonly paced: ScanStep
-  /** Returns a {@link paced} that throws once the client has disconnected. */
+  /**
+   * Returns a function that runs a step of a job at the pace of the scans of the node, but without
+   * their limits. It throws once the client has disconnected.
+   */
   connected(signal: AbortSignal): ScanStep
   /**
    * Runs the steps of a request within the limits of the node.
@@ -30,10 +31,11 @@ export interface CollectionSearch {
   ): Promise<void>
 }
 
+const runNow: ScanStep = async (step) => step()
+
 /** Scans collections without limits. */
 export const unlimitedSearch: CollectionSearch = {
   select: async () => undefined,
-  paced: async (step) => step(),
-  connected: () => unlimitedSearch.paced,
-  run: (_caller, _unserved, steps) => steps(unlimitedSearch.paced),
+  connected: () => runNow,
+  run: (_caller, _unserved, steps) => steps(runNow),
 }

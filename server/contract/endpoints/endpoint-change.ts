@@ -45,7 +45,7 @@ export const endpointChange = z.union(
 
 export type EndpointChangeInput = z.infer<typeof endpointChange>
 
-const inputOf = <Change extends z.ZodMiniType>(change: Change) =>
+const bodyOf = <Change extends z.ZodMiniType>(change: Change) =>
   z.object({
     changes: z
       .array(change)
@@ -60,10 +60,10 @@ const inputOf = <Change extends z.ZodMiniType>(change: Change) =>
   })
 
 /** Body of `POST /_api/endpoint-change`. */
-export const endpointChangeInput = inputOf(endpointChange)
+export const endpointChangeInput = bodyOf(endpointChange)
 
-/** The same body before its changes are validated one by one, which takes 10 µs each. */
-export const unvalidatedChanges = inputOf(z.unknown())
+/** The same body with changes that are still to be validated, about 10 µs of work for each. */
+export const unvalidatedChanges = bodyOf(z.unknown())
 
 const count = (what: string) => z.number().check(z.describe(what))
 

@@ -94,7 +94,6 @@ export function createCollectionSearch(
       return sorted
     },
 
-    paced: scans.paced,
     connected,
 
     /**

@@ -1,10 +1,10 @@
 /** Keywords whose value is a schema. */
-const ONE: ReadonlySet<string> = new Set([
+const SUBSCHEMA: ReadonlySet<string> = new Set([
   ...['additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
   ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
 ])
 /** Keywords whose value is an array or an object of schemas. */
-const MANY: ReadonlySet<string> = new Set([
+const SUBSCHEMAS: ReadonlySet<string> = new Set([
   ...['allOf', 'anyOf', 'oneOf', 'prefixItems'],
   ...['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'],
 ])
@@ -18,8 +18,8 @@ export function withoutNullable<Schema>(schema: Schema): Schema {
   if (typeof schema !== 'object' || schema === null) return schema
   const entries = Object.entries(schema).filter(([keyword]) => keyword !== 'nullable')
   const copy = entries.map(([keyword, value]) => {
-    if (ONE.has(keyword)) return [keyword, withoutNullable(value)]
-    return [keyword, MANY.has(keyword) ? mapValues(value) : value]
+    if (SUBSCHEMA.has(keyword)) return [keyword, withoutNullable(value)]
+    return [keyword, SUBSCHEMAS.has(keyword) ? mapValues(value) : value]
   })
   return Object.fromEntries(copy)
 }

@@ -7,8 +7,10 @@ import { splitRequestPath } from '../input/request-path.ts'
 /** Paths that use the system database, regardless of the default database of the endpoint. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
 const SYSTEM_ONLY = /^\/_api(?:\/|$)/
-const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const ANY_DATABASE = /^\/_api\/health(?:\/|$)/
+
+/** Methods whose body may arrive after the head of the request. */
+const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
  * Checks that an endpoint exposes a database and that the database exists. Both failures give the
@@ -30,9 +32,9 @@ const databaseNotFound = () => new Failure('database-not-found', 'database not f
 /**
  * Selects the database of a request and checks that the endpoint exposes it.
  *
- * @param idOf returns the id of an existing database.
- *
  * Fails with `database-not-found`, or with `system-only` for administration in another database.
+ *
+ * @param idOf returns the id of an existing database.
  */
 export const selectDatabase = (
   exists: (name: string) => boolean,

@@ -14,9 +14,9 @@ export interface DatabaseChipsProps {
 /** Longer names are truncated if there is no room. */
 const LONG_NAME = 10
 
-/** Characters for which each of `room` chips has room on average. */
+/** Average width of a chip, in characters. */
 const CHIP_WIDTH = 10
-/** Characters that the padding of a chip and the word "default" take. */
+/** Widths of the padding of a chip and of the word "default", in characters. */
 const PADDING = 2
 const DEFAULT_WIDTH = 7
 
