@@ -110,6 +110,13 @@ freshTest(
   },
 )
 
+test('Invalid days in the address are ignored', async ({ page, gatehouse }) => {
+  await gatehouse.signIn(page, `${activityPath}?from=abc&to=9999-12-31`)
+  await expect(page.getByRole('row').filter({ hasText: 'Signed in' }).first()).toBeVisible()
+  await expect(page.getByLabel('From')).toHaveValue('')
+  await expect(page.getByText('Before the first day')).toBeHidden()
+})
+
 test('The first and the last day are typed', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, activityPath)
   const days: string[] = []

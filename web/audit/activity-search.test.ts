@@ -22,11 +22,8 @@ test('a day is queried from its start to its end', () => {
   expect(new Date(to).toString()).toContain('Feb 01 2026 00:00:00')
 })
 
-test('invalid days, which the router may keep, are not part of the query', () => {
-  for (const day of ['abc', '2026-02-31', '0202-01-01', '']) {
-    expect(readActivitySearch({ from: day, to: day })).toEqual({})
-    expect(toAuditQuery({ from: day, to: day })).toEqual({})
-  }
+test.each(['abc', '2026-02-31', '0202-01-01', ''])('%j is no day', (day) => {
+  expect(readActivitySearch({ from: day, to: day })).toEqual({})
 })
 
 test('the last day that a date field accepts sets no end', () => {

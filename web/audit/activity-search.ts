@@ -54,17 +54,14 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
 
 /**
  * Returns the query parameters for the server. Days become times in UTC; `to` includes its whole
- * day. Invalid days are omitted: the router merges the parameters that {@link readActivitySearch}
- * drops from the URL.
+ * day.
  */
 export function toAuditQuery({ who = '', what, from, to }: ActivitySearch) {
   return {
     ...(who.trim() === '' ? {} : { who: who.trim() }),
-    ...(what === undefined || !isAction(what) ? {} : { what }),
-    ...(from === undefined || !isDay(from) ? {} : { from: new Date(startOf(from)).toISOString() }),
-    ...(to === undefined || !isDay(to) || to === LAST_DAY
-      ? {}
-      : { to: new Date(startOf(to, 1)).toISOString() }),
+    ...(what === undefined ? {} : { what }),
+    ...(from === undefined ? {} : { from: new Date(startOf(from)).toISOString() }),
+    ...(to === undefined || to === LAST_DAY ? {} : { to: new Date(startOf(to, 1)).toISOString() }),
   }
 }
 

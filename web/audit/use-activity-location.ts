@@ -9,7 +9,9 @@ type Part = Partial<Record<keyof ActivitySearch, string>>
  * collapses a row.
  */
 export function useActivityLocation() {
-  const search: ActivitySearch = useSearch({ from: '/activity' })
+  const merged = useSearch({ from: '/activity' })
+  // The router keeps parameters that its validation has dropped.
+  const search = useMemo(() => readActivitySearch(merged), [merged])
   const navigate = useNavigate()
   const actions = useMemo(() => {
     // Read the current search on navigation: a debounced text may arrive after another change.
