@@ -6,30 +6,22 @@ import {
   MAX_UNFINISHED_JOBS,
   MAX_UNFINISHED_JOBS_OF_CALLER,
 } from '../contract/job.ts'
-import type { ScanStep } from '../documents/query/scan/scan-limit.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
-import { Failure, isStoreFailure, requireConnected } from '../failure.ts'
-import { DamagedStore } from '../storage/availability/unavailable.ts'
+import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
 import { type ApplyPause, prepareApply } from './apply.ts'
 import { type Commit, commitOrFind, connectedPause, createCommit } from './commit.ts'
 import { createArrays } from './create-arrays.ts'
-import {
-  type BeginImport,
-  cancelImport,
-  createBeginImport,
-  failImport,
-  importNext,
-} from './import-job.ts'
+import { type BeginImport, cancelImport, createBeginImport } from './import-job.ts'
 import type { DocumentRules, Job, JobRequest, JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
-import { CancelRequested } from './repository/cancellation.ts'
 import { LeaseLost, type RenewalTimer } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
-import { scanNext } from './scan.ts'
+import { createScanSteps } from './scan-steps.ts'
 import { type CollectionSearch, unlimitedSearch } from './search.ts'
+import { createStep } from './step.ts'
 
 /** Operations on whole collections, in steps that yield to other requests. */
 export interface Jobs extends LargeArrays {
@@ -109,11 +101,6 @@ export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, now, leaseClock, pause, onError, search = unlimitedSearch } = deps
   const { steady = () => performance.now(), nextTurn = createTurns() } = deps
   const repository = createJobRepository(store, now, leaseClock, deps.renewalTimer)
-  /**
-   * The document ids that an index has found for the jobs of this node, by job id; undefined for
-   * jobs that scan the collection.
-   */
-  const selected = new Map<string, readonly string[] | undefined>()
 
   const applyInTransaction: Commit = async (job, { keep, signal } = {}) => {
     const connected = connectedPause(pause, signal)
@@ -166,93 +153,14 @@ export function createJobs(deps: JobsDeps): Jobs {
   const discard = (job: Job): Promise<void> =>
     large === undefined ? repository.discard([job.id]) : large.discard(job)
 
-  /** Returns the ids that an index finds for a job; undefined if it must scan the collection. */
-  async function selectionOf(job: Job, scan: ScanStep): Promise<readonly string[] | undefined> {
-    if (job.kind === 'create') return undefined
-    // A job that has begun to scan may have passed documents that an index finds now.
-    if (!selected.has(job.id) && job.cursor === null) {
-      selected.set(job.id, await search.select(job, job.request.filter, scan))
-    }
-    return selected.get(job.id)
-  }
-
-  /** Waits for earlier committed changes. @throws Failure `busy` if the client disconnects */
-  async function whenApplied(where: CollectionRef, signal: AbortSignal): Promise<void> {
-    try {
-      await writes?.whenApplied(where, signal)
-    } catch (error) {
-      requireConnected(signal)
-      throw error
-    }
-  }
-
-  async function fail(job: Job, failure: Failure, signal: AbortSignal): Promise<Job> {
-    if (job.kind === 'import') return failImport(repository, rules.databaseImporter, job, failure)
-    // This process, or an earlier one, may have reserved values for the job.
-    await large?.release(job, signal).catch((error) => {
-      throw signal.aborted ? new LeaseLost() : error
-    })
-    return repository.fail(job, failure)
-  }
-
-  /**
-   * Scans some documents of a job; returns its new state, or undefined after the last document.
-   *
-   * @param scan runs the part that reads documents.
-   */
-  async function scanSome(job: Job, scan: ScanStep, signal: AbortSignal) {
-    // The job starts after earlier committed changes are applied.
-    if (job.done === 0) await whenApplied(job, signal)
-    const ids = await selectionOf(job, scan)
-    const next = await scan(() => scanNext(store, rules, job, nextTurn, ids))
-    if (next !== undefined) return repository.advance(job, next)
-    selected.delete(job.id)
-    return undefined
-  }
-
-  /**
-   * Makes a step of a running job; returns its new state.
-   *
-   * @param signal aborted when this node no longer holds the job.
-   */
-  async function step(job: Job, signal: AbortSignal): Promise<Job> {
-    try {
-      if (job.kind === 'import') return await importNext(repository, rules, job, signal)
-      const scanned = await scanSome(job, search.connected(signal), signal)
-      return scanned ?? (await commit(job, { signal }))
-    } catch (error) {
-      selected.delete(job.id)
-      if (error instanceof LeaseLost) throw error
-      if (signal.aborted) throw new LeaseLost()
-      // The request that cancels the job may fail. The job then continues.
-      if (error instanceof CancelRequested) return job
-      // The change that the job waits for continues.
-      if (writes?.isFailureOfChange(error)) return job
-      if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
-        return fail(job, error, signal)
-      }
-      // The disk is full or part of the database is damaged. A retry would fail too and delay other
-      // jobs.
-      if (
-        isStoreFailure(error) &&
-        (error.code !== 'unavailable' || error instanceof DamagedStore)
-      ) {
-        onError(error)
-        return fail(job, error, signal)
-      }
-      // The database is unavailable, which is not an error of the job. It is retried.
-      if (isStoreFailure(error)) throw error
-      onError(error)
-      return fail(job, new Failure('internal', 'An unexpected error occurred.'), signal)
-    }
-  }
+  const scans = createScanSteps({ store, repository, rules, search, nextTurn })
 
   const runner = createRunner({
     repository,
     pause,
     onError,
     isBusy: (where) => writes?.isBusy(where) ?? false,
-    step,
+    step: createStep({ repository, rules, writes, large, scans, search, commit, onError }),
   })
 
   /** Listings count separately, because callers who may only read must not prevent changes. */
@@ -296,12 +204,12 @@ export function createJobs(deps: JobsDeps): Jobs {
       try {
         const { filter } = request
         // Not limited like a scan: whether an index serves the filter is only known afterwards.
-        await whenApplied(where, signal)
-        const ids = await selectionOf(job, search.connected(signal))
+        await scans.whenApplied(where, signal)
+        const ids = await scans.select(job, search.connected(signal))
         const isScan = filter.length > 0 && ids === undefined
         await search.run(caller, isScan ? filter : undefined, async (scan) => {
           for (;;) {
-            const next = await scanSome(job, scan, signal)
+            const next = await scans.next(job, scan, signal)
             if (next === undefined) return
             job = next
             await pause()
@@ -315,7 +223,7 @@ export function createJobs(deps: JobsDeps): Jobs {
         throw await repository.lostFailure(where.database)
       } finally {
         stopRenewing()
-        selected.delete(job.id)
+        scans.forget(job)
         // The change is made or rejected by now. A job that cannot be discarded expires.
         await discard(job).catch(onError)
         runner.wake()

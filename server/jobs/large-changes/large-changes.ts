@@ -56,6 +56,8 @@ interface Check {
   readonly pause: () => Promise<unknown>
 }
 
+export type LargeChanges = ReturnType<typeof createLargeChanges>
+
 /**
  * Returns the engine for large changes on SQLite, where a long transaction would block all other
  * writes (docs/decisions/0020-redo-log-for-large-changes.md). The rows that a job has staged are
