@@ -72,7 +72,7 @@ forEngine('postgres', (engine) => {
       const job = await prepared(
         store,
         repository,
-        await repository.create(where, kind, 'attached', request),
+        await repository.create({ where, kind, state: 'attached', request }),
       )
       const apply = await prepareApply('postgres', rules, job, pause, () => performance.now())
       let read = 0
@@ -105,7 +105,7 @@ forEachEngine((engine) => {
     await createDocumentRepository(store).insert(where, [{ id: 'a', body: '{"id":"a"}' }])
     const repository = createJobRepository(store, now)
     const request = { filter: [], patch: '{"on":true}', schema: null }
-    const created = await repository.create(where, 'patch', 'attached', request)
+    const created = await repository.create({ where, kind: 'patch', state: 'attached', request })
     const staged = [{ id: 'a', seen: 'earlier', tag: 't', body: '{"id":"a","on":true}' }]
     const job = await repository.advance(created, { scanned: 1, cursor: 'a', found: 1, staged })
     let time = 0

@@ -5,7 +5,6 @@ import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { DocumentConflict, type Failure, failureAt } from '../failure.ts'
 import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
-import type { CollectionRef } from '../storage/document-ref.ts'
 import { type Commit, commitOrFind, connectedPause } from './commit.ts'
 import type { DocumentRules, Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
@@ -17,12 +16,6 @@ const READ_LIMITS = { documents: 100, bytes: 256 * 1024 } as const
 export interface CreateArraysDeps {
   readonly repository: JobRepository
   readonly rules: Pick<DocumentRules, 'createTag' | 'schema'>
-  /** Throws if too many jobs are in progress, apart from one that has begun. */
-  readonly allow: (
-    where: CollectionRef,
-    kind: 'create',
-    options: { readonly caller: string; readonly job?: Job },
-  ) => Promise<void>
   /** Creates the staged documents, all or none. */
   readonly commit: Commit
   readonly discard: (job: Job) => Promise<void>
@@ -42,7 +35,7 @@ interface Sent {
  * length takes little memory.
  */
 export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
-  const { repository, rules, allow, wake } = deps
+  const { repository, rules, wake } = deps
 
   async function discard(job: Job): Promise<void> {
     await deps.discard(job)
@@ -59,9 +52,17 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     let stopRenewing = () => {}
     const sent: Sent[] = []
     const begin = async () => {
-      if (inBackground) await allow(where, 'create', { caller: callerId })
       const request = { filter: [], schema }
-      const begun = await repository.create(where, 'create', 'preparing', request, callerId)
+      const created = {
+        where,
+        kind: 'create',
+        state: 'preparing',
+        request,
+        caller: callerId,
+      } as const
+      const begun = await (inBackground
+        ? repository.createWithinLimits(created)
+        : repository.create(created))
       // Parts may arrive slowly, so the lease is renewed independently of them.
       stopRenewing = repository.keepLease(begun)
       return begun
@@ -74,7 +75,7 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
         if (!inBackground && job.done > MAX_SYNC_BULK_DOCUMENTS) {
           inBackground = true
           sent.length = 0
-          await allow(where, 'create', { caller: callerId, job })
+          await repository.requireWithinLimits(job)
         }
         if (!inBackground) {
           sent.push(

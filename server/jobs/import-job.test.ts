@@ -41,7 +41,6 @@ forEachEngine((engine) => {
     const repository = createJobRepository(await engine.open(), Date.now)
     const beginImport = createBeginImport({
       repository: { ...repository, discard: () => Promise.reject(new StoreUnavailable()) },
-      allow: async () => {},
       pause: async () => {},
       wake() {},
     })
@@ -61,7 +60,7 @@ forEachEngine((engine) => {
     async (_, database, code) => {
       const store = await engine.open()
       const repository = createJobRepository(store, Date.now)
-      const deps = { repository, allow: async () => {}, pause: async () => {}, wake() {} }
+      const deps = { repository, pause: async () => {}, wake() {} }
       const beginImport = createBeginImport(deps)
       async function* parts() {
         yield { text: '[]', records: 1 }
@@ -77,7 +76,7 @@ forEachEngine((engine) => {
     const store = await engine.open()
     await storeDatabases(store, 'b')
     const repository = createJobRepository(store, Date.now)
-    const deps = { repository, allow: async () => {}, pause: async () => {}, wake() {} }
+    const deps = { repository, pause: async () => {}, wake() {} }
     async function* parts() {
       yield { text: '[]', records: 1 }
       await store.db.deleteFrom('databases').execute()

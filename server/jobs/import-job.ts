@@ -11,12 +11,6 @@ const STAGE_LIMITS = { records: 1_000, size: 1024 * 1024 } as const
 
 export interface ImportJobDeps {
   readonly repository: JobRepository
-  /** Throws if too many jobs are in progress. */
-  readonly allow: (
-    where: CollectionRef,
-    kind: 'import',
-    by: { readonly caller: string | undefined },
-  ) => Promise<void>
   readonly pause: () => Promise<unknown>
   readonly wake: () => void
 }
@@ -37,11 +31,15 @@ export type BeginImport = (
  * promise resolves, and nothing is stored if `parts` throws.
  */
 export const createBeginImport =
-  ({ repository, allow, pause, wake }: ImportJobDeps): BeginImport =>
+  ({ repository, pause, wake }: ImportJobDeps): BeginImport =>
   async (where, request, parts, caller) => {
-    await allow(where, 'import', { caller })
-    const imported = { filter: [], ...request }
-    let job = await repository.create(where, 'import', 'preparing', imported, caller)
+    let job = await repository.createWithinLimits({
+      where,
+      kind: 'import',
+      state: 'preparing',
+      request: { filter: [], ...request },
+      caller,
+    })
     // Records may arrive slowly, so the lease is renewed independently of them.
     const stopRenewing = repository.keepLease(job)
     try {

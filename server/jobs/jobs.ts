@@ -1,11 +1,7 @@
 import { createTurns, type NextTurn } from '../concurrency/turns.ts'
 import { type Caller, NO_CALLER } from '../concurrency/work-queue.ts'
 import type { Actor } from '../contract/audit/audit.ts'
-import {
-  type JobKind,
-  MAX_UNFINISHED_JOBS,
-  MAX_UNFINISHED_JOBS_OF_CALLER,
-} from '../contract/job.ts'
+import type { JobKind } from '../contract/job.ts'
 import type { LargeArrays } from '../documents/repository/writes/create-many.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
@@ -16,6 +12,7 @@ import { createArrays } from './create-arrays.ts'
 import { type BeginImport, cancelImport, createBeginImport } from './import-job.ts'
 import type { DocumentRules, Job, JobRequest, JobState } from './job.ts'
 import { createLargeChanges } from './large-changes/large-changes.ts'
+import type { NewJob } from './repository/creation.ts'
 import { LeaseLost, type RenewalTimer } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
@@ -135,17 +132,10 @@ export function createJobs(deps: JobsDeps): Jobs {
       : large.commit(job, options)
 
   /** Stores a job with the tag of the current schema, which validates its documents from now on. */
-  async function create(
-    where: CollectionRef,
-    kind: JobKind,
-    state: JobState,
-    request: JobRequest,
-    caller?: string,
-  ) {
-    if (kind !== 'create' && kind !== 'patch')
-      return repository.create(where, kind, state, request, caller)
-    const { tag } = await rules.schema(where)
-    return repository.create(where, kind, state, { ...request, schema: tag }, caller)
+  async function create(job: NewJob) {
+    if (job.kind !== 'patch') return repository.createWithinLimits(job)
+    const { tag } = await rules.schema(job.where)
+    return repository.createWithinLimits({ ...job, request: { ...job.request, schema: tag } })
   }
 
   const commit = createCommit({ store, repository, rules, commitChecked, pause })
@@ -163,23 +153,6 @@ export function createJobs(deps: JobsDeps): Jobs {
     step: createStep({ repository, rules, writes, large, scans, search, commit, onError }),
   })
 
-  /** Listings count separately, because callers who may only read must not prevent changes. */
-  async function allow(
-    { database }: CollectionRef,
-    kind: JobKind,
-    { caller, job }: { readonly caller: string | undefined; readonly job?: Job },
-  ): Promise<void> {
-    const which = kind === 'list' ? 'listings' : 'others'
-    const others = await repository.countUnfinished(database, which, caller, job?.id)
-    if (others.own >= MAX_UNFINISHED_JOBS_OF_CALLER)
-      throw new Failure(
-        'too-many-requests',
-        `${MAX_UNFINISHED_JOBS_OF_CALLER} of your jobs in this database wait or run already. Try again after one has ended.`,
-      )
-    if (others.all < MAX_UNFINISHED_JOBS) return
-    throw new Failure('too-many-requests', 'This database has too many running jobs.')
-  }
-
   async function read(database: string, id: string): Promise<Job> {
     const job = await repository.read(id)
     if (job?.database === database && VISIBLE_STATES.includes(job.state)) return job
@@ -187,19 +160,17 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   return {
-    create: createArrays({ repository, rules, allow, commit, discard, pause, wake: runner.wake }),
-    beginImport: createBeginImport({ repository, allow, pause, wake: runner.wake }),
+    create: createArrays({ repository, rules, commit, discard, pause, wake: runner.wake }),
+    beginImport: createBeginImport({ repository, pause, wake: runner.wake }),
     async begin(where, kind, request, caller) {
-      await allow(where, kind, { caller })
-      const job = await create(where, kind, 'running', request, caller)
+      const job = await create({ where, kind, state: 'running', request, caller })
       if (kind === 'list') await repository.discardListings(where.database)
       runner.wake()
       return job
     },
     async run(where, kind, request, caller = NO_CALLER) {
       const { signal } = caller
-      await allow(where, kind, { caller: caller.id })
-      let job = await create(where, kind, 'attached', request, caller.id)
+      let job = await create({ where, kind, state: 'attached', request, caller: caller.id })
       const stopRenewing = repository.keepLease(job)
       try {
         const { filter } = request

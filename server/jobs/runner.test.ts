@@ -33,8 +33,18 @@ forEachEngine((engine) => {
       pause: async () => {},
       onError: (error) => errors.push(error),
     })
-    const requested = await repository.create(where, 'delete', 'attached', everything)
-    const { id } = await repository.create(where, 'delete', 'running', everything)
+    const requested = await repository.create({
+      where,
+      kind: 'delete',
+      state: 'attached',
+      request: everything,
+    })
+    const { id } = await repository.create({
+      where,
+      kind: 'delete',
+      state: 'running',
+      request: everything,
+    })
     runner.wake()
     await expect.poll(() => errors).toHaveLength(1)
     expect(await other.claim()).toBeUndefined()
@@ -56,7 +66,12 @@ forEachEngine((engine) => {
       pause: async () => {},
       onError: (error) => errors.push(error),
     })
-    const { id } = await repository.create(where, 'delete', 'running', everything)
+    const { id } = await repository.create({
+      where,
+      kind: 'delete',
+      state: 'running',
+      request: everything,
+    })
     runner.wake()
     await expect.poll(() => errors).toHaveLength(1)
     expect(await createJobRepository(store, now).claim()).toMatchObject({ id })
@@ -76,7 +91,8 @@ forEachEngine((engine) => {
         return () => renewals.delete(renew)
       },
     )
-    for (let n = 0; n < 2; n++) await repository.create(where, 'delete', 'running', everything)
+    for (let n = 0; n < 2; n++)
+      await repository.create({ where, kind: 'delete', state: 'running', request: everything })
     let steps = 0
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -114,8 +130,18 @@ forEachEngine((engine) => {
       renewals.add(renew)
       return () => renewals.delete(renew)
     })
-    const kept = await repository.create(where, 'delete', 'running', everything)
-    const cancelled = await repository.create(where, 'list', 'running', everything)
+    const kept = await repository.create({
+      where,
+      kind: 'delete',
+      state: 'running',
+      request: everything,
+    })
+    const cancelled = await repository.create({
+      where,
+      kind: 'list',
+      state: 'running',
+      request: everything,
+    })
     const signals = new Map<string, AbortSignal>()
     const runner = createRunner({
       isBusy: () => false,
@@ -182,13 +208,24 @@ forEachEngine((engine) => {
       const store = await engine.open()
       const repository = createJobRepository(store, now)
       const runner = waitingRunner(repository)
-      for (let n = 0; n < 10; n++) await repository.create(where, 'delete', 'running', everything)
+      for (let n = 0; n < 10; n++)
+        await repository.create({ where, kind: 'delete', state: 'running', request: everything })
       const other = { ...where, collection: 'other' }
-      await repository.create(other, 'delete', 'running', everything)
+      await repository.create({
+        where: other,
+        kind: 'delete',
+        state: 'running',
+        request: everything,
+      })
       runner.wake()
       await expect.poll(() => stepped).toEqual(['other'])
       // Jobs that are added later do not wait for the end of the change either.
-      await repository.create(other, 'delete', 'running', everything)
+      await repository.create({
+        where: other,
+        kind: 'delete',
+        state: 'running',
+        request: everything,
+      })
       runner.wake()
       await expect.poll(() => stepped).toEqual(['other', 'other'])
       expect(begun.filter((collection) => collection === where.collection)).toHaveLength(4)
@@ -200,7 +237,8 @@ forEachEngine((engine) => {
     it('are limited if they are listings, and skipped if they were cancelled', async () => {
       const store = await engine.open()
       const repository = createJobRepository(store, now)
-      const create = (kind: JobKind) => repository.create(where, kind, 'running', everything)
+      const create = (kind: JobKind) =>
+        repository.create({ where, kind, state: 'running', request: everything })
       for (let n = 0; n < 4; n++) await create('delete')
       const cancelled = await create('delete')
       for (let n = 0; n < 6; n++) await create('list')
@@ -219,7 +257,8 @@ forEachEngine((engine) => {
       const repository = createJobRepository(await engine.open(), now)
       const runner = waitingRunner(repository)
       change.resolve()
-      for (let n = 0; n < 6; n++) await repository.create(where, 'delete', 'running', everything)
+      for (let n = 0; n < 6; n++)
+        await repository.create({ where, kind: 'delete', state: 'running', request: everything })
       runner.wake()
       await expect.poll(() => stepped).toHaveLength(6)
       await runner.stop()
@@ -245,7 +284,8 @@ forEachEngine((engine) => {
         },
         onError: (error) => errors.push(error),
       })
-      for (let n = 0; n < 2; n++) await repository.create(where, 'delete', 'running', everything)
+      for (let n = 0; n < 2; n++)
+        await repository.create({ where, kind: 'delete', state: 'running', request: everything })
       runner.wake()
       await expect.poll(() => steps).toBe(2)
       if (isStopped) await runner.stop()
@@ -258,8 +298,20 @@ forEachEngine((engine) => {
   it('runs a change beside many listings that were created before it', async () => {
     const repository = createJobRepository(await engine.open(), now)
     for (let n = 0; n < 10; n++)
-      await repository.create(where, 'list', 'running', everything, n < 8 ? 'a' : 'b')
-    const { id } = await repository.create(where, 'delete', 'running', everything, 'a')
+      await repository.create({
+        where,
+        kind: 'list',
+        state: 'running',
+        request: everything,
+        caller: n < 8 ? 'a' : 'b',
+      })
+    const { id } = await repository.create({
+      where,
+      kind: 'delete',
+      state: 'running',
+      request: everything,
+      caller: 'a',
+    })
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const listings = new Map<string, string>()
     const runner = createRunner({
@@ -287,7 +339,13 @@ forEachEngine((engine) => {
   it('runs jobs of other callers next while those of one caller do not end', async () => {
     const repository = createJobRepository(await engine.open(), now)
     for (const caller of [...'aaaaaabbc'])
-      await repository.create(where, 'delete', 'running', everything, caller)
+      await repository.create({
+        where,
+        kind: 'delete',
+        state: 'running',
+        request: everything,
+        caller,
+      })
     const ended: string[] = []
     const endless = new Set<string>()
     const runner = createRunner({

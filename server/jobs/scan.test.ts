@@ -20,8 +20,13 @@ forEachEngine((engine) => {
       where,
       ids.map((id) => ({ id, body: JSON.stringify({ id, a: 1 }) })),
     )
-    const job = await createJobRepository(store, now).create(where, 'list', 'attached', {
-      filter: [['a', '1']],
+    const job = await createJobRepository(store, now).create({
+      where,
+      kind: 'list',
+      state: 'attached',
+      request: {
+        filter: [['a', '1']],
+      },
     })
     const deleted = 'd1589x'
     const step = await scanNext(store, rules, { ...job, cursor: deleted }, nextTurn, ids)
@@ -44,9 +49,14 @@ forEachEngine((engine) => {
       time += TIME_SLICE / 2
       return body
     }
-    const job = await createJobRepository(store, now).create(where, 'patch', 'attached', {
-      filter: [],
-      patch,
+    const job = await createJobRepository(store, now).create({
+      where,
+      kind: 'patch',
+      state: 'attached',
+      request: {
+        filter: [],
+        patch,
+      },
     })
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
     let turns = 0

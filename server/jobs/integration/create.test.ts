@@ -127,7 +127,6 @@ forEachEngine((engine) => {
       const createArray = createArrays({
         repository: createJobRepository(fixture.store, () => fixture.now),
         rules: createDocumentRules(() => fixture.now),
-        allow: async () => {},
         commit: () => Promise.reject(new OutcomeUnknown()),
         discard: () => Promise.reject(new StoreUnavailable()),
         pause: async () => {},

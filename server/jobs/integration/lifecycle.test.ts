@@ -193,6 +193,20 @@ forEachEngine((engine) => {
     await expect(begin('a', 'delete', 'x')).resolves.toBeDefined()
   })
 
+  it('is rejected if simultaneous requests of its caller begin too many', async () => {
+    const jobs = node()
+    await jobs.stop()
+    for (let n = 2; n < MAX_UNFINISHED_JOBS_OF_CALLER; n++) {
+      await jobs.begin(where, 'delete', everything, 'a')
+    }
+    const simultaneous = Array.from({ length: 8 }, () =>
+      jobs.begin(where, 'delete', everything, 'a'),
+    )
+    const begun = await Promise.allSettled(simultaneous)
+    const rejected = begun.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
+    expect(rejected).toEqual(Array.from({ length: 6 }, () => 'too-many-requests'))
+  })
+
   it.each(['patch', 'delete'] as const)(
     'rejects a synchronous %s if too many jobs of its caller are unfinished',
     async (kind) => {

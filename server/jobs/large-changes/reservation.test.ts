@@ -216,7 +216,12 @@ forEngine('sqlite', (engine) => {
 
   it('releases at the start what a killed process has reserved', async () => {
     const repository = createJobRepository(store, () => 0)
-    const job = await repository.create(where, 'create', 'preparing', { filter: [] })
+    const job = await repository.create({
+      where,
+      kind: 'create',
+      state: 'preparing',
+      request: { filter: [] },
+    })
     const [document] = some(1).map((each) => ({ id: each.id, body: JSON.stringify(each) }))
     assert(document !== undefined)
     await repository.stage(job, [{ ...document, seen: '', tag: 't' }])
@@ -233,7 +238,7 @@ forEngine('sqlite', (engine) => {
       const repository = createJobRepository(store, () => 0)
       const patch = kind === 'patch' ? { patch: '{"n":0}' } : {}
       const request = { filter: [], schema: null, ...patch }
-      const job = await repository.create(where, kind, 'attached', request)
+      const job = await repository.create({ where, kind, state: 'attached', request })
       const document = { id: 'd10000', body: '{"id":"d10000","n":0}' }
       const step = { scanned: 1, cursor: document.id, found: 1 }
       const staged = [{ ...document, seen: kind === 'patch' ? 's' : '', tag: 't' }]
@@ -265,7 +270,7 @@ forEngine('sqlite', (engine) => {
   it('releases what a patch has reserved before a restart, if it fails for a later document', async () => {
     const repository = createJobRepository(store, () => 0)
     const request = { filter: [], schema: null, patch: '{"n":0}' }
-    const job = await repository.create(where, 'patch', 'attached', request)
+    const job = await repository.create({ where, kind: 'patch', state: 'attached', request })
     const document = { id: 'd10000', body: '{"id":"d10000","n":0}' }
     const step = { scanned: 1, cursor: document.id, found: 1 }
     const staged = [{ ...document, seen: 's', tag: 't' }]
@@ -404,7 +409,12 @@ forEngine('sqlite', (engine) => {
 
     it('is released at the start after its request ended with a killed process', async () => {
       const repository = createJobRepository(store, () => 0)
-      const job = await repository.create(where, 'patch', 'attached', { filter: [], patch })
+      const job = await repository.create({
+        where,
+        kind: 'patch',
+        state: 'attached',
+        request: { filter: [], patch },
+      })
       const document = { id: 'd10000', body: '{"id":"d10000","n":0,"m":1}' }
       const step = { scanned: 1, cursor: document.id, found: 1 }
       const staged = [{ ...document, seen: 's', tag: 't' }]

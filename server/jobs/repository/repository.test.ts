@@ -27,7 +27,7 @@ forEachEngine((engine) => {
   })
   /** Returns a job that this node has claimed. */
   const claimed = async (): Promise<Job> => {
-    await jobs.create(where, 'patch', 'running', everything)
+    await jobs.create({ where, kind: 'patch', state: 'running', request: everything })
     return (await jobs.claim()) as Job
   }
   const found = async ({ id }: Job) => (await jobs.read(id))?.found
@@ -35,7 +35,7 @@ forEachEngine((engine) => {
     (await store.db.selectFrom('documents').select('id').execute()).map(({ id }) => id)
 
   it('gives a job to one of several claiming nodes', async () => {
-    await jobs.create(where, 'list', 'running', everything)
+    await jobs.create({ where, kind: 'list', state: 'running', request: everything })
     const taken = await Promise.all([jobs.claim(), other.claim()])
     expect(taken.filter((each) => each !== undefined)).toHaveLength(1)
   })
@@ -43,7 +43,7 @@ forEachEngine((engine) => {
   it('gives the oldest job of the callers that run the fewest, within their shares', async () => {
     const create = async (caller: string | undefined, kind: 'list' | 'delete') => {
       now++
-      return (await jobs.create(where, kind, 'running', everything, caller)).id
+      return (await jobs.create({ where, kind, state: 'running', request: everything, caller })).id
     }
     const full = await create('full', 'delete')
     const busy = await create('busy', 'delete')
@@ -142,7 +142,7 @@ forEachEngine((engine) => {
     it('stores nothing if the database is dropped during the last change', async () => {
       const there = { database: 'x', collection: 'articles' }
       await storeDatabases(store, 'x')
-      await jobs.create(there, 'patch', 'running', everything)
+      await jobs.create({ where: there, kind: 'patch', state: 'running', request: everything })
       const job = (await jobs.claim()) as Job
       const outside = AsyncLocalStorage.snapshot()
       const ending = jobs.finish(job, async (trx) => {
@@ -159,7 +159,7 @@ forEachEngine((engine) => {
   it.each(['preparing', 'attached'] as const)(
     'is stale, and not claimed, once its node has died with its request: %s',
     async (state) => {
-      const job = await jobs.create(where, 'patch', state, everything)
+      const job = await jobs.create({ where, kind: 'patch', state, request: everything })
       const stateAfter = async (time: number) => {
         now += time
         await other.discardStale()
@@ -171,7 +171,7 @@ forEachEngine((engine) => {
   )
 
   it('is not stale while its own process renews the lease, even if that is late', async () => {
-    const job = await jobs.create(where, 'patch', 'attached', everything)
+    const job = await jobs.create({ where, kind: 'patch', state: 'attached', request: everything })
     const [stop, stopOther] = [jobs.keepLease(job), jobs.keepLease(job)]
     stopOther()
     const stateAfterCleanup = async () => {

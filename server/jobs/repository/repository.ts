@@ -1,17 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { MAX_SYNC_BULK_DOCUMENTS } from '../../contract/document.ts'
-import type { JobKind } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
-import type { CollectionRef } from '../../storage/document-ref.ts'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Tables } from '../../storage/tables.ts'
-import { type Job, type JobRequest, type JobState, toJob } from '../job.ts'
+import { type Job, toJob } from '../job.ts'
 import { createApplying } from './applying.ts'
 import { createCancellation } from './cancellation.ts'
 import { createClaims } from './claims.ts'
 import { createCleanup } from './cleanup.ts'
-import { createLease, LEASE, renewalTimer } from './lease.ts'
+import { createCreation } from './creation.ts'
+import { createLease, renewalTimer } from './lease.ts'
 import { createProgress } from './progress.ts'
 import { createStaging } from './staging.ts'
 
@@ -30,71 +27,9 @@ export function createJobRepository(
   const kept = new Set<{ readonly id: string }>()
 
   return {
-    /** Stores a job. Any node may claim it if it is `running`; otherwise this node holds it. */
-    async create(
-      { database, collection }: CollectionRef,
-      kind: JobKind,
-      state: JobState,
-      request: JobRequest,
-      caller?: string,
-    ): Promise<Job> {
-      const at = now()
-      const row: Tables['jobs'] = {
-        id: randomBytes(16).toString('base64url'),
-        database,
-        collection,
-        kind,
-        state,
-        request: JSON.stringify(request),
-        cursor: null,
-        done: 0,
-        total: null,
-        found: 0,
-        failure: null,
-        result: null,
-        clean: 0,
-        claimed_by: lease.nodeId,
-        claimed_until: state === 'running' ? 0 : leaseClock() + LEASE,
-        created_at: at,
-        updated_at: at,
-        created_by: caller ?? null,
-      }
-      await db.insertInto('jobs').values(row).execute()
-      return toJob(row)
-    },
-
     async read(id: string): Promise<Job | undefined> {
       const row = await db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
       return row && toJob(row)
-    },
-
-    /**
-     * Returns the numbers of unfinished jobs of a database, listings or others: of all callers, and
-     * of one.
-     *
-     * @param except the id of a job that is not counted.
-     */
-    async countUnfinished(
-      database: string,
-      which: 'listings' | 'others',
-      caller: string | undefined,
-      except = '',
-    ): Promise<{ readonly all: number; readonly own: number }> {
-      const { all, own } = await db
-        .selectFrom('jobs')
-        .select(({ fn }) => [
-          fn.countAll().as('all'),
-          fn
-            .countAll()
-            .filterWhere('created_by', '=', caller ?? null)
-            .as('own'),
-        ])
-        .where('state', 'in', ['preparing', 'attached', 'running'])
-        .where('database', '=', database)
-        .where('kind', which === 'listings' ? '=' : '!=', 'list')
-        .where('id', '!=', except)
-        .executeTakeFirstOrThrow()
-      return { all: Number(all), own: Number(own) }
     },
 
     /** Returns the creations of small arrays that requests of an earlier process waited for. */
@@ -119,6 +54,7 @@ export function createJobRepository(
       return new Failure('unavailable', 'The change was cancelled. Nothing was changed.')
     },
 
+    ...createCreation(store, lease, now, leaseClock),
     ...createClaims(store, lease, leaseClock, timer, kept),
     ...createStaging(store, lease),
     ...createProgress(store, lease),

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import {
+  type JobKind,
+  MAX_UNFINISHED_JOBS,
+  MAX_UNFINISHED_JOBS_OF_CALLER,
+} from '../../contract/job.ts'
+import { Failure } from '../../failure.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type Job, type JobRequest, type JobState, toJob } from '../job.ts'
+import { LEASE, type Lease } from './lease.ts'
+
+/** A job that is not stored yet. */
+export interface NewJob {
+  readonly where: CollectionRef
+  readonly kind: JobKind
+  /** Any node may claim the job if it is `running`; otherwise this node holds it. */
+  readonly state: JobState
+  readonly request: JobRequest
+  /** The id of the caller (`Caller`). */
+  readonly caller?: string | undefined
+}
+
+/** Returns the queries that store new jobs and limit their number. For the clocks, see `JobsDeps`. */
+export function createCreation(
+  { db, engine, transaction }: Store,
+  lease: Lease,
+  now: () => number,
+  leaseClock: () => number,
+) {
+  const rowOf = ({ where, kind, state, request, caller }: NewJob): Tables['jobs'] => {
+    const at = now()
+    return {
+      id: randomBytes(16).toString('base64url'),
+      database: where.database,
+      collection: where.collection,
+      kind,
+      state,
+      request: JSON.stringify(request),
+      cursor: null,
+      done: 0,
+      total: null,
+      found: 0,
+      failure: null,
+      result: null,
+      clean: 0,
+      claimed_by: lease.nodeId,
+      claimed_until: state === 'running' ? 0 : leaseClock() + LEASE,
+      created_at: at,
+      updated_at: at,
+      created_by: caller ?? null,
+    }
+  }
+
+  return {
+    /** Stores a job. */
+    async create(job: NewJob): Promise<Job> {
+      const row = rowOf(job)
+      await db.insertInto('jobs').values(row).execute()
+      return toJob(row)
+    },
+
+    /**
+     * Stores a job unless its caller or its database has too many.
+     *
+     * @throws Failure `too-many-requests`
+     */
+    createWithinLimits(job: NewJob): Promise<Job> {
+      const { database } = job.where
+      return transaction(async (trx) => {
+        // Simultaneous requests would otherwise count before any of them inserts.
+        if (engine === 'postgres') await lock(trx, `new jobs of ${database}`)
+        const row = rowOf(job)
+        await requireWithinLimits(trx, row)
+        await trx.insertInto('jobs').values(row).execute()
+        return toJob(row)
+      })
+    },
+
+    /**
+     * Throws if there are too many jobs besides one that is stored.
+     *
+     * @throws Failure `too-many-requests`
+     */
+    requireWithinLimits: ({ id, database, kind, caller }: Job): Promise<void> =>
+      requireWithinLimits(db, { id, database, kind, created_by: caller }),
+  }
+}
+
+/** Waits for other transactions with the same key, until this one ends. */
+async function lock(trx: Transaction<Tables>, key: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('jobs'), hashtext(${key}))`.execute(trx)
+}
+
+/**
+ * Throws if there are too many unfinished jobs besides one. Listings count separately, because
+ * callers who may only read must not prevent changes.
+ */
+async function requireWithinLimits(
+  db: Kysely<Tables>,
+  job: Pick<Tables['jobs'], 'id' | 'database' | 'kind' | 'created_by'>,
+): Promise<void> {
+  const { all, own } = await db
+    .selectFrom('jobs')
+    .select(({ fn }) => [
+      fn.countAll().as('all'),
+      fn.countAll().filterWhere('created_by', '=', job.created_by).as('own'),
+    ])
+    .where('state', 'in', ['preparing', 'attached', 'running'])
+    .where('database', '=', job.database)
+    .where('kind', job.kind === 'list' ? '=' : '!=', 'list')
+    .where('id', '!=', job.id)
+    .executeTakeFirstOrThrow()
+  if (Number(own) >= MAX_UNFINISHED_JOBS_OF_CALLER)
+    throw new Failure(
+      'too-many-requests',
+      `${MAX_UNFINISHED_JOBS_OF_CALLER} of your jobs in this database wait or run already. Try again after one has ended.`,
+    )
+  if (Number(all) < MAX_UNFINISHED_JOBS) return
+  throw new Failure('too-many-requests', 'This database has too many running jobs.')
+}
