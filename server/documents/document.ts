@@ -46,22 +46,22 @@ const withId = (printed: string, id: string) =>
 
 /** @throws Failure `invalid` if a value cannot be the id of a document. */
 export function requireDocumentId(value: Json): asserts value is string {
-  if (isId(value)) return
-  throw new Failure(
-    'invalid',
-    `An id is a string of 1 to ${ID_LENGTH} characters that can be part of a URL.`,
-    { field: '/id' },
-  )
+  const error = errorOfId(value)
+  if (error !== undefined) throw new Failure('invalid', error, { field: '/id' })
 }
 
-/** Returns whether a value can be the id of a document. An id must fit into a URL. */
-function isId(value: Json): value is string {
+/** Returns why a value cannot be the id of a document. An id must fit into a URL. */
+function errorOfId(value: Json): string | undefined {
+  if (typeof value !== 'string') return 'An id is a string.'
   // A character has at most two code units, so a longer text need not be counted.
-  if (typeof value !== 'string' || value === '' || value.length > 2 * ID_LENGTH) return false
-  if (!value.isWellFormed()) return false
-  // Dot segments change the path, encoded or not (RFC 3986 §5.2.4).
-  if (value === '.' || value === '..') return false
-  return !value.includes('\0') && [...value].length <= ID_LENGTH
+  if (value === '' || value.length > 2 * ID_LENGTH || [...value].length > ID_LENGTH) {
+    return `An id has 1 to ${ID_LENGTH} characters.`
+  }
+  if (!value.isWellFormed()) return 'An id contains complete characters only, no lone surrogate.'
+  if (value.includes('\0')) return 'An id cannot contain the character U+0000.'
+  // Encoded or not (RFC 3986 §5.2.4).
+  if (value !== '.' && value !== '..') return undefined
+  return `The id cannot be ${JSON.stringify(value)}, because a URL would not lead to the document.`
 }
 
 /** Quotes the first 64 characters of a text, for messages. */
