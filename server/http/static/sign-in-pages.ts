@@ -52,7 +52,7 @@ export const failedSignInPage = ({ status, message, start }: FailedSignIn) =>
         : html`<p>Start again. If the problem persists, send the message above to the operator of this server.</p>
     <form method="post" action="${start}"><button>Sign in</button></form>`
     }
-    <p class="hint"><a href="/_console/sign-in">Other ways to sign in</a> · ${status} ${STATUS_CODES[status]}</p>`,
+    <p class="hint"><a href="/_console/sign-in">Back to sign-in</a> · ${status} ${STATUS_CODES[status]}</p>`,
   )
 
 export interface KeyPage {
@@ -80,5 +80,5 @@ export const keyPage = ({ action, error }: KeyPage) =>
     <p id="where" class="hint">On the machine that runs this server, <code>gatehouse operator-key</code>
       (in a checkout: <code>node bin/gatehouse.js operator-key</code>) prints it. It is in the file <code>operator.key</code> of the data folder, or in the environment
       (<code>GATEHOUSE_OPERATOR_KEY</code>).</p>
-    <p><a href="/_console/sign-in">Other ways to sign in</a></p>`,
+    <p><a href="/_console/sign-in">Back to sign-in</a></p>`,
   )
