@@ -73,7 +73,8 @@ export function isBroadcast(
   })
 }
 
-const numberOf = (ip: string) => Buffer.from(ip.split('.').map(Number)).readUInt32BE()
+const numberOf = (ip: string) =>
+  ip.split('.').reduce((number, octet) => number * 256 + Number(octet), 0)
 
 /** Translates a system error from binding an address into a Failure. */
 export function bindingFailure(address: Address, cause: unknown): Failure {
