@@ -1,5 +1,5 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -49,7 +49,6 @@ export interface Exporter {
 
 /** Returns the exporter of a store. */
 export function createExporter(store: Store, limit = new ExportLimit()): Exporter {
-  const nextTurn = createTurns()
   return {
     get running() {
       return limit.running
@@ -61,7 +60,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
         const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { conditions, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
-        const texts = FORMATS[format](read, query, nextTurn)
+        const texts = FORMATS[format](read, query)
         return { texts, index: plan?.index.name }
       }),
     beginDatabase: (database, caller) =>
@@ -136,39 +135,27 @@ function disposing(
 
 type Read = () => AsyncGenerator<readonly MatchingDocument[], void>
 
-async function* ndjsonOf(
-  read: Read,
-  query: ExportQuery,
-  nextTurn: NextTurn,
-): AsyncGenerator<string, void> {
+async function* ndjsonOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
-  for await (const texts of textsOf(read, print, nextTurn)) yield `${texts.join('\n')}\n`
+  for await (const texts of textsOf(read, print)) yield `${texts.join('\n')}\n`
 }
 
-async function* csvOf(
-  read: Read,
-  query: ExportQuery,
-  nextTurn: NextTurn,
-): AsyncGenerator<string, void> {
+async function* csvOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
   const { fields, separator, rawCells } = query
-  const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
+  const columns = fields === undefined ? await collectColumns(read) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, separator, rawCells)
   let before = header
-  for await (const rows of textsOf(read, row, nextTurn)) {
+  for await (const rows of textsOf(read, row)) {
     yield before + rows.join('')
     before = ''
   }
   if (before !== '') yield before
 }
 
-async function* arrayOf(
-  read: Read,
-  query: ExportQuery,
-  nextTurn: NextTurn,
-): AsyncGenerator<string, void> {
+async function* arrayOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
   let before = '[\n'
-  for await (const texts of textsOf(read, print, nextTurn)) {
+  for await (const texts of textsOf(read, print)) {
     yield before + texts.join(',\n')
     before = ',\n'
   }
@@ -182,7 +169,6 @@ async function* arrayOf(
 async function* textsOf(
   read: Read,
   print: (body: string) => string,
-  nextTurn: NextTurn,
 ): AsyncGenerator<readonly string[], void> {
   for await (const documents of read()) {
     if (documents.length === 0) continue
@@ -204,7 +190,7 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read, nextTurn: NextTurn) {
+async function collectColumns(read: Read) {
   const columns = new CsvColumns()
   const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {
