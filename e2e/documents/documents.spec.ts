@@ -361,3 +361,29 @@ test('An invalid name of a collection is reported with a link to the others', as
   await page.getByRole('link', { name: 'Choose another collection' }).click()
   await expect(page.getByRole('list', { name: 'Collections' })).toContainText('articles')
 })
+
+test('Databases and collections are filtered by name, and the address keeps the filter', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'one' }])
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+    await gatehouse.post('/_db/_system/_api/database', { name: `shop-${name}` })
+    await gatehouse.post(`/_db/blog/notes-${name}`, { id: 'one' })
+  }
+  await gatehouse.signIn(page, '/_console/documents')
+  await page.getByRole('searchbox', { name: 'Filter databases' }).fill('BLO')
+  const names = page.getByRole('listitem')
+  await expect(page.getByRole('list', { name: 'Choose a database' })).toHaveText('blog')
+  await expect(page).toHaveURL(/documents\?q=BLO$/)
+  await page.getByRole('link', { name: 'blog', exact: true }).click()
+  await expect(page.getByRole('list', { name: 'Collections' }).locator(names)).toHaveCount(8)
+  await page.getByRole('searchbox', { name: 'Filter collections' }).fill('absent')
+  await expect(page.getByText('No collection matches “absent”. 8 are hidden.')).toBeVisible()
+  await expect(page).toHaveURL(/blog\?q=absent$/)
+  await page.reload()
+  await page.getByRole('button', { name: 'Clear filter' }).last().click()
+  await expect(page.getByRole('list', { name: 'Collections' }).locator(names)).toHaveCount(8)
+  await page.goBack()
+  await expect(page.getByRole('list', { name: 'Choose a database' })).toHaveText('blog')
+})

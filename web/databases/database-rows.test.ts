@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import {
-  filterRows,
   formatEndpointCount,
   formatServingEndpoints,
   servingEndpoints,
@@ -40,11 +39,6 @@ describe('database rows', () => {
   it('include sizes when they are loaded', () => {
     expect(row('blog')).toMatchObject(size)
     expect(row('shop')).toMatchObject({ documents: null, bytes: null, measured: null })
-  })
-
-  it('are filtered by name', () => {
-    expect(filterRows(rows, ' SH ').map(({ name }) => name)).toEqual(['shop'])
-    expect(filterRows(rows, '')).toBe(rows)
   })
 })
 

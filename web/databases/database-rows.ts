@@ -80,12 +80,6 @@ export function formatEndpointCount({ mapped, open }: DatabaseRow): string {
   return defaults === 0 ? `${count}` : `${count}, default of ${defaults}`
 }
 
-/** Returns the rows whose name contains the text, ignoring case. */
-export function filterRows(rows: readonly DatabaseRow[], text: string): readonly DatabaseRow[] {
-  const wanted = text.trim().toLowerCase()
-  return wanted === '' ? rows : rows.filter(({ name }) => name.toLowerCase().includes(wanted))
-}
-
 /** Returns a sentence that says which endpoints will reach a new database. */
 export function formatServingEndpoints(name: string, endpoints: readonly EndpointRecord[]): string {
   const { mapped, open } = groupByMapping(endpoints)

@@ -6,21 +6,20 @@ import { databasesQuery, endpointsQuery } from '../app/queries.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
-import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
 import { AddButton } from '../shared/ui/form/add-button.tsx'
+import { filterByName } from '../shared/ui/form/filter-by-name.ts'
+import { NameFilter, NoNameMatch } from '../shared/ui/form/name-filter.tsx'
 import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
-import { formatCount } from '../shared/ui/text/format-bytes.ts'
-import { filterRows, toDatabaseRows } from './database-rows.ts'
+import { toDatabaseRows } from './database-rows.ts'
 import classes from './databases-page.module.css'
 import { sizesQuery } from './queries.ts'
 import { BY_NAME } from './table/database-sort.ts'
 import { DatabaseTable } from './table/database-table.tsx'
-import { NameFilter } from './table/name-filter.tsx'
 import { useStableOrder } from './table/use-stable-order.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
@@ -29,9 +28,6 @@ const DatabasePanel = lazy(async () => ({ default: (await loadPanel()).DatabaseP
 const DropDatabaseDialog = lazy(async () => ({
   default: (await import('./drop/drop-database-dialog.tsx')).DropDatabaseDialog,
 }))
-
-/** Number of databases from which the name filter is shown. */
-const FILTER_FROM = 8
 
 /** The Databases page: all databases with their sizes and endpoints. */
 export function DatabasesPage() {
@@ -46,7 +42,8 @@ export function DatabasesPage() {
     [names, sizes.data, endpoints.data],
   )
   const ordered = useStableOrder(rows, search.sort ?? BY_NAME)
-  const shown = filterRows(ordered, text)
+  const shown = filterByName(ordered, text)
+  const nameFilter = { noun: 'database', total: rows.length, text, onChange: filter } as const
   usePageTitle(search.open ?? false, 'Databases')
   const rowOfName = (name: string | undefined) => rows.find((row) => row.name === name)
   return (
@@ -75,9 +72,7 @@ export function DatabasesPage() {
       )}
       {names !== undefined && (
         <>
-          {(names.length >= FILTER_FROM || text !== '') && (
-            <NameFilter total={names.length} text={text} onChange={filter} />
-          )}
+          <NameFilter {...nameFilter} />
           {sizes.error !== null && (
             <p role="status" className={classes.note}>
               The sizes of the databases could not be {sizes.data ? 'updated' : 'loaded'}.{' '}
@@ -95,9 +90,7 @@ export function DatabasesPage() {
             what="databases"
             advice="Filter the table to see others."
           />
-          {shown.length === 0 && (
-            <NoDatabase text={text} hidden={rows.length} onClear={() => filter('')} />
-          )}
+          {shown.length === 0 && <NoNameMatch {...nameFilter} />}
           {rows.length === 1 && text === '' && <OnlySystem mayChange={mayChange} />}
         </>
       )}
@@ -123,15 +116,6 @@ export function DatabasesPage() {
       )}
       <Outlet />
     </>
-  )
-}
-
-function NoDatabase(props: { text: string; hidden: number; onClear: () => void }) {
-  const { text, hidden, onClear } = props
-  return (
-    <NoMatch clear="Clear filter" onClear={onClear}>
-      No database matches “{text}”. {hidden === 1 ? '1 is' : `${formatCount(hidden)} are`} hidden.
-    </NoMatch>
   )
 }
 

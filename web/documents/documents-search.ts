@@ -1,5 +1,7 @@
 /** URL search of the Documents page: the query, the position in its result, and the open dialog. */
 export interface DocumentsSearch {
+  /** Text that the names of the listed databases or collections contain. */
+  readonly q?: string | undefined
   /** Conditions, such as `author=ada&year:gte=2000`; see `parseFilter`. */
   readonly filter?: string | undefined
   /** Fields to order by, such as `-year,title`. */
@@ -32,7 +34,7 @@ export interface DocumentsSearch {
 /** The position of a page, as a parameter of the API: an id, or a cursor in another order. */
 export type PagePosition = Pick<DocumentsSearch, 'after' | 'cursor'>
 
-const LIST = ['filter', 'sort', 'columns', 'count', 'after', 'cursor', 'selected'] as const
+const LIST = ['q', 'filter', 'sort', 'columns', 'count', 'after', 'cursor', 'selected'] as const
 const DIALOGS = ['open', 'edit', 'remove', 'create', 'import', 'empty', 'bulk', 'job'] as const
 
 /** Parses the URL search and drops unknown or invalid parameters. */

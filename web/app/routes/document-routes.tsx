@@ -47,6 +47,7 @@ const documentsPage = lazyPage(
 const documentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/documents',
+  validateSearch: readDocumentsSearch,
   component: documentsPage,
 })
 

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { CollectionList as CollectionSizes } from '../../../server/contract/document.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
+import { useFilterText } from '../../shared/ui/form/use-filter-text.ts'
 import { formatBytes, formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { NoDocuments } from '../documents-view.tsx'
 import { ReadFailure } from '../read-failure.tsx'
@@ -45,23 +46,26 @@ export function CollectionList({ database }: { database: string }) {
 
 function Collections(props: { database: string; collections: CollectionSizes }) {
   const { database, collections } = props
+  const [text, filter] = useFilterText('/documents/$database')
   return (
     <NameList
       title="Collections"
-      names={collections.map(({ name }) => name)}
-      link={(collection, className) => (
+      noun="collection"
+      rows={collections}
+      text={text}
+      onChange={filter}
+      link={({ name }, className) => (
         <Link
           to="/documents/$database/$collection"
-          params={{ database, collection }}
+          params={{ database, collection: name }}
           className={className}
         >
-          {collection}
+          {name}
         </Link>
       )}
-      facts={(collection) => {
-        const { documents, bytes } = collections.find(({ name }) => name === collection) ?? {}
-        if (documents == null || bytes == null) return null
-        return (
+      facts={({ documents, bytes }) =>
+        documents !== null &&
+        bytes !== null && (
           <>
             <span>
               {formatCount(documents)} document{documents === 1 ? '' : 's'}
@@ -69,7 +73,7 @@ function Collections(props: { database: string; collections: CollectionSizes }) 
             <span>{formatBytes(bytes)}</span>
           </>
         )
-      }}
+      }
     />
   )
 }

@@ -1,27 +1,40 @@
 import type { ReactNode } from 'react'
+import { filterByName } from '../../shared/ui/form/filter-by-name.ts'
+import { NameFilter, type NameFilterProps, NoNameMatch } from '../../shared/ui/form/name-filter.tsx'
 import { Section } from '../../shared/ui/layout/section.tsx'
 import classes from './name-list.module.css'
 
-export interface NameListProps {
+export interface NameListProps<Row> extends Omit<NameFilterProps, 'total'> {
   readonly title: string
-  readonly names: readonly string[]
-  /** Renders the link for a name with the given class. */
-  readonly link: (name: string, className: string | undefined) => ReactNode
+  readonly rows: readonly Row[]
+  /** Renders the link of a row with the given class. */
+  readonly link: (row: Row, className: string | undefined) => ReactNode
   /** Renders details at the right of a name. */
-  readonly facts?: (name: string) => ReactNode
+  readonly facts?: (row: Row) => ReactNode
 }
 
-export function NameList({ title, names, link, facts }: NameListProps) {
+/** Lists the names that a filter matches, each with a link. */
+export function NameList<Row extends { readonly name: string }>(props: NameListProps<Row>) {
+  const { title, rows, link, facts, noun, text, onChange } = props
+  const filter = { noun, text, onChange, total: rows.length }
+  const shown = filterByName(rows, text)
   return (
-    <Section title={title} count={names.length}>
-      <ul className={classes.list} aria-label={title}>
-        {names.map((name) => (
-          <li key={name}>
-            {link(name, `mono ${classes.name}`)}
-            {facts !== undefined && <span className={classes.facts}>{facts(name)}</span>}
-          </li>
-        ))}
-      </ul>
-    </Section>
+    <>
+      <NameFilter {...filter} />
+      {shown.length === 0 && text !== '' ? (
+        <NoNameMatch {...filter} />
+      ) : (
+        <Section title={title} count={shown.length}>
+          <ul className={classes.list} aria-label={title}>
+            {shown.map((row) => (
+              <li key={row.name}>
+                {link(row, `mono ${classes.name}`)}
+                {facts !== undefined && <span className={classes.facts}>{facts(row)}</span>}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
   )
 }

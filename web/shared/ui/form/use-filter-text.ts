@@ -3,7 +3,13 @@ import { useCallback, useEffect } from 'react'
 import { useUrlText } from './use-url-text.ts'
 
 /** Pages with a filter in their URL. */
-export type FilteredPage = '/activity' | '/databases' | '/endpoints' | '/endpoints/map'
+export type FilteredPage =
+  | '/activity'
+  | '/databases'
+  | '/documents'
+  | '/documents/$database'
+  | '/endpoints'
+  | '/endpoints/map'
 
 export interface FilterTextOptions {
   /** Parameter of the URL. Default: `q`. */
@@ -36,7 +42,7 @@ export function useFilterText(
     const frame = requestAnimationFrame(() => {
       timer = setTimeout(() => {
         // Skip if another page was opened. A dialog of this page keeps the filter.
-        if (!router.latestLocation.pathname.startsWith(page)) return
+        if (!router.latestLocation.pathname.startsWith(page.split('$', 1)[0] ?? page)) return
         written.current = text === written.current[0] ? [text] : [...written.current, text]
         void router.navigate({
           to: '.',

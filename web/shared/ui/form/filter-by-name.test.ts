@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest'
+import { filterByName } from './filter-by-name.ts'
+
+it('finds names that contain the text, ignoring case and outer spaces', () => {
+  const rows = [{ name: 'blog' }, { name: 'Shop' }]
+  expect(filterByName(rows, ' SH ')).toEqual([{ name: 'Shop' }])
+  expect(filterByName(rows, ' ')).toBe(rows)
+})

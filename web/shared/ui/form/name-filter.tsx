@@ -1,0 +1,38 @@
+import { NoMatch } from '../feedback/no-match.tsx'
+import { formatCount } from '../text/format-bytes.ts'
+import { FilterField, type FilterFieldProps } from './filter-field.tsx'
+import classes from './name-filter.module.css'
+
+/** Number of names from which the filter is shown. */
+const SHOWN_FROM = 8
+
+export interface NameFilterProps extends Pick<FilterFieldProps, 'text' | 'onChange'> {
+  /** Singular noun of the filtered rows. */
+  readonly noun: 'database' | 'collection'
+  /** Number of rows, with and without a match. */
+  readonly total: number
+}
+
+/** Filter by name above a list that is long enough to need it. */
+export function NameFilter({ noun, total, ...props }: NameFilterProps) {
+  if (total < SHOWN_FROM && props.text === '') return null
+  return (
+    <div className={classes.filter}>
+      <FilterField
+        {...props}
+        label={`Filter ${noun}s`}
+        placeholder={`Filter ${formatCount(total)} ${noun}s by name`}
+        clear="Clear filter"
+      />
+    </div>
+  )
+}
+
+/** Shown in place of the list if the filter matches no name. */
+export function NoNameMatch({ noun, total, text, onChange }: NameFilterProps) {
+  return (
+    <NoMatch clear="Clear filter" onClear={() => onChange('')}>
+      No {noun} matches “{text}”. {total === 1 ? '1 is' : `${formatCount(total)} are`} hidden.
+    </NoMatch>
+  )
+}
