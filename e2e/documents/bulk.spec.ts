@@ -622,3 +622,22 @@ test('The form suggests the collection that a file is named for, unless one is e
   await expect(form.getByText('1 created.').first()).toBeVisible()
   expect((await gatehouse.get('/_db/blog/orders')).body).toEqual([{ id: 'o1' }])
 })
+
+test('The selection counts its documents that another order moved to other pages', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(
+    gatehouse,
+    Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, n: at })),
+  )
+  await gatehouse.signIn(page, `${ARTICLES}?sort=n`)
+  const bar = page.getByRole('region', { name: 'Selected documents' }).getByRole('status')
+  for (const id of ['d1', 'd49']) {
+    await page.getByRole('checkbox', { name: `Select ${id}`, exact: true }).check()
+  }
+  await expect(bar).toHaveText('2 selected')
+  await page.getByRole('columnheader', { name: /^n\b/ }).click()
+  await expect(page).toHaveURL(/sort=-n/)
+  await expect(bar).toHaveText('2 selected · 1 on other pages')
+})

@@ -78,7 +78,10 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   )
 }
 
-function formatStatus({ ids, isAll, isFull }: DocumentSelection, isFiltered: boolean): string {
+function formatStatus(selection: DocumentSelection, isFiltered: boolean): string {
+  const { ids, isAll, elsewhere, isFull } = selection
   if (isAll) return `All ${isFiltered ? 'that match' : 'documents'} are selected`
-  return `${formatCount(ids.size)} selected${isFull ? ', the maximum' : ''}`
+  const maximum = isFull ? ', the maximum' : ''
+  const others = elsewhere === 0 ? '' : ` · ${formatCount(elsewhere)} on other pages`
+  return `${formatCount(ids.size)} selected${maximum}${others}`
 }

@@ -8,6 +8,8 @@ import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './sele
 export interface DocumentSelection {
   readonly ids: ReadonlySet<string>
   readonly isAll: boolean
+  /** How many of these documents are on other pages. */
+  readonly elsewhere: number
   /** Whether the last choice was larger than a selection can be. */
   readonly isFull: boolean
 }
@@ -25,6 +27,7 @@ export function useSelectedIds(shown: readonly string[]) {
   const isAll = text === ALL_SELECTED
   // Deselecting one of all that match leaves the others of the page.
   const ids = new Set(isAll ? shown : parseSelected(text))
+  const elsewhere = [...ids].filter((id) => !shown.includes(id)).length
   const change = (next: string) => {
     setText(next)
     written.current.push(next)
@@ -48,7 +51,7 @@ export function useSelectedIds(shown: readonly string[]) {
     } else choose(ids.has(id) ? [...ids].filter((each) => each !== id) : [...ids, id])
   }
   return {
-    selection: { ids, isAll, isFull } satisfies DocumentSelection,
+    selection: { ids, isAll, elsewhere, isFull } satisfies DocumentSelection,
     choose,
     chooseAll: () => change(ALL_SELECTED),
     clear: () => choose([]),
