@@ -41,7 +41,7 @@ export const createDocumentRules = (
       try {
         const { value, printed } = await mergeInTurns(body, patch, text.length, turn)
         const document = toDocument(value, id, now, printed)
-        await validate?.([document], false)
+        await validate?.([document])
         return document.body
       } catch (error) {
         throw withDocumentId(id, error)
@@ -57,7 +57,7 @@ export const createDocumentRules = (
     const { tag, validate } = await schemaOf(where)
     async function check(documents: readonly Checked[]): Promise<void> {
       try {
-        await validate?.(documents, false)
+        await validate?.(documents)
       } catch (error) {
         const [first, second] = documents
         if (first !== undefined && second === undefined) throw withDocumentId(first.id, error)

@@ -187,8 +187,8 @@ export function createDocuments({
     schema?: Promise<CurrentSchema>,
   ) =>
     schema === undefined
-      ? check(where, [document], false)
-      : schema.then((current) => current.validate?.([document], false))
+      ? check(where, [document])
+      : schema.then((current) => current.validate?.([document]))
 
   /**
    * Updates a document, and retries if it has changed since it was read, for example on another

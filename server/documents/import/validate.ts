@@ -31,7 +31,7 @@ export async function validate(
   for (let rest = documents; rest.length > 0; ) {
     signal.throwIfAborted()
     const some = rest.slice(0, size)
-    const failure = await failureOf(check(some, true))
+    const failure = await failureOf(check(some, 0))
     let checked = some.length
     if (failure === undefined) {
       valid.push(...some)

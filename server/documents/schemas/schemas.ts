@@ -40,8 +40,8 @@ export interface Schemas {
   /**
    * Validates documents against the schema of their collection before they are stored.
    *
-   * @param indexed whether they come from an array: pointers then begin with the index.
-   * @param from the index of the first document if they are part of a longer array.
+   * @param from the index of the first document in an array, with which pointers then begin;
+   * undefined if the documents do not come from an array.
    * @returns undefined, synchronously, if the collection is known to have no schema.
    * @throws Failure `invalid` with the violations and their pointers; `busy` if the schema is
    * rejected for a while or too many checks are queued.
@@ -58,16 +58,11 @@ export interface Schemas {
 export type CheckDocuments = (
   where: CollectionRef,
   documents: readonly CheckedDocument[],
-  indexed: boolean,
   from?: number,
 ) => Promise<void> | undefined
 
 /** Validates documents: see {@link Schemas.check}. */
-export type Validate = (
-  documents: readonly CheckedDocument[],
-  indexed: boolean,
-  from?: number,
-) => Promise<void>
+export type Validate = (documents: readonly CheckedDocument[], from?: number) => Promise<void>
 
 /** The schema of a collection at one moment. */
 export interface CurrentSchema {
@@ -150,9 +145,9 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
     return { tag: found.tag, validate: validatorBy(checker, found.schema) }
   }
 
-  const checkNow = async (...[where, documents, indexed, from]: Parameters<CheckDocuments>) => {
+  const checkNow = async (...[where, documents, from]: Parameters<CheckDocuments>) => {
     const { validate } = await current(where)
-    await validate?.(documents, indexed, from)
+    await validate?.(documents, from)
   }
 
   async function required(where: CollectionRef, conditions: Conditions): Promise<StoredSchema> {
@@ -190,9 +185,9 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
         return found
       }
     },
-    check(where, documents, indexed, from) {
+    check(where, documents, from) {
       if (cached !== undefined && !cached.has(keyOf(where))) return undefined
-      return checkNow(where, documents, indexed, from)
+      return checkNow(where, documents, from)
     },
     current,
     clearCache,
@@ -203,12 +198,16 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
 /** Returns a function that validates documents in parts, off the event loop. */
 const validatorBy =
   (checker: SchemaChecker, schema: Schema): Validate =>
-  async (documents, indexed, from = 0) => {
+  async (documents, from) => {
     const violations: Violation[] = []
     let count = 0
     let checked = 0
     for (const batch of batchesOf(documents)) {
-      const found = await checker.check(schema, batch, indexed ? from + checked : undefined)
+      const found = await checker.check(
+        schema,
+        batch,
+        from === undefined ? undefined : from + checked,
+      )
       violations.push(...found.violations.slice(0, VIOLATIONS - violations.length))
       count += found.count
       checked += batch.length

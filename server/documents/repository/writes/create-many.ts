@@ -132,7 +132,7 @@ async function* validateParts(
 ): AsyncGenerator<readonly NewDocument[]> {
   let from = 0
   for (let batch = first.splice(0); ; ) {
-    if (batch.length > 0) await deps.check(where, batch, true, from)
+    if (batch.length > 0) await deps.check(where, batch, from)
     from += batch.length
     if (batch.length > 0) yield batch
     const { done, value } = await rest.next()
@@ -147,7 +147,7 @@ async function storeSmall(
   where: CollectionRef,
   documents: readonly NewDocument[],
 ): Promise<CreatedMany> {
-  await check(where, documents, true)
+  await check(where, documents, 0)
   const ids = documents.map(({ id }) => id)
   const twice = firstDuplicate(ids)
   if (twice !== undefined) {
