@@ -132,7 +132,7 @@ export function cancelImport(
   const { audit } = job.request
   if (audit === undefined) return repository.cancel(job, 'cancelled')
   return repository.cancelAudited(job, (trx, { result }) =>
-    recordEnd(trx, audit, result, false, actor),
+    recordEnd(trx, audit, result, 'incomplete', actor),
   )
 }
 
@@ -146,7 +146,7 @@ function endImport(
   const { audit } = job.request
   if (audit !== undefined) {
     return repository.endAudited(job, failure, (trx) =>
-      recordEnd(trx, audit, job.result, failure === undefined),
+      recordEnd(trx, audit, job.result, failure === undefined ? 'complete' : 'incomplete'),
     )
   }
   return failure === undefined

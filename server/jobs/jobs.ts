@@ -105,7 +105,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (isCancellable) await repository.requireNotCancelled(trx, job)
     }
     const apply = await prepareApply(store.engine, rules, job, between, steady)
-    return repository.finish(job, apply, keep)
+    return repository.finish(job, apply, { keep })
   }
   const writes = store.collectionWrites
   const large =

@@ -10,8 +10,10 @@ import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 
 const separators = Object.keys(CSV_SEPARATORS) as CsvSeparator[]
 
-const rowOf = (value: string, isRaw = false) =>
-  createCsvFormat([['a']], 'comma', isRaw)
+const COMMA = { separator: 'comma', rawCells: false } as const
+
+const rowOf = (value: string, rawCells = false) =>
+  createCsvFormat([['a']], { ...COMMA, rawCells })
     .row(JSON.stringify({ a: value }))
     .slice(0, -2)
 
@@ -47,8 +49,7 @@ it('leaves cells unchanged if requested, and quotes them', () => {
 it('writes other values as JSON, and missing fields as empty cells', () => {
   const { header, row } = createCsvFormat(
     [['id'], ['n'], ['b'], ['z'], ['o'], ['p', 'x'], ['p', 'y', 'z'], ['none'], ['=f']],
-    'comma',
-    false,
+    COMMA,
   )
   expect(header).toBe("id,n,b,z,o,p.x,p.y.z,none,'=f\r\n")
   const o = { x: [1, '2'] }
@@ -65,7 +66,7 @@ it('takes columns from documents in the order of their fields, after id', () => 
   columns.add('{"b":1,"id":"x","a.b":1}')
   columns.add('{"id":"y","c":1,"b":1}')
   expect(columns.paths).toEqual([['id'], ['b'], ['a.b'], ['c']])
-  expect(createCsvFormat(columns.paths, 'comma', false).header).toBe('id,b,a\\.b,c\r\n')
+  expect(createCsvFormat(columns.paths, COMMA).header).toBe('id,b,a\\.b,c\r\n')
   expect(columnsOf([['b'], ['id'], ['a', 'id'], ['b']])).toEqual([['id'], ['b'], ['a', 'id']])
 })
 
@@ -91,7 +92,7 @@ it.each([
 })
 
 it('quotes a name that is empty', () => {
-  const headerOf = (...columns: FieldPath[]) => createCsvFormat(columns, 'comma', false).header
+  const headerOf = (...columns: FieldPath[]) => createCsvFormat(columns, COMMA).header
   expect(headerOf(['id'], [''], ['a', ''])).toBe('id,"","a."\r\n')
   expect(headerOf(['', '=', '"'])).toBe('".=."""\r\n')
 })
@@ -122,7 +123,7 @@ it.each(separators)('is read back by an import, with the separator %s', (separat
     fc.property(fields, (document) => {
       const columns = new CsvColumns()
       columns.add(JSON.stringify(document))
-      const { header, row } = createCsvFormat(columns.paths, separator, false)
+      const { header, row } = createCsvFormat(columns.paths, { separator, rawCells: false })
       const stored = { id: '1', ...document }
       const other = { id: ' ' }
       const { splitter, read } = createRecordReader('csv', { separator })
@@ -140,7 +141,7 @@ it('can be parsed again (RFC 4180)', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r', ' ', "'", '=', '😀') })
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 5 }), (rows) => {
-      const { row } = createCsvFormat([['a'], ['b']], 'comma', true)
+      const { row } = createCsvFormat([['a'], ['b']], { ...COMMA, rawCells: true })
       const text = rows.map(([a, b]) => row(JSON.stringify({ a, b }))).join('')
       expect(parse(text)).toEqual(rows)
     }),

@@ -6,6 +6,7 @@ import { type FieldPath, printFieldPath } from '../../contract/query/field-path.
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import { Failure } from '../../failure.ts'
 import { endOfValue, readFields } from '../json/read-fields.ts'
+import type { ExportQuery } from '../query/query.ts'
 
 /** Collects the names of the fields of documents, in the order in which they appear, after `id`. */
 export class CsvColumns {
@@ -67,17 +68,15 @@ export interface CsvFormat {
  * are empty cells.
  *
  * @param columns none is part of another one.
- * @param isRaw whether cells that a spreadsheet would evaluate stay unchanged.
  */
 export function createCsvFormat(
   columns: readonly FieldPath[],
-  separator: CsvSeparator,
-  isRaw: boolean,
+  { separator, rawCells }: Pick<ExportQuery, 'separator' | 'rawCells'>,
 ): CsvFormat {
   const character = CSV_SEPARATORS[separator]
   const quoteCell = (text: string) =>
     QUOTED[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  const textOf = isRaw ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
+  const textOf = rawCells ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
   const cellOf = (json: string): string =>
     json.startsWith('"') ? textOf(JSON.parse(json)) : quoteCell(json)
   // An import accepts an empty name only with quotes.

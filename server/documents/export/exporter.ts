@@ -141,9 +141,9 @@ async function* ndjsonOf(read: Read, query: ExportQuery): AsyncGenerator<string,
 }
 
 async function* csvOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
-  const { fields, separator, rawCells } = query
+  const { fields } = query
   const columns = fields === undefined ? await collectColumns(read) : columnsOf(fields)
-  const { header, row } = createCsvFormat(columns, separator, rawCells)
+  const { header, row } = createCsvFormat(columns, query)
   let before = header
   for await (const rows of textsOf(read, row)) {
     yield before + rows.join('')

@@ -70,7 +70,7 @@ export type RecordDatabaseImport = (
   trx: Change,
   audit: DatabaseImportAudit,
   result: ImportResult | null,
-  isComplete: boolean,
+  end: 'complete' | 'incomplete',
   /** The actor that cancelled the import. */
   canceller?: Actor,
 ) => Promise<void>
@@ -137,7 +137,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
     }
   }
 
-  const recordEnd: RecordDatabaseImport = async (trx, audit, result, isComplete, canceller) => {
+  const recordEnd: RecordDatabaseImport = async (trx, audit, result, end, canceller) => {
     const { actor, target } = audit
     const { errors: _, ...counts } = { ...NOTHING, ...result }
     await record(trx, {
@@ -148,7 +148,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       before: null,
       after: {
         ...counts,
-        complete: isComplete,
+        complete: end === 'complete',
         ...(canceller !== undefined && { cancelledBy: canceller.name }),
       },
     })
@@ -164,7 +164,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       const { database, records, onConflict, audit, signal } = request
       const tally = new ImportTally()
       let collections = 0
-      let isComplete = false
+      let end: 'complete' | 'incomplete' = 'incomplete'
       const resultSoFar = () => ({ collections, ...tally.result })
       try {
         for await (const { definition, documents } of withStoredCount(
@@ -178,10 +178,10 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
           // inserts.
           await define(where, definition, request, audit, tally)
         }
-        isComplete = true
+        end = 'complete'
         return resultSoFar()
       } finally {
-        await store.change((trx) => recordEnd(trx, audit, resultSoFar(), isComplete))
+        await store.change((trx) => recordEnd(trx, audit, resultSoFar(), end))
       }
     },
 

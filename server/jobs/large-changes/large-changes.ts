@@ -257,7 +257,7 @@ export function createLargeChanges(deps: LargeChangesDeps) {
     while (turn.written.size > 0) await checkWritten(timedCheck)
     if (mode === 'transaction') return applyInTransaction(checked, options)
     requireConnected(signal)
-    const committed = await repository.commit(checked, keep)
+    const committed = await repository.commit(checked, { keep })
     turn.commit(createUnapplied(store, rules, committed))
     background.set(committed.id, apply(committed))
     return committed

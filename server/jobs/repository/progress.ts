@@ -67,7 +67,7 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
     finish(
       job: Job,
       apply: (trx: Transaction<Tables>) => Promise<number>,
-      keep = false,
+      { keep = false }: { readonly keep?: boolean } = {},
     ): Promise<Job> {
       const clean = keep ? 1 : 0
       // The cursor of a listing marks the end of its results.
@@ -92,7 +92,7 @@ export function createProgress({ engine, transaction, change }: Store, { updateH
      *
      * @throws Failure `database-not-found`; SchemaChanged
      */
-    commit(job: Job, keep: boolean): Promise<Job> {
+    commit(job: Job, { keep = false }: { readonly keep?: boolean } = {}): Promise<Job> {
       return transaction(async (trx) => {
         const state = { state: 'applying', cursor: '', clean: keep ? 1 : 0 }
         const committed = await updateHeld(trx, job, state)
