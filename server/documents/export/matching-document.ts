@@ -1,7 +1,7 @@
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
-import { namesOf } from '../indexes/read/read-by-index.ts'
+import { namesOf } from '../indexes/read/entry-documents.ts'
 import { parseFieldsInTurns } from '../json/parse-fields.ts'
 import type { ExportQuery } from '../query/query.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'

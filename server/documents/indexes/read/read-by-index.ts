@@ -1,24 +1,22 @@
 import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import type { NextTurn } from '../../../concurrency/turns.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
-import type { Json } from '../../../contract/json/json.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { printFieldPath } from '../../../contract/query/field-path.ts'
 import { portionsOf } from '../../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray } from '../../json/json-array.ts'
-import { parseFieldsInTurns } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import { BATCH_BYTES, type Page, toSortedPage } from '../../query/scan/read-page.ts'
 import type { IndexStep } from '../../query/scan/scan-limit.ts'
 import { SortedMatches } from '../../query/scan/sorted-matches.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
-import type { IndexDefinition } from '../definition.ts'
-import { keyOfValues, mayBeTruncated, valuesOf } from '../index-key.ts'
+import { keyOfValues, mayBeTruncated } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
+import { currentOf, isOrderUnknown, namesOf, readDocuments } from './entry-documents.ts'
 import { EntryStream, mergeStreams, type StreamPosition } from './entry-stream.ts'
-import type { IndexEntry, IndexedDocument, IndexReader } from './index-reader.ts'
+import type { IndexEntry, IndexReader } from './index-reader.ts'
 
 interface ReadByIndexDeps {
   readonly reader: IndexReader
@@ -196,80 +194,4 @@ export function beginAfter(
   })
   const key = keyOfValues(restValues, rest, index.fields.length)
   return key.isTruncated ? 'unknown' : { rest: key.bytes, id }
-}
-
-/** Returns whether the order of a document is unknown, because the rest of its key is truncated. */
-export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): boolean {
-  if (rest.length === 0) return false
-  return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
-}
-
-/** Returns the names of the fields that the query and the index read from a document. */
-export const namesOf = (
-  { index }: IndexPlan,
-  { reads }: Pick<PageQuery, 'reads'>,
-): ReadonlySet<string> => reads.union(new Set(index.fields.map(({ path: [name = ''] }) => name)))
-
-const NONE: ReadonlyMap<string, IndexedDocument> = new Map()
-
-/**
- * Reads the documents that were not read with their entries; returns undefined if the entries may be
- * incomplete.
- */
-async function readDocuments(
-  reader: IndexReader,
-  where: CollectionRef,
-  { index }: IndexPlan,
-  entries: readonly IndexEntry[],
-): Promise<ReadonlyMap<string, IndexedDocument> | undefined> {
-  const ids = entries.filter(({ document }) => document === undefined).map(({ id }) => id)
-  if (ids.length === 0) return NONE
-  const [found, isReady] = await Promise.all([
-    reader.documents(where, ids),
-    reader.isReady(where, index),
-  ])
-  return isReady ? found : undefined
-}
-
-/**
- * Returns the document of an entry, or undefined if it has other values: it has changed since the
- * entry was read, or a job has reserved the values of the entry for it. Returns a promise only if the
- * fields with these names are large.
- */
-function currentOf(
-  { index }: IndexPlan,
-  names: ReadonlySet<string>,
-  entry: IndexEntry,
-  found: ReadonlyMap<string, IndexedDocument>,
-  nextTurn: NextTurn,
-): Current | undefined | Promise<Current | undefined> {
-  const document = entry.document ?? found.get(entry.id)
-  if (document === undefined) return undefined
-  const parsing = parseFieldsInTurns(document.body, names, nextTurn)
-  return parsing instanceof Promise
-    ? parsing.then((parsed) => currentIf(index, entry, document, parsed))
-    : currentIf(index, entry, document, parsing)
-}
-
-type Current = IndexedDocument & { readonly parsed: Json }
-
-function currentIf(
-  index: IndexDefinition,
-  entry: IndexEntry,
-  document: IndexedDocument,
-  parsed: Json,
-): Current | undefined {
-  const isCurrent = entry.document !== undefined && !mayBeReserved(index)
-  return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
-}
-
-/**
- * Returns whether an index may contain entries of values that documents do not have yet
- * (`reserved-entries.ts`).
- */
-export const mayBeReserved = ({ isUnique }: IndexDefinition): boolean => isUnique
-
-/** Returns whether an entry has the key of a document. */
-export function isEntryOf({ fields }: IndexDefinition, { key }: IndexEntry, document: Json) {
-  return keyOfValues(valuesOf(document, fields), fields).bytes.equals(key)
 }

@@ -1,0 +1,85 @@
+import type { NextTurn } from '../../../concurrency/turns.ts'
+import type { Json } from '../../../contract/json/json.ts'
+import type { CollectionRef } from '../../../storage/document-ref.ts'
+import { parseFieldsInTurns } from '../../json/parse-fields.ts'
+import type { PageQuery } from '../../query/page-query.ts'
+import type { IndexDefinition } from '../definition.ts'
+import { keyOfValues, valuesOf } from '../index-key.ts'
+import type { IndexPlan } from '../plan.ts'
+import type { IndexEntry, IndexedDocument, IndexReader } from './index-reader.ts'
+
+/** Returns whether the order of a document is unknown, because the rest of its key is truncated. */
+export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): boolean {
+  if (rest.length === 0) return false
+  return keyOfValues(valuesOf(document, rest), rest, index.fields.length).isTruncated
+}
+
+/** Returns the names of the fields that the query and the index read from a document. */
+export const namesOf = (
+  { index }: IndexPlan,
+  { reads }: Pick<PageQuery, 'reads'>,
+): ReadonlySet<string> => reads.union(new Set(index.fields.map(({ path: [name = ''] }) => name)))
+
+const NONE: ReadonlyMap<string, IndexedDocument> = new Map()
+
+/**
+ * Reads the documents that were not read with their entries; returns undefined if the entries may be
+ * incomplete.
+ */
+export async function readDocuments(
+  reader: IndexReader,
+  where: CollectionRef,
+  { index }: IndexPlan,
+  entries: readonly IndexEntry[],
+): Promise<ReadonlyMap<string, IndexedDocument> | undefined> {
+  const ids = entries.filter(({ document }) => document === undefined).map(({ id }) => id)
+  if (ids.length === 0) return NONE
+  const [found, isReady] = await Promise.all([
+    reader.documents(where, ids),
+    reader.isReady(where, index),
+  ])
+  return isReady ? found : undefined
+}
+
+/**
+ * Returns the document of an entry, or undefined if it has other values: it has changed since the
+ * entry was read, or a job has reserved the values of the entry for it. Returns a promise only if the
+ * fields with these names are large.
+ */
+export function currentOf(
+  { index }: IndexPlan,
+  names: ReadonlySet<string>,
+  entry: IndexEntry,
+  found: ReadonlyMap<string, IndexedDocument>,
+  nextTurn: NextTurn,
+): Current | undefined | Promise<Current | undefined> {
+  const document = entry.document ?? found.get(entry.id)
+  if (document === undefined) return undefined
+  const parsing = parseFieldsInTurns(document.body, names, nextTurn)
+  return parsing instanceof Promise
+    ? parsing.then((parsed) => currentIf(index, entry, document, parsed))
+    : currentIf(index, entry, document, parsing)
+}
+
+type Current = IndexedDocument & { readonly parsed: Json }
+
+function currentIf(
+  index: IndexDefinition,
+  entry: IndexEntry,
+  document: IndexedDocument,
+  parsed: Json,
+): Current | undefined {
+  const isCurrent = entry.document !== undefined && !mayBeReserved(index)
+  return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
+}
+
+/**
+ * Returns whether an index may contain entries of values that documents do not have yet
+ * (`reserved-entries.ts`).
+ */
+export const mayBeReserved = ({ isUnique }: IndexDefinition): boolean => isUnique
+
+/** Returns whether an entry has the key of a document. */
+export function isEntryOf({ fields }: IndexDefinition, { key }: IndexEntry, document: Json) {
+  return keyOfValues(valuesOf(document, fields), fields).bytes.equals(key)
+}
