@@ -183,7 +183,7 @@ test('A missing chunk offers a reload, which keeps the input', async ({
 })
 
 freshTest(
-  'A page that fails to load while the server is down loads after a retry',
+  'A page that fails to load while the server is down says when it can be loaded',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^request failed /)
     // The form checks the typed address.
@@ -208,8 +208,8 @@ freshTest(
     await expect(failure).toBeVisible()
 
     await gatehouse.restart()
-    await expect(page.getByText('Live', { exact: true })).toBeVisible()
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByText('Gatehouse responds again. Your input is kept.')).toBeVisible()
+    await page.getByRole('button', { name: 'Reload' }).click()
     await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
     await page.goto(`${consolePath}/new`)
     await expect(page.getByLabel('Port')).toHaveValue('8534')

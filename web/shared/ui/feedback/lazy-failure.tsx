@@ -5,11 +5,11 @@ import { Notice } from './notice.tsx'
 
 /**
  * Reports that code of the console failed to load, and whether the server is unreachable or may
- * have a newer version. Offers a reload only while the server responds, because the browser would
+ * have a newer version. Offers a reload only after the server has responded, because the browser would
  * otherwise replace the page with its own error page. Form drafts survive the reload.
  */
 export function LazyFailure({ heading }: { heading?: string | undefined }) {
-  const [state, setState] = useState<'checking' | 'unreachable' | 'reachable'>('checking')
+  const [state, setState] = useState<keyof typeof reasons>('checking')
   const check = useCallback(async () => {
     setState('checking')
     const responds = await doesRespond()
@@ -19,6 +19,13 @@ export function LazyFailure({ heading }: { heading?: string | undefined }) {
   useEffect(() => {
     void check()
   }, [check])
+  useEffect(() => {
+    if (state !== 'unreachable') return
+    const timer = setInterval(async () => {
+      if (await doesRespond()) setState('returned')
+    }, CHECK_MS)
+    return () => clearInterval(timer)
+  }, [state])
   const tryAgain = async () => {
     if (await check()) location.reload()
     else announce('Gatehouse still does not respond.')
@@ -29,7 +36,7 @@ export function LazyFailure({ heading }: { heading?: string | undefined }) {
       <Notice
         failed
         action={
-          state === 'reachable' ? (
+          state === 'reachable' || state === 'returned' ? (
             <Button variant="filled" onClick={() => location.reload()}>
               Reload
             </Button>
@@ -49,8 +56,12 @@ export function LazyFailure({ heading }: { heading?: string | undefined }) {
 const reasons = {
   checking: '',
   unreachable: 'Gatehouse does not respond. Your input is kept.',
+  returned: 'Gatehouse responds again. Your input is kept.',
   reachable: 'A new version may be available.',
 } as const
+
+/** Interval of the requests that find out whether the server responds again, ms. */
+const CHECK_MS = 5_000
 
 /** Timeout for the request in ms. */
 const RESPONSE_MS = 15_000
