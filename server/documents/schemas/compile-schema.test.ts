@@ -187,3 +187,42 @@ describe('a document', () => {
     expect(pointer).toBe(`/${key.slice(1, POINTER_LENGTH)}…`)
   })
 })
+
+describe('equality of JSON values', () => {
+  const methods = { toString: 1, valueOf: [], constructor: { a: 1 } }
+
+  it.each<[string, Json, Json, string | undefined]>([
+    ['const', { const: methods }, { ...methods }, undefined],
+    ['const', { const: { id: '1' } }, methods, 'must be {"id":"1"}'],
+    ['const', { const: { a: 1, b: { c: 2, d: 3 } } }, { b: { d: 3, c: 2 }, a: 1 }, undefined],
+    ['const', { const: [1, 2] }, [2, 1], 'must be [1,2]'],
+    ['const', { const: 1 }, '1', 'must be 1'],
+    ['enum', { enum: [[], methods] }, methods, undefined],
+    ['enum', { enum: [[], {}] }, methods, 'must be one of [[],{}]'],
+    ['enum', { enum: [null, false] }, 0, 'must be one of [null,false]'],
+    ['uniqueItems', { uniqueItems: true }, [1, '1', true, [1], { a: 1 }, { a: '1' }], undefined],
+    [
+      'uniqueItems',
+      { uniqueItems: true },
+      [methods, methods],
+      'must not have equal items (at 0 and 1)',
+    ],
+    ['uniqueItems', { uniqueItems: false }, [1, 1], undefined],
+    ['uniqueItems', { uniqueItems: true }, { length: 2 }, undefined],
+    [
+      'uniqueItems',
+      { uniqueItems: true },
+      [0, { a: 1, b: 2 }, { b: 2, a: 1 }],
+      'must not have equal items (at 1 and 2)',
+    ],
+  ])('%s: %j of %j', (_keyword, schema, value, message) => {
+    expect(check(schema, [value])?.violations.map((each) => each.message)).toEqual(
+      message === undefined ? undefined : [message],
+    )
+  })
+
+  it('compares the values in a schema itself', () => {
+    expect(refused({ type: [methods, methods] }).message).toContain('is not a valid JSON Schema')
+    expect(refused({ required: ['a', 'a'] }).message).toContain('must not have equal items')
+  })
+})

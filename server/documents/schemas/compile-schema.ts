@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json } from '../../contract/json/json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
+import { replaceEqualityKeywords } from './equality-keywords.ts'
 import {
   quoteValue,
   toValidationResult,
@@ -35,7 +36,7 @@ const OPTIONS = {
 } as const
 
 /** Holds only the meta-schema. It validates the schemas of users, which are never added to it. */
-const meta = new Ajv2020(OPTIONS)
+const meta = replaceEqualityKeywords(new Ajv2020(OPTIONS))
 
 /**
  * Compiles a JSON Schema, draft 2020-12.
@@ -72,7 +73,8 @@ function compiled(schema: boolean | object): ValidateFunction {
   try {
     isValid = meta.validateSchema(schema) === true
     if (isValid && !(typeof schema === 'object' && '$async' in schema)) {
-      return new Ajv2020({ ...OPTIONS, validateSchema: false }).compile(withoutNullable(schema))
+      const ajv = replaceEqualityKeywords(new Ajv2020({ ...OPTIONS, validateSchema: false }))
+      return ajv.compile(withoutNullable(schema))
     }
   } catch (error) {
     throw unusableSchema(`The schema is invalid. ${otherDraft(schema) ?? reasonOf(error)}`)

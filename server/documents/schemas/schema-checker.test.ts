@@ -68,11 +68,6 @@ describe('the checker', () => {
     ['a pattern', { properties: { a: { pattern: '^(a+)+$' } } }, ENDLESS],
     ['patternProperties', { patternProperties: { '^(a+)+$': true } }, { [ENDLESS.a]: 1 }],
     [
-      'uniqueItems',
-      { properties: { a: { uniqueItems: true } } },
-      { a: Array.from({ length: 50_000 }, (_, n) => ({ n })) },
-    ],
-    [
       'nested choices',
       {
         $defs: Object.fromEntries(
@@ -95,6 +90,14 @@ describe('the checker', () => {
         `too much memory. Changes to the collection are rejected until ${UNTIL}.`,
     })
     expect(slow).toEqual(['c'])
+  })
+
+  it('compares many items of an array in linear time', async () => {
+    open()
+    const schema = schemaOf({ properties: { a: { uniqueItems: true } } })
+    const a = Array.from({ length: 10_000 }, (_, n) => ({ n }))
+    expect(await check(schema, { a })).toMatchObject({ count: 0 })
+    expect(await check(schema, { a: [...a, { n: 7 }] })).toMatchObject({ count: 1 })
   })
 
   it('rejects a schema for a while after a slow check, without affecting others', async () => {

@@ -114,11 +114,14 @@ export function createSchemaChecker(
     return time(until)
   }
 
-  function settle({ schema, done, fail }: QueuedCheck, { result, rejection, time: took }: Outcome) {
+  function settle({ schema, done, fail }: QueuedCheck, outcome: Outcome) {
+    const { result, rejection, error, time: took } = outcome
     waiting--
     const held = thread.loaded(schema.key)
     if (held !== undefined) held.isQuick = took < QUICK_LIMIT
-    if (rejection !== undefined) fail(new Failure('invalid', rejection.message, rejection.details))
+    if (error !== undefined) fail(error)
+    else if (rejection !== undefined)
+      fail(new Failure('invalid', rejection.message, rejection.details))
     else done(result ?? NONE)
   }
 
@@ -127,7 +130,7 @@ export function createSchemaChecker(
     const { schema, documents } = one
     if (thread.loaded(schema.key) !== undefined && documents !== undefined) return true
     const outcome = await thread.compile(schema, compile)
-    if (outcome.rejection === undefined && documents !== undefined) return true
+    if (outcome.result !== undefined && documents !== undefined) return true
     settle(one, outcome)
     return false
   }

@@ -26,6 +26,8 @@ export interface Outcome {
   readonly result?: ValidationResult
   /** Why the schema or the documents are rejected: the content of a `Failure` `invalid`. */
   readonly rejection?: { readonly message: string; readonly details: Failure['details'] }
+  /** An unexpected error, which fails this task alone. */
+  readonly error?: unknown
   /** CPU time of the task, ms. */
   readonly time: number
 }
@@ -154,7 +156,7 @@ export function createSchemaThread(): SchemaThread {
     async compile({ key, text }, budget) {
       const [outcome] = await ask([{ key, schema: text, documents: [] }], budget)
       if (outcome === undefined) throw new Error('the worker did not complete a task')
-      if (outcome.rejection === undefined) {
+      if (outcome.result !== undefined) {
         const dropped = running?.held.set(key, { isQuick: false }, text.length)
         running?.drop.push(...(dropped ?? []))
       }

@@ -31,7 +31,7 @@ function outcomeOf(task: Task): Outcome {
     const result = work(task)
     return { result, time: usedTime() - begun }
   } catch (error) {
-    if (!(error instanceof Failure)) throw error
+    if (!(error instanceof Failure)) return { error, time: usedTime() - begun }
     const { message, details } = error
     return { rejection: { message, details }, time: usedTime() - begun }
   }

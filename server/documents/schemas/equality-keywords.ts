@@ -1,0 +1,70 @@
+import { _, type Ajv2020 } from 'ajv/dist/2020.js'
+import type { Json } from '../../contract/json/json.ts'
+
+/**
+ * Replaces the keywords `const`, `enum` and `uniqueItems` of an instance by ones that compare JSON
+ * values. Ajv's own call the methods `toString` and `valueOf` of objects and compare their property
+ * `constructor`, all of which may be fields of a document.
+ */
+export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
+  ajv.removeKeyword('const').addKeyword({
+    keyword: 'const',
+    error: {
+      message: 'must be equal to constant',
+      params: ({ schemaCode }) => _`{allowedValue: ${schemaCode}}`,
+    },
+    errors: false,
+    compile: (allowed: Json) => isOneOf([allowed]),
+  })
+  ajv.removeKeyword('enum').addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    error: {
+      message: 'must be equal to one of the allowed values',
+      params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
+    },
+    errors: false,
+    compile: isOneOf,
+  })
+  return ajv.removeKeyword('uniqueItems').addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    compile: (isUnique: boolean) => (isUnique ? validateUnique : () => true),
+  })
+}
+
+function isOneOf(allowed: readonly Json[]): (value: Json) => boolean {
+  const texts = new Set(allowed.map(canonicalJson))
+  return (value) => texts.has(canonicalJson(value))
+}
+
+interface ValidateUnique {
+  (items: readonly Json[]): boolean
+  /** Set by a call that returns false, as Ajv expects. */
+  errors?: { keyword: string; message: string; params: object }[]
+}
+
+const validateUnique: ValidateUnique = (items) => {
+  const seen = new Map<string, number>()
+  for (const [at, item] of items.entries()) {
+    const text = canonicalJson(item)
+    const before = seen.get(text)
+    if (before !== undefined) {
+      const message = `must not have equal items (at ${before} and ${at})`
+      validateUnique.errors = [{ keyword: 'uniqueItems', message, params: { i: at, j: before } }]
+      return false
+    }
+    seen.set(text, at)
+  }
+  return true
+}
+
+/** Returns JSON that is the same for equal values: the keys of objects are sorted. */
+function canonicalJson(value: Json): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
+  const entries = Object.entries(value as Readonly<Record<string, Json>>)
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join()}}`
+}
