@@ -139,6 +139,22 @@ describe('/_api/database', () => {
     },
   )
 
+  it('drops with a token only databases of its scope', async () => {
+    for (const name of ['other', 'own']) await node.request('POST', '/_api/database', { name })
+    const scope = { name: 'cleanup', role: 'operator', databases: ['_system', 'own'] }
+    const { token } = (await node.request('POST', '/_api/token', scope)).json
+    const drop = (name: string) =>
+      node.request('DELETE', `/_api/database/${name}`, undefined, {
+        headers: { Authorization: `Bearer ${token}` },
+      })
+    expect((await drop('other')).json).toMatchObject({
+      code: 403,
+      errorMessage: 'The scope of this token does not include the database other.',
+    })
+    expect((await drop('own')).status).toBe(200)
+    await node.request('DELETE', '/_api/database/other')
+  })
+
   it('returns 403 / 11 for dropping _system', async () => {
     const response = await node.request('DELETE', '/_api/database/_system')
     expect(response.json).toMatchObject({ error: true, code: 403, errorNum: 11 })

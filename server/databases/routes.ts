@@ -3,7 +3,7 @@ import { acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
-import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
+import { callerOf, type RequireRole, requireScope } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { describe } from '../http/openapi/describe.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
@@ -53,12 +53,17 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
       describe({
         summary: 'Drop a database',
         responses: { 200: acknowledgement },
-        failures: { 403: '_system cannot be dropped', 404: 'there is no such database' },
+        failures: {
+          403: '_system cannot be dropped, and a token can drop only databases of its scope',
+          404: 'there is no such database',
+        },
       }),
       audited('database.drop', (c) => c.req.param('name')),
       requireRole('operator'),
       async (c) => {
-        await databases.drop(c.req.param('name'), callerOf(c))
+        const name = c.req.param('name')
+        requireScope(c.get('principal'), name)
+        await databases.drop(name, callerOf(c))
         return c.json(acknowledge(), 200)
       },
     )

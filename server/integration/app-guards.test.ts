@@ -223,7 +223,14 @@ describe('permissions', () => {
     async (role) => {
       const owner = (await access.people()).find(({ username }) => username === OPERATOR.username)
       const actor = { name: OPERATOR.username, by: 'session', address: null } as const
-      for (const databases of [null, ['_system'], ['blog'], ['_system', 'blog'], ['nowhere']]) {
+      const scopes = [
+        ['_system'],
+        ['blog'],
+        ['_system', 'blog'],
+        ['_system', 'absent'],
+        ['nowhere'],
+      ]
+      for (const databases of [null, ...scopes]) {
         const who = { personId: owner?.id ?? '', role: 'admin' } as const
         const input = { name: 'scoped', role, databases }
         const made = await access.createToken(who, input, actor)
@@ -244,10 +251,13 @@ describe('permissions', () => {
             const away = database === undefined
             const elsewhere = database === 'blog' && /^\/_api\/(?!health)/.test(path)
             const open = permission === 'public' || permission === 'known'
+            const needed = route.startsWith('DELETE /_api/database/')
+              ? [database ?? '', 'absent']
+              : [database ?? '']
             const may =
               open ||
               (atLeast(role, permission as Role) &&
-                (databases === null || databases.includes(database ?? '')))
+                (databases === null || needed.every((name) => databases.includes(name))))
             const expected = away ? 404 : elsewhere ? 400 : may ? 'let through' : 403
             const { status } = response
             const got = status === 403 || (typeof expected === 'number' && status === expected)

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { collectionList, collectionQuery, sizeList } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
-import { outOfScope } from '../../http/guards/require-role.ts'
+import { requireScope } from '../../http/guards/require-role.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import { describe } from '../../http/openapi/describe.ts'
 import type { SendList } from '../../http/output/send-list.ts'
@@ -54,10 +54,7 @@ export const collectionRoutes = ({
       if ((names.length > 0 && !names.includes(database)) || !exists(database)) {
         throw new Failure('database-not-found', 'database not found')
       }
-      const scope = c.get('principal')?.databases ?? null
-      if (scope !== null && !scope.includes(database)) {
-        throw outOfScope(database)
-      }
+      requireScope(c.get('principal'), database)
       const id = idOf(database)
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])
       const size = sized.get(id)

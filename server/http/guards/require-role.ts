@@ -220,14 +220,22 @@ function authorize(principal: Principal | undefined, needed: Role, database: str
         : `This requires the ${needed} role. Your role is ${principal.role}.`,
     )
   }
-  if (principal.databases !== null && !principal.databases.includes(database)) {
-    throw outOfScope(database)
-  }
+  requireScope(principal, database)
 }
 
-/** The failure of a request with a token whose scope does not include the database. */
-export const outOfScope = (database: string): Failure =>
-  new Failure('forbidden', `The scope of this token does not include the database ${database}.`)
+/**
+ * Checks that the scope of a token includes a database. A route of `_system` calls it for a request
+ * that affects the documents of another database.
+ *
+ * @throws Failure `forbidden`
+ */
+export function requireScope(principal: Principal | undefined, database: string): void {
+  if (principal?.databases?.includes(database) ?? true) return
+  throw new Failure(
+    'forbidden',
+    `The scope of this token does not include the database ${database}.`,
+  )
+}
 
 /**
  * Checks that a token has the role that the route requires of tokens.
