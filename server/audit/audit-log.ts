@@ -1,8 +1,8 @@
 import { nextTurn } from '../concurrency/turns.ts'
-import type { AuditEntry, AuditPage, AuditQuery } from '../contract/audit/audit.ts'
+import type { AuditEntry, AuditQuery } from '../contract/audit/audit.ts'
 import type { Store } from '../storage/store.ts'
 import { recordRejection } from './record.ts'
-import { type ReservePage, readAuditPage } from './repository.ts'
+import { type PrintedAuditPage, type ReservePage, readAuditPage } from './repository.ts'
 
 /**
  * Reads the audit log and records rejected changes. Completed changes are recorded in their own
@@ -10,7 +10,7 @@ import { type ReservePage, readAuditPage } from './repository.ts'
  */
 export interface AuditLog {
   /** Returns a page of the log. See `repository.ts`. */
-  page(query: AuditQuery, reserve: ReservePage): Promise<AuditPage>
+  page(query: AuditQuery, reserve: ReservePage): Promise<PrintedAuditPage>
   /** Records a rejected change. See `record.ts`. */
   recordRejection(entry: AuditEntry): Promise<void>
 }

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createTurns } from '../concurrency/turns.ts'
-import type { AuditPage, AuditQuery } from '../contract/audit/audit.ts'
+import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit/audit.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
@@ -12,8 +12,10 @@ import { readAuditPage } from './repository.ts'
 const DAY = 24 * 60 * 60 * 1000
 const START = Date.parse('2026-01-01T12:00:00Z')
 const nextTurn = createTurns()
-const readPage = (store: Store, query: AuditQuery, bounds?: SearchBounds) =>
-  readAuditPage(store, query, nextTurn, () => undefined, bounds)
+const readPage = async (store: Store, query: AuditQuery, bounds?: SearchBounds) => {
+  const { rows, next } = await readAuditPage(store, query, nextTurn, () => undefined, bounds)
+  return { rows: rows.map((row): AuditRow => JSON.parse(row)), next }
+}
 
 forEachEngine((engine) => {
   /** Writes four rows, one day apart. */
@@ -110,6 +112,20 @@ forEachEngine((engine) => {
       expect(pages).toEqual(found)
     },
   )
+
+  test('copies what was changed without parsing it', async () => {
+    const store = await engine.open()
+    const after = { schema: Array.from({ length: 100 }, () => ({ 'a"': [] })) }
+    await recordAll(store, [entry({ after })])
+    const parse = vi.spyOn(JSON, 'parse')
+    try {
+      const { rows } = await readAuditPage(store, {}, nextTurn, () => undefined)
+      expect(parse.mock.calls.filter(([text]) => text.length > 100)).toEqual([])
+      expect(rows).toEqual([expect.stringContaining(`"after":${JSON.stringify(after)}`)])
+    } finally {
+      parse.mockRestore()
+    }
+  })
 
   test('ends a page before its rows exceed 4 MiB', async () => {
     const store = await engine.open()

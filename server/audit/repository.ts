@@ -1,11 +1,6 @@
+import * as z from 'zod/mini'
 import type { NextTurn } from '../concurrency/turns.ts'
-import {
-  type AuditPage,
-  type AuditQuery,
-  type AuditRow,
-  auditRow,
-} from '../contract/audit/audit.ts'
-import { parseJson } from '../contract/json/parse-json.ts'
+import { type AuditPage, type AuditQuery, auditRow } from '../contract/audit/audit.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -21,6 +16,11 @@ const ROW_BYTES = 512
 /** Reserves memory for the rows of a page, bytes, before they are read. */
 export type ReservePage = (bytes: number) => Promise<void> | undefined
 
+/** A page as it is sent: each row is JSON of an `AuditRow`. */
+export interface PrintedAuditPage extends Pick<AuditPage, 'next'> {
+  readonly rows: readonly string[]
+}
+
 /**
  * Returns a page of the audit log, newest first. If the search reads many rows, or the rows are
  * large, the page may be short or empty although a next page exists.
@@ -33,7 +33,7 @@ export async function readAuditPage(
   nextTurn: NextTurn,
   reserve: ReservePage,
   bounds?: SearchBounds,
-): Promise<AuditPage> {
+): Promise<PrintedAuditPage> {
   const { found, next } = await findAuditRows(store, query, nextTurn, bounds)
   const fit = limitBytes(found, PAGE_BYTES)
   const page = found.slice(0, fit)
@@ -46,21 +46,15 @@ export async function readAuditPage(
     .where('seq', 'in', seqs)
     .orderBy('seq', 'desc')
     .execute()
-  return { rows: rows.map(fromRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
+  return { rows: rows.map(printRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
 }
 
-const fromRow = (row: AuditTable): AuditRow =>
-  parseColumn(auditRow, 'audit', {
-    seq: row.seq,
-    at: new Date(row.at).toISOString(),
-    actor: row.actor,
-    by: row.by,
-    address: row.address,
-    action: row.action,
-    target: row.target,
-    outcome: row.outcome,
-    before: parseJson(row.before),
-    after: parseJson(row.after),
-    change: row.change,
-    hash: row.hash,
-  })
+const small = z.omit(auditRow, { before: true, after: true })
+
+/** Prints a row. Its large columns are JSON already, so they are copied and not parsed. */
+function printRow({ before, after, ...row }: AuditTable): string {
+  const printed = JSON.stringify(
+    parseColumn(small, 'audit', { ...row, at: new Date(row.at).toISOString() }),
+  )
+  return `${printed.slice(0, -1)},"before":${before},"after":${after}}`
+}
