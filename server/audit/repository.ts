@@ -39,6 +39,8 @@ export async function readAuditPage(
   const page = found.slice(0, fit)
   if (page.length === 0) return { rows: [], next }
   await reserve(page.reduce((sum, { bytes }) => sum + bytes, page.length * ROW_BYTES))
+  // A page of large rows is read, and then printed, in a turn of its own.
+  await nextTurn()
   const seqs = page.map(({ seq }) => seq)
   const rows = await store.db
     .selectFrom('audit')
@@ -46,6 +48,7 @@ export async function readAuditPage(
     .where('seq', 'in', seqs)
     .orderBy('seq', 'desc')
     .execute()
+  await nextTurn()
   return { rows: rows.map(printRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
 }
 
