@@ -35,10 +35,15 @@ const count = (greatest: number) => {
   )
 }
 
+// PostgreSQL cannot store it.
+const noNul = z.refine<string>((text) => !text.includes('\0'), 'must not contain U+0000')
+
 /** Query of `GET /_api/audit`; all fields are optional. */
 export const auditQuery = z.object({
   who: z.optional(
-    z.string().check(z.maxLength(256), z.describe('the beginning of the actor, case-insensitive')),
+    z
+      .string()
+      .check(z.maxLength(256), noNul, z.describe('the beginning of the actor, case-insensitive')),
   ),
   what: z.optional(
     z
@@ -50,11 +55,14 @@ export const auditQuery = z.object({
       .string()
       .check(
         z.maxLength(512),
+        noNul,
         z.describe('the exact target of the change, such as an address or a name'),
       ),
   ),
   change: z.optional(
-    z.string().check(z.maxLength(64), z.describe('the id of a bulk change; returns only its rows')),
+    z
+      .string()
+      .check(z.maxLength(64), noNul, z.describe('the id of a bulk change; returns only its rows')),
   ),
   from: z.optional(time.check(z.describe('the earliest time'))),
   to: z.optional(time.check(z.describe('the time before which the rows were written'))),

@@ -299,6 +299,23 @@ forEachContractNode((fixture) => {
       )
     })
 
+    it.each([
+      ['GET', '/_db/blog/articles/%00'],
+      ['DELETE', '/_db/blog/articles/a%00'],
+      ['GET', '/_db/blog/_job/%00'],
+      ['DELETE', '/_db/blog/_job/%00'],
+      ['DELETE', '/_db/blog/_index/articles/%00'],
+      ['DELETE', '/_db/_system/_api/database/%00'],
+      ['DELETE', '/_db/_system/_api/token/%00'],
+      ['GET', '/_db/_system/_api/endpoint-change/%00'],
+      ['GET', '/_db/_system/_api/audit?who=%00'],
+      ['GET', '/_db/_system/_api/audit?which=a%00b'],
+      ['GET', '/_db/_system/_api/audit?change=%00'],
+    ])('%s %s is rejected, because no store has such a text', async (method, path) => {
+      const { status, text } = await fixture.node.request(method, path)
+      expect([status, text]).toEqual([400, expect.stringContaining('U+0000')])
+    })
+
     it('names the rule of collection names for a name that is too long', async () => {
       const name = 'a'.repeat(65)
       for (const path of [`/${name}`, `/${name}/1`, `/_index/${name}`, `/_schema/${name}`]) {

@@ -32,7 +32,8 @@ const databaseNotFound = () => new Failure('database-not-found', 'database not f
 /**
  * Selects the database of a request and checks that the endpoint exposes it.
  *
- * Fails with `database-not-found`, or with `system-only` for administration in another database.
+ * Fails with `database-not-found`, with `system-only` for administration in another database, or
+ * with `bad-parameter` for a path that no store can represent.
  *
  * @param idOf returns the id of an existing database.
  */
@@ -43,6 +44,10 @@ export const selectDatabase = (
   createMiddleware<AppEnv>((c, next) => {
     const { mapping } = c.env.listener
     const { path, database: named } = splitRequestPath(c.req.raw)
+    // PostgreSQL cannot store it, so no resource has such a path.
+    if (path.includes('\0')) {
+      throw new Failure('bad-parameter', 'The path contains the character U+0000.')
+    }
     // Paths of data need no further tests.
     const isSystem = path.startsWith('/_')
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
