@@ -154,6 +154,7 @@ describe('a malformed request', () => {
     ['bytes that are not UTF-8', head('GET /_db/%ff%fe/ HTTP/1.1'), 404],
     ['an unknown method', head('BREW / HTTP/1.1'), 400],
     ['TRACE', head('TRACE /_api/endpoint HTTP/1.1', '', () => signedIn), 405],
+    ['CONNECT', head('CONNECT example.org:443 HTTP/1.1'), 405],
     ['a method of WebDAV', head('PROPFIND /_api/endpoint HTTP/1.1'), 405],
     ['an expectation', head('GET / HTTP/1.1', 'Expect: more\r\n'), 417],
     ['two lengths', post('Content-Length: 2\r\nContent-Length: 3\r\n', '{}'), 400],
@@ -254,8 +255,14 @@ describe('a malformed request', () => {
     expect(text.indexOf('\r\n\r\n')).toBe(text.length - 4)
   })
 
-  test('CONNECT is closed without a response', async () => {
-    expect((await exchange(`CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`)).text).toBe('')
+  test('CONNECT gets a response, and the connection is closed although the client keeps it open', async () => {
+    const path = '/_api/health/live'
+    const { text } = await exchange(
+      `GET ${path} HTTP/1.1\r\n${host}\r\nCONNECT localhost:22 HTTP/1.1\r\n${host}\r\nGET ${path} HTTP/1.1\r\n${host}\r\n`,
+      { end: false },
+    )
+    expect(statuses(text)).toEqual([200, 405])
+    expect(text).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n')
     await stillThere()
   })
 

@@ -5,7 +5,7 @@ import { BODY_PROGRESS } from '../../contract/request-body.ts'
 import { systemCode } from '../../failure.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './connections/body-progress.ts'
-import { printClientError, rejectVersion } from './connections/client-error.ts'
+import { printClientError, printConnectError, rejectVersion } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
 import { CountedResponse, sendComplete } from './connections/counted-response.ts'
 import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
@@ -123,6 +123,13 @@ export function createHttpEngine<D extends ConnectionOwner>(
   http.on('clientError', (error, socket: Served<D>) => {
     if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy()
     else socket[CONNECTION]?.reject(printClientError(error))
+  })
+
+  // Node.js would close the connection without a response.
+  http.on('connect', (_request, socket: Served<D>) => {
+    socket[CONNECTION]?.reject(printConnectError())
+    // Node.js no longer reads from the socket, nor limits its time.
+    socket.resume().once('finish', () => socket.destroy())
   })
 
   // One function for all responses avoids a closure per request.

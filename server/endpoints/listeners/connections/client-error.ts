@@ -16,6 +16,9 @@ const NO_HTTP_2 = 'The server supports HTTP/1.1. Use it instead of HTTP/2.'
  */
 const HTTP_2 = 'HPE_PAUSED_H2_UPGRADE'
 
+/** The code of a request with the method CONNECT, for which Node.js reports an event. */
+const CONNECT = 'CONNECT'
+
 /** Status 431, 408 and 505 occur only here, so they have no `FailureCode`. */
 function errorFor(code: string | undefined): {
   status: number
@@ -25,6 +28,8 @@ function errorFor(code: string | undefined): {
   switch (code) {
     case HTTP_2:
       return { status: 505, code: 'bad-parameter', text: NO_HTTP_2 }
+    case CONNECT:
+      return { status: 405, code: 'method-not-allowed', text: 'The server is not a proxy.' }
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, code: 'too-large', text: LARGE_HEADERS }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
@@ -76,6 +81,8 @@ function responseFor(errorCode: string | undefined, head: string): ClientErrorRe
     status,
     headers: {
       Connection: 'close',
+      // RFC 9110 §15.5.6.
+      ...(status === 405 && { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' }),
       'Content-Type': `application/json${isApi ? '; charset=utf-8' : ''}`,
       'Content-Length': Buffer.byteLength(body),
       'Cache-Control': 'no-store',
@@ -85,9 +92,13 @@ function responseFor(errorCode: string | undefined, head: string): ClientErrorRe
 }
 
 /** Returns the raw HTTP response to a request that Node.js cannot parse. */
-export function printClientError({ code, rawPacket }: ParseError): string {
-  const head = rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? ''
-  const { status, headers, body } = responseFor(code, head)
+export const printClientError = ({ code, rawPacket }: ParseError): string =>
+  printResponse(responseFor(code, rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? ''))
+
+/** Returns the raw HTTP response to a request with the method CONNECT. */
+export const printConnectError = (): string => printResponse(responseFor(CONNECT, ''))
+
+function printResponse({ status, headers, body }: ClientErrorResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
 }
