@@ -5,7 +5,7 @@ import { MAX_SESSION_AGE } from './access/sessions.ts'
 import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
-import { nextTurn } from './concurrency/turns.ts'
+import { createTurns } from './concurrency/turns.ts'
 import { createDatabasesModule } from './databases/module.ts'
 import { createCollectionSearch } from './documents/collections/collection-search.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
@@ -76,7 +76,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       instance: deps.instance,
       sessionLifetime: MAX_SESSION_AGE,
       responses: engine,
-      nextTurn,
+      nextTurn: createTurns(),
     }),
   )
   const access = stack.use(
@@ -132,13 +132,13 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         databaseImporter,
       }),
       documents: {
-        readInIdOrder: createReadInIdOrder({ repository, nextTurn, scans }),
+        readInIdOrder: createReadInIdOrder({ repository, nextTurn: createTurns(), scans }),
       },
       now: nodes.now,
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),
       onApplied: indexes.onChange,
-      search: createCollectionSearch(store, scans, nextTurn),
+      search: createCollectionSearch(store, scans, createTurns()),
     }),
   )
   const documents = stack.use(

@@ -1,4 +1,4 @@
-import { nextTurn } from '../concurrency/turns.ts'
+import { createTurns } from '../concurrency/turns.ts'
 import type { AuditEntry, AuditQuery } from '../contract/audit/audit.ts'
 import type { Store } from '../storage/store.ts'
 import { recordRejection } from './record.ts'
@@ -16,6 +16,7 @@ export interface AuditLog {
 }
 
 export function createAuditLog(store: Store): AuditLog {
+  const nextTurn = createTurns()
   return {
     page: (query, reserve) => readAuditPage(store, query, nextTurn, reserve),
     recordRejection: (entry) => recordRejection(store, entry),

@@ -28,12 +28,6 @@ export function createTurns(): NextTurn {
   }
 }
 
-/**
- * The turns of this process. All work that blocks for milliseconds shares them, so that a turn of the
- * event loop contains one piece of it.
- */
-export const nextTurn: NextTurn = createTurns()
-
 /** Runs each step of a computation in a turn of its own. Returns its result. */
 export async function runInTurns<Result>(
   steps: Iterator<undefined, Result>,

@@ -1,4 +1,4 @@
-import { nextTurn, runInTurns } from '../concurrency/turns.ts'
+import { createTurns, runInTurns } from '../concurrency/turns.ts'
 import { parseJsonInSteps } from '../contract/json/parse-json-in-steps.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
@@ -26,7 +26,7 @@ export const createDocumentRules = (
   now: () => number,
   schemaOf: CurrentSchemaOf = async () => ({ tag: null }),
   imports: ImportRules = NO_IMPORTS,
-  turn = nextTurn,
+  nextTurn = createTurns(),
 ) => ({
   ...imports,
 
@@ -35,11 +35,11 @@ export const createDocumentRules = (
    * the document. The patch was checked when its request arrived.
    */
   async merger(where: CollectionRef, text: string) {
-    const patch = await runInTurns(parseJsonInSteps(text), turn)
+    const patch = await runInTurns(parseJsonInSteps(text), nextTurn)
     const { validate } = await schemaOf(where)
     return async (id: string, body: string): Promise<string> => {
       try {
-        const { value, printed } = await mergeInTurns(body, patch, text.length, turn)
+        const { value, printed } = await mergeInTurns(body, patch, text.length, nextTurn)
         const document = toDocument(value, id, now, printed)
         await validate?.([document])
         return document.body
@@ -76,7 +76,7 @@ export const createDocumentRules = (
     const matches = createMatcher(conditions)
     const names = namesRead({ conditions, sort: [] })
     return (body) => {
-      const parsing = parseFieldsInTurns(body, names, turn)
+      const parsing = parseFieldsInTurns(body, names, nextTurn)
       return parsing instanceof Promise ? parsing.then(matches) : matches(parsing)
     }
   },

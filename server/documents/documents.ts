@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { nextTurn } from '../concurrency/turns.ts'
+import { createTurns } from '../concurrency/turns.ts'
 import type { Caller } from '../concurrency/work-queue.ts'
 import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
 import { invariant } from '../contract/invariant.ts'
@@ -153,12 +153,13 @@ export function createDocuments({
   cursors = createCursors(randomBytes(32)),
   scans = new ScanLimit(),
 }: DocumentsDeps): Documents {
+  const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
   const locks = new DocumentLocks()
 
   /** Parses a request body as a document. */
   async function parse(text: string, id?: string): Promise<NewDocument> {
-    const { value, printed } = await parseInTurns(text)
+    const { value, printed } = await parseInTurns(text, nextTurn)
     return toDocument(value, id, now, printed)
   }
 
@@ -287,7 +288,7 @@ export function createDocuments({
       return change(ref, conditions, () => document, options)
     },
     async patch(ref, text, conditions, options) {
-      const { value: patch } = await parseInTurns(text)
+      const { value: patch } = await parseInTurns(text, nextTurn)
       const next = async (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()

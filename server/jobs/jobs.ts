@@ -1,4 +1,4 @@
-import { nextTurn } from '../concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../concurrency/turns.ts'
 import { type Caller, NO_CALLER } from '../concurrency/work-queue.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import type { JobKind } from '../contract/job.ts'
@@ -80,6 +80,8 @@ export interface JobsDeps {
   readonly steady?: () => number
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
+  /** Awaited within a step, after each time slice. */
+  readonly nextTurn?: NextTurn
   readonly onError: (error: unknown) => void
   /**
    * Called when a large change is applied on SQLite. A unique index that was created after the
@@ -94,7 +96,7 @@ export interface JobsDeps {
 /** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, now, leaseClock, pause, onError, search = unlimitedSearch } = deps
-  const { steady = () => performance.now() } = deps
+  const { steady = () => performance.now(), nextTurn = createTurns() } = deps
   const repository = createJobRepository(store, now, leaseClock, deps.renewalTimer)
 
   const applyInTransaction: Commit = async (job, { keep, signal } = {}) => {

@@ -1,4 +1,4 @@
-import { nextTurn } from '../concurrency/turns.ts'
+import { createTurns } from '../concurrency/turns.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { Store } from '../storage/store.ts'
@@ -26,12 +26,14 @@ export interface JobsModuleDeps {
 export function createJobsModule(deps: JobsModuleDeps) {
   const { store, rules, documents, http, requireRole, idOf, now, leaseClock } = deps
   const { onError, onApplied, search } = deps
+  const pause = createTurns()
   const jobs = createJobs({
     store,
     rules,
     now,
     leaseClock,
-    pause: nextTurn,
+    pause,
+    nextTurn: pause,
     onError,
     onApplied,
     search,

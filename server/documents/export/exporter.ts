@@ -1,5 +1,5 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { nextTurn } from '../../concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -49,6 +49,7 @@ export interface Exporter {
 
 /** Returns the exporter of a store. */
 export function createExporter(store: Store, limit = new ExportLimit()): Exporter {
+  const nextTurn = createTurns()
   return {
     get running() {
       return limit.running
@@ -60,7 +61,7 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
         const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { conditions, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
-        const texts = FORMATS[format](read, query)
+        const texts = FORMATS[format](read, query, nextTurn)
         return { texts, index: plan?.index.name }
       }),
     beginDatabase: (database, caller) =>
@@ -135,27 +136,39 @@ function disposing(
 
 type Read = () => AsyncGenerator<readonly MatchingDocument[], void>
 
-async function* ndjsonOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
+async function* ndjsonOf(
+  read: Read,
+  query: ExportQuery,
+  nextTurn: NextTurn,
+): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
-  for await (const texts of textsOf(read, print)) yield `${texts.join('\n')}\n`
+  for await (const texts of textsOf(read, print, nextTurn)) yield `${texts.join('\n')}\n`
 }
 
-async function* csvOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
+async function* csvOf(
+  read: Read,
+  query: ExportQuery,
+  nextTurn: NextTurn,
+): AsyncGenerator<string, void> {
   const { fields } = query
-  const columns = fields === undefined ? await collectColumns(read) : columnsOf(fields)
+  const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, query)
   let before = header
-  for await (const rows of textsOf(read, row)) {
+  for await (const rows of textsOf(read, row, nextTurn)) {
     yield before + rows.join('')
     before = ''
   }
   if (before !== '') yield before
 }
 
-async function* arrayOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
+async function* arrayOf(
+  read: Read,
+  query: ExportQuery,
+  nextTurn: NextTurn,
+): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
   let before = '[\n'
-  for await (const texts of textsOf(read, print)) {
+  for await (const texts of textsOf(read, print, nextTurn)) {
     yield before + texts.join(',\n')
     before = ',\n'
   }
@@ -169,6 +182,7 @@ async function* arrayOf(read: Read, query: ExportQuery): AsyncGenerator<string, 
 async function* textsOf(
   read: Read,
   print: (body: string) => string,
+  nextTurn: NextTurn,
 ): AsyncGenerator<readonly string[], void> {
   for await (const documents of read()) {
     if (documents.length === 0) continue
@@ -190,7 +204,7 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read) {
+async function collectColumns(read: Read, nextTurn: NextTurn) {
   const columns = new CsvColumns()
   const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { Semaphore } from '../../concurrency/semaphore.ts'
-import { nextTurn } from '../../concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { Failure, requireConnected } from '../../failure.ts'
@@ -86,6 +86,7 @@ interface Written {
 }
 
 export function createImporter({ repository, now, schemaOf }: ImporterDeps): Importer {
+  const nextTurn = createTurns()
   // Other writers wait for at most one transaction of imports, however many imports there are.
   const transactions = new Semaphore(1)
 
@@ -181,7 +182,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       }
       try {
         for await (const part of records) {
-          const documents = await toDocuments(part, now, rejected)
+          const documents = await toDocuments(part, now, rejected, nextTurn)
           for (const { body } of documents) size += body.length
           batch.push(...documents)
           if (batch.length + part.length > TRANSACTION || size > BATCH_SIZE) await begin()
@@ -201,7 +202,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       const records = parseStoredPart(text).filter(({ line }) => line > begin)
       const failures: { readonly line: number; readonly failure: Failure }[] = []
       const rejected: Rejections = { fail: (line, failure) => failures.push({ line, failure }) }
-      const documents = await toDocuments(records, now, rejected)
+      const documents = await toDocuments(records, now, rejected, nextTurn)
       let valid = await validated(where, documents, rejected, signal)
       const tally = new ImportTally(result ?? undefined)
       let committed = begin
@@ -232,6 +233,7 @@ async function toDocuments(
   part: readonly ImportRecord[],
   now: () => number,
   rejected: Rejections,
+  nextTurn: NextTurn,
 ): Promise<ImportedDocument[]> {
   const documents: ImportedDocument[] = []
   for (const record of part) {
@@ -241,7 +243,7 @@ async function toDocuments(
       continue
     }
     try {
-      const parsing = parseInTurns(record.text)
+      const parsing = parseInTurns(record.text, nextTurn)
       const { value, printed } = parsing instanceof Promise ? await parsing : parsing
       documents.push({ line, ...toDocument(value, undefined, now, printed) })
     } catch (error) {

@@ -1,5 +1,7 @@
-import { nextTurn } from '../../concurrency/turns.ts'
+import { createTurns } from '../../concurrency/turns.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
+
+const nextTurn = createTurns()
 
 /**
  * Yields the parts of an import, at most one part of all imports in a turn of the event loop, so

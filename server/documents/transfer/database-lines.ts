@@ -1,4 +1,4 @@
-import { nextTurn, runInTurns } from '../../concurrency/turns.ts'
+import { createTurns, runInTurns } from '../../concurrency/turns.ts'
 import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import { PIECE_LENGTH, parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
@@ -8,6 +8,8 @@ import { Failure } from '../../failure.ts'
 
 /** Matches the beginning of a line with a document, whose JSON text follows. */
 const DOCUMENT = /^\s*\{\s*"document"\s*:/
+
+const nextTurn = createTurns()
 
 /** The lines of a database export. Documents are read in parts, other lines one by one. */
 export class DatabaseLines {

@@ -1,5 +1,5 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { type NextTurn, nextTurn } from '../../concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import type {
   EndpointChangeInput,
@@ -73,6 +73,7 @@ export interface BulkChangesDeps {
 /** Creates {@link BulkChanges}, idle until {@link BulkChanges.wake} is called. */
 export function createBulkChanges(deps: BulkChangesDeps): BulkChanges {
   const { store, record, endpoints, publish } = deps
+  const nextTurn = createTurns()
   const claims = createClaims(store, deps.now, nextTurn)
   const repository = createChangeRepository(store, record, deps.now, claims.lease, nextTurn)
   const changed = throttle(() => {
@@ -83,7 +84,7 @@ export function createBulkChanges(deps: BulkChangesDeps): BulkChanges {
     claims,
     endpoints,
     onProgress: changed,
-    pause: nextTurn,
+    pause: () => new Promise(setImmediate),
     onError: deps.onError,
   })
   const started = async (id: string) => {

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { type NextTurn, nextTurn } from '../../concurrency/turns.ts'
+import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import {
   CHANGES_BYTES,
   type EndpointChangeInput,
@@ -23,6 +23,8 @@ import type { BulkChanges } from './bulk-changes.ts'
 
 /** Default number of failures on a page. */
 const FAILURES = 100
+
+const nextTurn = createTurns()
 
 /** `/_api/endpoint-change`: changes of many endpoints in one request. */
 export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole) =>

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { nextTurn } from '../../concurrency/turns.ts'
+import { createTurns } from '../../concurrency/turns.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
 
@@ -28,6 +28,7 @@ export function createMetrics(
   listeners: () => readonly Listener[],
   unsent: () => number = () => 0,
 ): Metrics {
+  const nextTurn = createTurns()
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   new Gauge({

@@ -107,12 +107,12 @@ const sizeOf = (texts: readonly string[]): number =>
 async function parseElements(
   texts: readonly string[],
   from: number,
-  { now }: CreateManyDeps,
+  { now, nextTurn }: CreateManyDeps,
 ): Promise<NewDocument[]> {
   const documents: NewDocument[] = []
   for (const text of texts) {
     try {
-      const parsing = parseInTurns(text)
+      const parsing = parseInTurns(text, nextTurn)
       const { value, printed } = parsing instanceof Promise ? await parsing : parsing
       documents.push(toDocument(value, undefined, now, printed))
     } catch (error) {

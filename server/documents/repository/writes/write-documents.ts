@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { nextTurn } from '../../../concurrency/turns.ts'
+import { createTurns } from '../../../concurrency/turns.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
@@ -82,6 +82,7 @@ interface Target extends Scope {
 }
 
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
+  const nextTurn = createTurns()
   return async (where, documents, { replaces, schema, commit }) => {
     let rows: Row[] = []
     let written: WriteResult[] = []

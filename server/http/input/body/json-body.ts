@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { nextTurn, runInTurns } from '../../../concurrency/turns.ts'
+import { createTurns, runInTurns } from '../../../concurrency/turns.ts'
 import { requireJsonLimits } from '../../../contract/json/json-limits.ts'
 import { parseJson } from '../../../contract/json/parse-json.ts'
 import { PIECE_LENGTH, parseJsonInSteps } from '../../../contract/json/parse-json-in-steps.ts'
@@ -14,6 +14,8 @@ import { readBody } from './request-body.ts'
 
 /** Maximum size of a request body under `/_api`, bytes. */
 export const BODY_LIMIT = 1024 * 1024
+
+const nextTurn = createTurns()
 
 // Replaces invalid UTF-8; the schema then accepts or rejects the text.
 const utf8 = new TextDecoder()
