@@ -255,15 +255,47 @@ describe('a malformed request', () => {
     expect(text.indexOf('\r\n\r\n')).toBe(text.length - 4)
   })
 
-  test('CONNECT gets a response, and the connection is closed although the client keeps it open', async () => {
-    const path = '/_api/health/live'
-    const { text } = await exchange(
-      `GET ${path} HTTP/1.1\r\n${host}\r\nCONNECT localhost:22 HTTP/1.1\r\n${host}\r\nGET ${path} HTTP/1.1\r\n${host}\r\n`,
-      { end: false },
-    )
-    expect(statuses(text)).toEqual([200, 405])
-    expect(text).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n')
-    await stillThere()
+  describe('CONNECT', () => {
+    const request = () => `CONNECT localhost:22 HTTP/1.1\r\n${host}\r\n`
+    const openConnections = async () => {
+      const endpoint = encodeURIComponent(`tcp://127.0.0.1:${port}`)
+      const headers = Object.fromEntries([signedIn.split('\r\n')[1]?.split(': ') ?? []])
+      const path = `/_db/_system/_api/listener?endpoint=${endpoint}`
+      return (await sendRequest(port, 'GET', path, { headers })).json[0].connections
+    }
+
+    test('gets a response, and the connection is closed although the client keeps it open', async () => {
+      const { text } = await exchange(request(), { end: false })
+      expect(statuses(text)).toEqual([405])
+      expect(text).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n')
+      await stillThere()
+    })
+
+    test('behind a response that is not complete closes the connection', async () => {
+      const sockets = Array.from({ length: 5 }, () => {
+        const socket = connect(port, '127.0.0.1').on('error', () => {})
+        socket.write(`GET /_api/openapi.json HTTP/1.1\r\n${host}\r\n${request()}`)
+        return socket
+      })
+      // That of this query.
+      await expect.poll(openConnections).toBe(1)
+      for (const socket of sockets) socket.destroy()
+    })
+
+    test('of a client that resets the connection ends nothing else', async () => {
+      for (const before of ['', `GET /_api/openapi.json HTTP/1.1\r\n${host}\r\n`]) {
+        for (let time = 0; time < 20; time++) {
+          await new Promise<void>((resolve) => {
+            const socket = connect(port, '127.0.0.1', () => {
+              socket.write(before + request(), () => socket.resetAndDestroy())
+            })
+            socket.on('error', () => {}).on('close', () => resolve())
+          })
+        }
+      }
+      await expect.poll(openConnections).toBe(1)
+      await stillThere()
+    })
   })
 
   test('bytes after a rejected request are not parsed as another request', async () => {

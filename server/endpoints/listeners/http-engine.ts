@@ -125,11 +125,12 @@ export function createHttpEngine<D extends ConnectionOwner>(
     else socket[CONNECTION]?.reject(printClientError(error))
   })
 
-  // Node.js would close the connection without a response.
+  // Node.js would close the connection without a response. It has removed its listeners, so the rest
+  // of an earlier response could not be sent.
   http.on('connect', (_request, socket: Served<D>) => {
-    socket[CONNECTION]?.reject(printConnectError())
-    // Node.js no longer reads from the socket, nor limits its time.
-    socket.resume().once('finish', () => socket.destroy())
+    socket.on('error', () => socket.destroy())
+    if (socket[CONNECTION]?.isResponding ?? true) socket.destroy()
+    else socket.resume().end(printConnectError(), () => socket.destroy())
   })
 
   // One function for all responses avoids a closure per request.

@@ -104,6 +104,11 @@ export class Connection implements ResponseAccount, Holder {
     this.#readWhenIdle = this.socket.bytesRead
   }
 
+  /** Whether a request has no complete response. */
+  get isResponding(): boolean {
+    return this.#responses.size > 0
+  }
+
   get isPipelining(): boolean {
     return this.#responses.size > 1
   }
