@@ -14,7 +14,7 @@ export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
       params: ({ schemaCode }) => _`{allowedValue: ${schemaCode}}`,
     },
     errors: false,
-    compile: (allowed: Json) => isOneOf([allowed]),
+    compile: (allowed: Json) => (value: Json) => equalJson(allowed, value),
   })
   ajv.removeKeyword('enum').addKeyword({
     keyword: 'enum',
@@ -24,7 +24,8 @@ export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
       params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
     },
     errors: false,
-    compile: isOneOf,
+    compile: (allowed: readonly Json[]) => (value: Json) =>
+      allowed.some((each) => equalJson(each, value)),
   })
   return ajv.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',
@@ -32,11 +33,6 @@ export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
     schemaType: 'boolean',
     compile: (isUnique: boolean) => (isUnique ? validateUnique : () => true),
   })
-}
-
-function isOneOf(allowed: readonly Json[]): (value: Json) => boolean {
-  const texts = new Set(allowed.map(canonicalJson))
-  return (value) => texts.has(canonicalJson(value))
 }
 
 interface ValidateUnique {
@@ -58,6 +54,18 @@ const validateUnique: ValidateUnique = (items) => {
     seen.set(text, at)
   }
   return true
+}
+
+/** Returns whether two values are equal. Ends at the first difference. */
+function equalJson(a: Json, b: Json): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    return a.every((item, at) => equalJson(item, b[at] as Json))
+  }
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key] as Json, b[key] as Json))
 }
 
 /** Returns JSON that is the same for equal values: the keys of objects are sorted. */

@@ -92,6 +92,13 @@ describe('the checker', () => {
     expect(slow).toEqual(['c'])
   })
 
+  it('compares a large document with many constants up to the first difference', async () => {
+    open()
+    const anyOf = Array.from({ length: 500 }, (_, kind) => ({ const: { kind } }))
+    const list = Array.from({ length: 30_000 }, (_, n) => [n])
+    expect(await check(schemaOf({ not: { anyOf } }), { list })).toMatchObject({ count: 0 })
+  })
+
   it('compares many items of an array in linear time', async () => {
     open()
     const schema = schemaOf({ properties: { a: { uniqueItems: true } } })
