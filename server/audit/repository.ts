@@ -52,12 +52,12 @@ export async function readAuditPage(
   return { rows: rows.map(printRow), next: fit < found.length ? (seqs.at(-1) ?? null) : next }
 }
 
-const small = z.omit(auditRow, { before: true, after: true })
+const rowWithoutValues = z.omit(auditRow, { before: true, after: true })
 
-/** Prints a row. Its large columns are JSON already, so they are copied and not parsed. */
-function printRow({ before, after, ...row }: AuditTable): string {
-  const printed = JSON.stringify(
-    parseColumn(small, 'audit', { ...row, at: new Date(row.at).toISOString() }),
-  )
-  return `${printed.slice(0, -1)},"before":${before},"after":${after}}`
+/** Prints a row. Its values are JSON already, so they are copied and not parsed. */
+function printRow(row: AuditTable): string {
+  const columns = { ...row, at: new Date(row.at).toISOString() }
+  const { change, hash, ...first } = parseColumn(rowWithoutValues, 'audit', columns)
+  const [head, tail] = [JSON.stringify(first), JSON.stringify({ change, hash })]
+  return `${head.slice(0, -1)},"before":${row.before},"after":${row.after},${tail.slice(1)}`
 }

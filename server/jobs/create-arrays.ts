@@ -7,6 +7,7 @@ import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import { type Commit, commitOrFind, connectedPause } from './commit.ts'
 import type { DocumentRules, Job } from './job.ts'
+import type { NewJob } from './repository/creation.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
@@ -53,16 +54,16 @@ export function createArrays(deps: CreateArraysDeps): LargeArrays['create'] {
     const sent: Sent[] = []
     const begin = async () => {
       const request = { filter: [], schema }
-      const created = {
+      const newJob: NewJob = {
         where,
         kind: 'create',
         state: 'preparing',
         request,
         caller: callerId,
-      } as const
+      }
       const begun = await (inBackground
-        ? repository.createWithinLimits(created)
-        : repository.create(created))
+        ? repository.createWithinLimits(newJob)
+        : repository.create(newJob))
       // Parts may arrive slowly, so the lease is renewed independently of them.
       stopRenewing = repository.keepLease(begun)
       return begun

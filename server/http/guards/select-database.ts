@@ -44,15 +44,15 @@ export const selectDatabase = (
   createMiddleware<AppEnv>((c, next) => {
     const { mapping } = c.env.listener
     const { path, database: named } = splitRequestPath(c.req.raw)
-    // PostgreSQL cannot store it, so no resource has such a path.
-    if (path.includes('\0')) {
-      throw new Failure('bad-parameter', 'The path contains the character U+0000.')
-    }
     // Paths of data need no further tests.
     const isSystem = path.startsWith('/_')
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
     const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
     requireReachable(mapping, database, exists)
+    // PostgreSQL cannot store it, so no resource has such a path.
+    if (path.includes('\0')) {
+      throw new Failure('bad-parameter', 'The path contains the character U+0000.')
+    }
     if (isSystem && database !== SYSTEM_DATABASE) {
       if (SYSTEM_ONLY.test(path) && !ANY_DATABASE.test(path)) {
         throw new Failure('system-only', 'This path is available only in the database _system.')

@@ -71,7 +71,7 @@ export function createCreation(
       const { database } = job.where
       return transaction(async (trx) => {
         // Simultaneous requests would otherwise count before any of them inserts.
-        if (engine === 'postgres') await lock(trx, `new jobs of ${database}`)
+        if (engine === 'postgres') await lockNewJobs(trx, database)
         const row = rowOf(job)
         await requireWithinLimits(trx, row)
         await trx.insertInto('jobs').values(row).execute()
@@ -89,9 +89,9 @@ export function createCreation(
   }
 }
 
-/** Waits for other transactions with the same key, until this one ends. */
-async function lock(trx: Transaction<Tables>, key: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('jobs'), hashtext(${key}))`.execute(trx)
+/** Waits for other transactions that add a job to a database. They wait until this one ends. */
+async function lockNewJobs(trx: Transaction<Tables>, database: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('new jobs'), hashtext(${database}))`.execute(trx)
 }
 
 /**
