@@ -1,6 +1,8 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { LAST_EVENT_HEADER } from '../../server/contract/access/session-use.ts'
+import type { CollectionList } from '../../server/contract/document.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import { compareNames } from '../shared/ui/text/compare-names.ts'
 import { api, isSignedOut, pollWhileSignedIn, readJson } from './api.ts'
 import { mergeParts } from './merge-parts.ts'
 
@@ -62,11 +64,11 @@ export const healthQuery = queryOptions({
   staleTime: HEALTH_MS,
 })
 
-/** The names of all databases. */
+/** The names of all databases, in natural order. */
 export const databasesQuery = queryOptions({
   queryKey: ['database'],
   queryFn: ({ signal }) => readJson(api._api.database.$get({}, { init: { signal } })),
-  select: (databases) => databases.map(({ name }) => name),
+  select: (databases) => databases.map(({ name }) => name).sort(compareNames),
 })
 
 /** The configured endpoints. */
@@ -84,8 +86,11 @@ export const endpointsQuery = queryOptions({
   },
 })
 
+const sortCollections = (collections: CollectionList): CollectionList =>
+  collections.toSorted((a, b) => compareNames(a.name, b.name))
+
 /**
- * The collections of a database, with their document counts. Documents have no live events, so this
+ * The collections of a database in natural order, with their document counts. Documents have no live events, so this
  * query is refetched when it is shown and when a database is created or dropped.
  */
 export const collectionsQuery = (database: string) =>
@@ -93,6 +98,8 @@ export const collectionsQuery = (database: string) =>
     queryKey: ['database', 'collections', database],
     queryFn: ({ signal }) =>
       readJson(api._api.collection.$get({ query: { database } }, { init: { signal } })),
+    // Outside, so that it runs only when the data changes.
+    select: sortCollections,
     staleTime: 0,
     refetchOnWindowFocus: true,
   })

@@ -1,3 +1,4 @@
+import { compareNames } from '../../shared/ui/text/compare-names.ts'
 import type { DatabaseRow } from '../database-rows.ts'
 
 export type SortColumn = 'name' | 'collections' | 'documents' | 'size' | 'endpoints'
@@ -32,13 +33,11 @@ export function nextSort(now: DatabaseSort, pressed: SortColumn): DatabaseSort {
   return pressed === 'name' ? 'name' : `-${pressed}`
 }
 
-const byName = new Intl.Collator('en', { numeric: true })
-
 /** Returns sorted rows. Unknown values come last; equal numbers are sorted by name. */
 export function sortRows(rows: readonly DatabaseRow[], sort: DatabaseSort): DatabaseRow[] {
   const { column, down } = readSort(sort)
   const direction = down ? -1 : 1
-  const names = (a: DatabaseRow, b: DatabaseRow) => byName.compare(a.name, b.name)
+  const names = (a: DatabaseRow, b: DatabaseRow) => compareNames(a.name, b.name)
   if (column === 'name') return rows.toSorted((a, b) => direction * names(a, b))
   const figure = figures[column]
   return rows.toSorted((a, b) => {

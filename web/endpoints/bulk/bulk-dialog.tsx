@@ -5,6 +5,7 @@ import { databasesQuery } from '../../app/queries.ts'
 import { SuggestField } from '../../shared/ui/form/suggest-field.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { compareNames } from '../../shared/ui/text/compare-names.ts'
 import { nameError } from '../form/endpoint-draft.ts'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
@@ -81,7 +82,7 @@ function ChangeDialog(props: Props) {
   const guard = check(plan.tasks.map(({ row, after }) => ({ address: row.address, after })))
   const mapped = [
     ...new Set(rows.flatMap((row) => (selected.has(row.address) ? (row.databases ?? []) : []))),
-  ].sort()
+  ].sort(compareNames)
   const start = () => {
     setAsked(true)
     if (!named || plan.tasks.length === 0 || guard.refused !== undefined || bulkChange.isPending)

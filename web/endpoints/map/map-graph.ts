@@ -1,4 +1,5 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { compareNames } from '../../shared/ui/text/compare-names.ts'
 import { type EndpointRow, mostSevereOf, type RowState } from '../model/endpoint-rows.ts'
 
 /** Endpoints with the same default database that reach the same databases. */
@@ -68,7 +69,10 @@ export function makeGraph(
   const joined = new Set(lines.map(({ name }) => name))
   const names = [
     ...(joined.has(ALL) ? [ALL] : []),
-    ...new Set([...(databases ?? []), ...[...joined].filter((name) => name !== ALL).sort()]),
+    ...new Set([
+      ...(databases ?? []),
+      ...[...joined].filter((name) => name !== ALL).sort(compareNames),
+    ]),
   ].filter((name) => matchesFilter === undefined || joined.has(name))
   const count = countServing(configured)
   const exists = (id: string) => id === ALL || databases === undefined || databases.includes(id)

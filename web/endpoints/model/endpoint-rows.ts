@@ -1,6 +1,7 @@
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import { compareNames } from '../../shared/ui/text/compare-names.ts'
 import { sumFigures } from './live-figures.ts'
 
 /** The state of a row: the most severe one of the {@link decisiveListeners}. */
@@ -128,11 +129,9 @@ function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): En
   return same ? existing : row
 }
 
-const collator = new Intl.Collator('en')
-
 function sortByAddress(rows: readonly EndpointRow[]): EndpointRow[] {
   const keyed = rows.map((row) => ({ row, ...keyOfAddress(row.address) }))
-  const compareRest = (a: string, b: string) => (a === b ? 0 : collator.compare(a, b))
+  const compareRest = (a: string, b: string) => (a === b ? 0 : compareNames(a, b))
   keyed.sort(
     (a, b) => compareRest(a.rest, b.rest) || a.port - b.port || (a.row.id < b.row.id ? -1 : 1),
   )

@@ -15,6 +15,12 @@ test('sorts equal rows by address in both directions', () => {
   expect(order(true)).toEqual(['a', 'c', 'b', 'd'])
 })
 
+test('sorts mappings in natural order', () => {
+  const mapped = [row('a', ['c10']), row('b', ['c9', 'c10']), row('c', ['c9', 'c2'])]
+  const sorted = sortRows(mapped, { column: 'databases', descending: false })
+  expect(sorted.map(({ address }) => address)).toEqual(['c', 'b', 'a'])
+})
+
 test('sorts by address in both directions', () => {
   expect(sortRows(rows, FIRST_SORT)).toBe(rows)
   const turned = sortRows(rows, { column: 'address', descending: true })

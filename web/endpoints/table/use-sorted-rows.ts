@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import type { SortHead } from '../../shared/ui/table/sort-head-cell.tsx'
+import { compareNames } from '../../shared/ui/text/compare-names.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import {
   type EndpointSort,
@@ -20,9 +21,12 @@ export function sortRows(
   // Compute each key once instead of in every comparison.
   return rows
     .map((row) => ({ row, key: keyOf(row) }))
-    .sort((a, b) => (a.key < b.key ? -direction : a.key > b.key ? direction : 0))
+    .sort((a, b) => direction * compareKeys(a.key, b.key))
     .map(({ row }) => row)
 }
+
+const compareKeys = (a: number | string, b: number | string): number =>
+  typeof a === 'string' ? compareNames(a, String(b)) : a - Number(b)
 
 /**
  * Returns the order after a click on a column head: the column's first direction, then the other,

@@ -37,14 +37,14 @@ export const writeSort = ({ column, descending }: EndpointSort): string | undefi
   column === FIRST_SORT.column && !descending ? undefined : `${descending ? '-' : ''}${column}`
 
 /**
- * The sort key of a row: a number, or a string compared by code unit (names are ASCII). Rows arrive
- * sorted by address and the sort is stable. Rows without figures have -1.
+ * The sort key of a row: a number, or a string in natural order. Rows arrive sorted by address
+ * and the sort is stable. Rows without figures have -1.
  */
 export const sortKeys: Readonly<
   Record<Exclude<SortColumn, 'address'>, (row: EndpointRow) => number | string>
 > = {
   state: ({ state }) => SEVERITY.indexOf(state),
-  databases: ({ databases }) => databases?.join(' ').toLowerCase() ?? '\uffff',
+  databases: ({ databases }) => databases?.join(' ') ?? '\uffff',
   connections: (row) => (hasFigures(row) ? row.connections : -1),
   rate: (row) => (hasFigures(row) ? row.requestsPerSecond : -1),
   last: ({ lastRequest }) => lastRequest ?? '',
