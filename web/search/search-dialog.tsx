@@ -94,7 +94,7 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
       <SearchResults groups={groups} active={flat[at]?.id} onChoose={go} />
       <p role="status" className={flat.length > 0 ? classes.foot : classes.empty}>
         {flat.length === 0 &&
-          `No page, action, database, collection or endpoint matches “${query.trim()}”.`}
+          `No page, action, database${collections.isSearched ? ', collection' : ''} or endpoint matches “${query.trim()}”.`}
         {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
         {loading && ' Endpoints, databases or collections are still loading.'}
       </p>

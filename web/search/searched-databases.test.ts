@@ -28,6 +28,7 @@ test('The number of searched databases is limited, and one that is named is amon
 })
 
 test.each([
+  [{ searched: 0, served: 21, all: 30 }, /^Collections are not searched\. To search those of a /],
   [{ searched: 3, served: 3, all: 3 }, undefined],
   [
     { searched: 1, served: 21, all: 30 },

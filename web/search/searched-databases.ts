@@ -29,6 +29,9 @@ export interface SearchedCount {
 
 /** Returns which collections are not searched; undefined if all are. */
 export function describeUnsearched({ searched, served, all }: SearchedCount): string | undefined {
+  if (searched === 0 && served > 0) {
+    return 'Collections are not searched. To search those of a database, type its name and a slash, such as shop/.'
+  }
   if (searched < served) {
     return `Collections of ${searched} of ${served} databases are searched. To search those of another, type its name and a slash, such as shop/.`
   }

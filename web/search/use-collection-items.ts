@@ -17,6 +17,8 @@ const FRESH_MS = 60_000
 
 export interface CollectionResults {
   readonly items: readonly Item[]
+  /** Whether the collections of any database are searched. */
+  readonly isSearched: boolean
   readonly isLoading: boolean
   /** Why the collections of a database could not be loaded; null if all could be. */
   readonly error: Error | null
@@ -58,7 +60,7 @@ export function useCollectionItems(query: string): CollectionResults {
     served: served.length,
     all: databases.length,
   })
-  return { items, isLoading, error, unsearched }
+  return { items, isSearched: searched.length > 0, isLoading, error, unsearched }
 }
 
 /** Returns the databases whose collections are in the cache. */
