@@ -248,3 +248,20 @@ test('The names of many databases have room on a narrow screen', async ({ page, 
   expect(await page.getByRole('row').count()).toBeLessThan(databases.length)
   expect(await name.evaluate((link) => link.scrollWidth > link.clientWidth)).toBe(false)
 })
+
+test('The panel covers no control of the page, or covers the page and is closed by a click beside it', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await gatehouse.signIn(page, `${databasesPath}?open=blog`)
+  const panel = dialogOf(page, 'Database blog')
+  await rowOf(page, 'blog').getByRole('button', { name: 'Drop blog' }).click({ trial: true })
+  await page.getByRole('button', { name: 'Create database' }).click({ trial: true })
+  await page.setViewportSize({ width: 1100, height: 800 })
+  await expect(panel).toHaveAttribute('aria-modal', 'true')
+  await page.mouse.click(300, 400)
+  await expect(panel).toBeHidden()
+  await expect(rowOf(page, 'blog').getByRole('link')).toBeFocused()
+})

@@ -65,7 +65,6 @@ export function EndpointTable(props: EndpointTableProps) {
   const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
   useVisibleFigures(printing ? [] : rows.slice(startIndex, endIndex + 1), { figures, recent: wide })
 
-  const width = shown.length + (selection === undefined ? 1 : 2)
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
   return (
     <section
@@ -108,7 +107,8 @@ export function EndpointTable(props: EndpointTableProps) {
               return (
                 // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a spacer row contains nothing focusable
                 <tr key={`gap ${part.before}`} aria-hidden="true">
-                  <td colSpan={width} style={{ height: part.gap }} />
+                  {/* One column, because some may be hidden. */}
+                  <td style={{ height: part.gap }} />
                 </tr>
               )
             }

@@ -16,7 +16,7 @@ const WIDE = '(min-width: 1360px)'
  * Window widths at which the open panel takes room from the table. In narrower windows the panel
  * covers the page. Keep in step with side-panel.module.css.
  */
-const PANEL_BESIDE_TABLE = '(min-width: 1400px) and (max-width: 1759px)'
+const PANEL_BESIDE_TABLE = '(min-width: 1240px) and (max-width: 1759px)'
 
 const now = { getInitialValueInEffect: false }
 

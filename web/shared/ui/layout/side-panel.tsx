@@ -1,4 +1,5 @@
 import { CloseButton, FocusTrap } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import {
   type PropsWithChildren,
   type ReactNode,
@@ -9,7 +10,6 @@ import {
 } from 'react'
 import { useEscape } from '../overlay/use-escape.ts'
 import classes from './side-panel.module.css'
-import { useNarrowScreen } from './use-narrow-screen.ts'
 
 export interface SidePanelProps {
   /** Accessible name of the panel. Default: the title. */
@@ -24,43 +24,57 @@ export interface SidePanelProps {
   readonly backTo: () => HTMLElement | null
 }
 
+/** Window widths without room for a panel beside the table. Keep in step with the CSS. */
+const COVERS_PAGE = 'screen and (max-width: 1239px)'
+
 /**
- * Non-modal panel beside a table with the details of one row. On a narrow screen it fills the
- * screen, is modal, and traps the focus.
+ * Non-modal panel beside a table with the details of one row. Without room beside the table, it
+ * covers the page, is modal, and traps the focus.
  */
 export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
   const { label, title, onClose } = props
-  const narrow = useNarrowScreen()
+  const modal = useMediaQuery(COVERS_PAGE, undefined, { getInitialValueInEffect: false })
   const heading = useRef<HTMLHeadingElement>(null)
   const id = useId()
   useFocus(heading, title, props.backTo)
   useEscape('panel', onClose)
   return (
-    <FocusTrap active={narrow}>
-      <div
-        role="dialog"
-        aria-label={label}
-        aria-labelledby={label === undefined ? id : undefined}
-        aria-modal={narrow || undefined}
-        className={classes.panel}
-        data-panel
-      >
-        <div className={classes.head}>
-          <h2
-            id={id}
-            ref={heading}
-            tabIndex={-1}
-            data-autofocus
-            className={`mono ${classes.title}`}
-          >
-            {title}
-          </h2>
-          {props.action}
-          <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
+    <>
+      {modal && (
+        <div
+          aria-hidden="true"
+          className={classes.scrim}
+          // Keeps the focus in the panel, which returns it.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={onClose}
+        />
+      )}
+      <FocusTrap active={modal}>
+        <div
+          role="dialog"
+          aria-label={label}
+          aria-labelledby={label === undefined ? id : undefined}
+          aria-modal={modal || undefined}
+          className={classes.panel}
+          data-panel
+        >
+          <div className={classes.head}>
+            <h2
+              id={id}
+              ref={heading}
+              tabIndex={-1}
+              data-autofocus
+              className={`mono ${classes.title}`}
+            >
+              {title}
+            </h2>
+            {props.action}
+            <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
+          </div>
+          <div className={classes.body}>{props.children}</div>
         </div>
-        <div className={classes.body}>{props.children}</div>
-      </div>
-    </FocusTrap>
+      </FocusTrap>
+    </>
   )
 }
 
