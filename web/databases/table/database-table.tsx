@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { type Ref, useRef, useState } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
@@ -17,7 +17,7 @@ import classes from './database-table.module.css'
 /** Why `_system` cannot be dropped. */
 export const SYSTEM_NOT_DROPPABLE = '_system contains the administration and cannot be dropped.'
 
-/** Row heights in pixels for mouse and touch. Keep them in sync with the CSS. */
+/** Heights in pixels of rows whose name is in one line, for mouse and touch. Keep them in sync with the CSS. */
 const ROW = { fine: 36, coarse: 45 } as const
 
 const idOf = ({ name }: DatabaseRow) => name
@@ -40,7 +40,7 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
   })
   const body = useRef<HTMLTableSectionElement>(null)
   const [focused, setFocused] = useState<number>()
-  const { parts } = useWindowRows({
+  const { parts, measure } = useWindowRows({
     container: body,
     rows,
     idOf,
@@ -74,7 +74,17 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
         {parts.map((part) => {
           if ('gap' in part) return <Gap key={`gap ${part.before}`} height={part.gap} />
           const row = rows[part.index]
-          return row && <Row key={row.name} row={row} index={part.index} unreached={unreached} />
+          return (
+            row && (
+              <Row
+                key={row.name}
+                ref={measure}
+                row={row}
+                index={part.index}
+                unreached={unreached}
+              />
+            )
+          )
         })}
       </tbody>
     </table>
@@ -99,8 +109,13 @@ function Gap({ height }: { height: number }) {
   )
 }
 
-function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
-  const { row, index, unreached } = props
+function Row(props: {
+  ref: Ref<HTMLTableRowElement>
+  row: DatabaseRow
+  index: number
+  unreached: boolean
+}) {
+  const { ref, row, index, unreached } = props
   const { name, collections, documents, bytes, measured } = row
   const { search, drop, link } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
@@ -109,6 +124,7 @@ function Row(props: { row: DatabaseRow; index: number; unreached: boolean }) {
   const reach = formatEndpointCount(row)
   return (
     <tr
+      ref={ref}
       data-row={name}
       data-index={index}
       aria-rowindex={index + 2}

@@ -41,6 +41,8 @@ export function useWindowRows<Row>(options: WindowRowsOptions<Row>) {
   const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
   return {
     parts: rowsAndGaps(virtual.getVirtualItems(), { from: top, to: top + virtual.getTotalSize() }),
+    /** Ref of rows whose content may wrap; each needs its index in `data-index`. */
+    measure: virtual.measureElement,
     /** The visible rows; none in print. */
     visible: printing ? [] : rows.slice(startIndex, endIndex + 1),
   }
