@@ -107,6 +107,21 @@ test('The database panel shows its collections and endpoints and links to its do
   await expect(list).toHaveText([/^articles2 documents\d\d B$/, /^notes1 document\d+ B$/])
 })
 
+test('The panel of a database with many collections lists the first ones and links to all', async ({
+  page,
+  gatehouse,
+}) => {
+  await create(gatehouse, 'blog')
+  for (let n = 0; n < 22; n += 1) await gatehouse.post(`/_db/blog/c${n}`, { id: 'one' })
+  await gatehouse.signIn(page, `${databasesPath}?open=blog`)
+  const panel = dialogOf(page, 'Database blog')
+  const names = panel.getByRole('table').getByRole('rowheader')
+  await expect(names).toHaveText(Array.from({ length: 20 }, (_, n) => `c${n}`))
+  await expect(panel.getByRole('button', { name: 'Drop database' })).toBeInViewport()
+  await panel.getByRole('link', { name: 'Show all 22 collections' }).click()
+  await expect(page).toHaveURL(/\/documents\/blog$/)
+})
+
 test('A database is downloaded from its panel, and before it is dropped', async ({
   page,
   gatehouse,

@@ -17,8 +17,8 @@ import { SYSTEM_NOT_DROPPABLE } from '../table/database-table.tsx'
 import { useDatabasesLocation } from '../use-databases-location.ts'
 import classes from './database-panel.module.css'
 
-/** Maximum endpoints to list; the rest are counted. */
-const MAX_ENDPOINTS = 20
+/** Maximum collections and endpoints to list; the rest are counted. */
+const MAX_LISTED = 20
 
 export interface DatabasePanelProps {
   readonly name: string
@@ -44,8 +44,6 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
       ) : (
         <div className={classes.parts}>
           <Facts row={row} />
-          <Collections name={name} />
-          <Endpoints row={row} />
           <div className={classes.actions}>
             <Button variant="default" component="a" href={exportPath(name)} download>
               Export
@@ -67,6 +65,8 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
               </Button>
             )}
           </div>
+          <Collections name={name} />
+          <Endpoints row={row} />
         </div>
       )}
     </SidePanel>
@@ -120,7 +120,7 @@ function Collections({ name }: { name: string }) {
             </tr>
           </thead>
           <tbody>
-            {data.map((each) => (
+            {data.slice(0, MAX_LISTED).map((each) => (
               <tr key={each.name}>
                 <th scope="row">
                   <Link
@@ -137,6 +137,11 @@ function Collections({ name }: { name: string }) {
             ))}
           </tbody>
         </table>
+      )}
+      {data !== undefined && data.length > MAX_LISTED && (
+        <Link to="/documents/$database" params={{ database: name }} className={classes.all}>
+          Show all {formatCount(data.length)} collections
+        </Link>
       )}
     </section>
   )
@@ -156,7 +161,7 @@ function Endpoints({ row }: { row: DatabaseRow }) {
         </p>
       ) : (
         <ul className={classes.endpoints}>
-          {reach.slice(0, MAX_ENDPOINTS).map(({ endpoint, isDefault }) => (
+          {reach.slice(0, MAX_LISTED).map(({ endpoint, isDefault }) => (
             <li key={endpoint}>
               <Link to="/endpoints" search={{ q: endpoint }} className={`mono ${classes.link}`}>
                 {endpoint}
@@ -164,8 +169,8 @@ function Endpoints({ row }: { row: DatabaseRow }) {
               {isDefault && <span className="dim">default</span>}
             </li>
           ))}
-          {reach.length > MAX_ENDPOINTS && (
-            <li className="dim">and {formatCount(reach.length - MAX_ENDPOINTS)} more</li>
+          {reach.length > MAX_LISTED && (
+            <li className="dim">and {formatCount(reach.length - MAX_LISTED)} more</li>
           )}
         </ul>
       )}
