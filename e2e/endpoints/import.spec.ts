@@ -106,6 +106,13 @@ test('All errors of a file are listed and fixed in place by keyboard', async ({
   await expect(page.getByText('No errors.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(page.getByRole('heading', { name: 'Changes' })).toBeFocused()
+
+  // The previewed text can be edited again.
+  await page.getByRole('button', { name: 'Edit text' }).click()
+  await expect(field).toBeFocused()
+  await expect(field).toHaveValue(`[{"endpoint": "${address}", "databases": ["_system"]}]`)
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('heading', { name: 'Changes' })).toBeFocused()
   await page.keyboard.press('Tab')
   await expect(page.getByLabel('Remove endpoints that are not in the file')).toBeFocused()
   await page.keyboard.press('Tab')

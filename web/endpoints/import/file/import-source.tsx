@@ -55,6 +55,11 @@ export function ImportSource(props: ImportSourceProps) {
       setFileError(`${chosen.name} could not be read. Choose it again.`)
     }
   }
+  const edit = () => {
+    onTake({ text, name, compare: true }, true)
+    // Focus after the field is rendered.
+    setTimeout(() => field.current?.focus())
+  }
   const drop = {
     'data-over': isDragOver || undefined,
     onDragOver: (event: DragEvent) => {
@@ -104,6 +109,11 @@ export function ImportSource(props: ImportSourceProps) {
           </p>
         )}
         {choose}
+        {isValid && isEditable && (
+          <Button variant="default" onClick={edit}>
+            Edit text
+          </Button>
+        )}
         {text === '' ? (
           <span className="dim">or drop one here</span>
         ) : (
