@@ -10,3 +10,13 @@ export function EndpointNotFoundDialog({ address }: { address: string }) {
     </UnavailableDialog>
   )
 }
+
+/** Shown instead of the dialog of an endpoint that was removed while the dialog was open. */
+export function EndpointRemovedDialog({ address }: { address: string }) {
+  const { close } = useEndpointsLocation()
+  return (
+    <UnavailableDialog title={`Mapping of ${address}`} name={address} onClose={close}>
+      Someone removed this endpoint.
+    </UnavailableDialog>
+  )
+}

@@ -8,13 +8,13 @@ import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { formatChange, formatMapping } from '../model/mapping.ts'
+import { formatChange, formatMapping, sameMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
 import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { draftMapping } from './endpoint-draft.ts'
-import { EndpointNotFoundDialog } from './endpoint-not-found-dialog.tsx'
+import { EndpointNotFoundDialog, EndpointRemovedDialog } from './endpoint-not-found-dialog.tsx'
 import { MappingConflict } from './mapping/mapping-conflict.tsx'
 import { MappingEditor } from './mapping/mapping-editor.tsx'
 import { type MappingDraft, useMappingDraft } from './mapping/use-mapping-draft.ts'
@@ -30,8 +30,13 @@ export function MappingDialog(props: { address: string; rows: readonly EndpointR
   // A restored draft is shown even if the endpoint was removed, so that the input is not lost.
   if (begun?.databases == null && !draft.form.restored)
     return <EndpointNotFoundDialog address={address} />
+  // A record that was removed while its form is open. Without changes, there is nothing to add again.
+  if (row === undefined && !isChanged(draft)) return <EndpointRemovedDialog address={address} />
   return <MappingForm address={address} row={row} rows={rows} mapping={draft} />
 }
+
+const isChanged = ({ draft, base }: MappingDraft): boolean =>
+  draft.typing !== '' || !sameMapping(draftMapping(draft), base)
 
 interface MappingFormProps {
   readonly address: string
@@ -103,6 +108,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
       <FormFrame
         form={{ ...form, restored: form.restored && !gone }}
         saveLabel={gone ? 'Add it again' : saveLabel}
+        buttonOnly={gone}
         danger={guard?.disconnects === true}
         busy={stage !== 'idle'}
         progress={formatStage(stage, 'saved')}

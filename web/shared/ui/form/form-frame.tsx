@@ -14,6 +14,8 @@ export interface FormFrameProps {
   readonly form: FramedForm
   /** A verb and a noun, such as "Add endpoint". */
   readonly saveLabel: string
+  /** Whether only the button saves: Enter and Ctrl/⌘ Enter in the form do not. */
+  readonly buttonOnly?: boolean
   /** Whether saving removes something. The button is then red. */
   readonly danger?: boolean
   readonly busy: boolean
@@ -32,7 +34,8 @@ export interface FormFrameProps {
  * focus. Errors that are shown move the focus to the first invalid field.
  */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
-  const { saveLabel, danger = false, busy, progress, sentences = [], onSave, onCancel } = props
+  const { saveLabel, buttonOnly = false, danger = false, busy, onSave, onCancel } = props
+  const { progress, sentences = [] } = props
   const { errors, errorsShown, restored, discardDraft } = props.form
   const error = props.error === undefined ? errors.form : props.error
   const form = useRef<HTMLFormElement>(null)
@@ -40,6 +43,10 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
     if (errorsShown === 0) return
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-form-error]')?.focus()
   }, [errorsShown])
+  useEffect(() => {
+    if (buttonOnly && document.activeElement === document.body)
+      form.current?.querySelector<HTMLElement>('[data-form-error]')?.focus()
+  }, [buttonOnly])
   const waits = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     // On a small screen it may be below the fold.
@@ -76,7 +83,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!busy) onSave()
+        if (!busy && !buttonOnly) onSave()
       }}
     >
       {restored && (
@@ -110,8 +117,11 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
         </Button>
         {/* Stays enabled, so that submitting shows what is missing. */}
         <Button
-          variant={danger ? 'danger' : 'filled'}
-          type="submit"
+          // Replaced, so that a key pressed for the one does not act on the other.
+          key={buttonOnly ? 'button' : 'submit'}
+          variant={buttonOnly ? 'default' : danger ? 'danger' : 'filled'}
+          type={buttonOnly ? 'button' : 'submit'}
+          onClick={buttonOnly && !busy ? onSave : undefined}
           aria-disabled={busy || undefined}
         >
           {busy ? (progress === undefined ? 'Saving…' : 'Waiting…') : saveLabel}
