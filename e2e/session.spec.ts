@@ -20,6 +20,9 @@ test('The console requires a sign-in, which returns to the requested page', asyn
       return scrollHeight - clientHeight
     }),
   ).toBe(0)
+  await expect(page.getByText('The key is stored in operator.key')).toContainText(
+    'unless the server gets it from GATEHOUSE_OPERATOR_KEY.',
+  )
   // On a phone, the command is not broken at its hyphen.
   await page.setViewportSize({ width: 375, height: 812 })
   const command = page.getByText('gatehouse operator-key', { exact: true })

@@ -58,13 +58,15 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
       element(
         'p',
         { className: classes.note ?? '' },
-        'The key was printed at the first start and is stored in ',
+        'The key is stored in ',
         element('code', {}, 'operator.key'),
-        ' in the data folder. ',
+        ' in the data folder, unless the server gets it from ',
+        element('code', {}, 'GATEHOUSE_OPERATOR_KEY'),
+        '. ',
         element('code', {}, 'gatehouse operator-key'),
         ' (in a checkout: ',
         element('code', {}, 'node bin/gatehouse.js operator-key'),
-        ') prints it.',
+        ') prints the stored key.',
       ),
     )
   }
