@@ -77,6 +77,8 @@ function ChangeDialog(props: Props) {
   const input = { action, name: name.trim(), rows, selected, here }
   const plan = planBulk(input)
   const count = selected.size
+  // Endpoints that cannot be removed are listed as skipped.
+  const titled = action === 'remove' && plan.tasks.length > 0 ? plan.tasks.length : count
   const error = action === 'remove' ? undefined : errorOf(action, input.name)
   const named = error === undefined
   const guard = check(plan.tasks.map(({ row, after }) => ({ address: row.address, after })))
@@ -97,7 +99,7 @@ function ChangeDialog(props: Props) {
   }
   const { title, label, verb } = words[action]
   return (
-    <Dialog title={title(count)} width={560} onClose={onClose} returnTo={returnTo}>
+    <Dialog title={title(titled)} width={560} onClose={onClose} returnTo={returnTo}>
       <form
         className={classes.form}
         noValidate
