@@ -392,6 +392,13 @@ test('Addresses are readable at every width of the table', async ({ page, gateho
     const cut = () => start.evaluate((text) => text.scrollWidth - text.clientWidth)
     await expect.poll(cut, `${width} px`).toBe(0)
   }
+  const item = page.getByRole('listitem').filter({ hasText: 'You are here' })
+  const head = item.locator('[aria-hidden]', { hasText: 'tcp://' })
+  for (const width of [320, 390, 768]) {
+    await page.setViewportSize({ width, height: 900 })
+    const cut = () => head.evaluate((text) => text.scrollWidth - text.clientWidth)
+    await expect.poll(cut, `${width} px`).toBe(0)
+  }
 })
 
 test('On a phone, the actions for selected endpoints are in one line and a menu', async ({

@@ -114,7 +114,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
         <RowCheckbox row={row} selected={selected} tabIndex={tabIndex} onSelect={props.onSelect} />
       )}
       <div className={classes.facts}>
-        <div className={classes.line}>
+        <div className={classes.line} data-here={props.here || undefined}>
           <AddressText address={row.address} />
           {props.here && <YouAreHere />}
         </div>
