@@ -118,3 +118,19 @@ test('The map draws the filtered endpoints, and no lines when there are too many
   await page.getByRole('button', { name: 'Clear filters' }).last().click()
   await expect(page.getByText('The map has 231 lines, too many to draw.')).toBeVisible()
 })
+
+test('The map shows many databases without lines as one node', async ({ page, gatehouse }) => {
+  await add(gatehouse, address(gatehouse, 1), 'shop')
+  const names = ['_system', 'shop', ...Array.from({ length: 190 }, (_, index) => `tenant-${index}`)]
+  await page.route('**/_api/database', (route) =>
+    route.fulfill({ json: names.map((name) => ({ name })) }),
+  )
+  await gatehouse.signIn(page, mapPath)
+  const databases = picture(page).getByRole('list', { name: 'Databases' }).getByRole('listitem')
+  await expect(databases).toHaveText(['All databases', 'shop', '191 more through All databases'])
+  await expect(
+    page.getByRole('table', { name: 'By database' }).getByRole('row', { name: 'tenant-0' }),
+  ).toBeVisible()
+  await databases.last().getByRole('link').click()
+  await expect(page).toHaveURL(/\/databases$/)
+})

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
-import { ALL, makeGraph } from './map-graph.ts'
-import { countCrossings, orderGraph } from './map-layout.ts'
+import { ALL, collapseNames, makeGraph } from './map-graph.ts'
+import { countCrossings, NODE_HEIGHT, orderGraph, placeNodes } from './map-layout.ts'
 
 const row = (
   port: number,
@@ -92,6 +92,56 @@ describe('the order of the map', () => {
         expect(new Set(ordered.names)).toEqual(new Set(graph.names))
         expect(countCrossings(ordered)).toBeLessThanOrEqual(countCrossings(graph))
         expect(orderGraph(graph)).toEqual(ordered)
+      }),
+    )
+  })
+})
+
+describe('the picture of the map', () => {
+  const many = Array.from({ length: 190 }, (_, index) => `tenant-${index}`)
+
+  test('collapses many databases without lines, and keeps a few', () => {
+    const rows = [row(1, []), row(2, ['shop', 'blog'])]
+    const { names, collapsed } = collapseNames(makeGraph(rows, ['blog', ...many, 'shop']))
+    expect(names.map(({ id }) => id)).toEqual([ALL, 'blog', 'shop'])
+    expect(collapsed).toEqual([{ id: '* served', served: true, count: 190 }])
+    const few = collapseNames(makeGraph([row(1, ['shop'])], ['blog', 'idle', 'shop']))
+    expect(few.names.map(({ id }) => id)).toEqual(['shop', 'blog', 'idle'])
+    expect(few.collapsed).toEqual([])
+  })
+
+  test('says which collapsed databases are not served', () => {
+    const { collapsed } = collapseNames(makeGraph([row(1, ['shop'])], ['shop', ...many]))
+    expect(collapsed).toEqual([{ id: '* not served', served: false, count: 190 }])
+  })
+
+  test('places each group beside the databases that it joins', () => {
+    const graph = makeGraph([row(1, ['a', 'b', 'c']), row(2, ['j'])], [...'abcdefghij'])
+    const picture = { ...graph, collapsed: [] }
+    const { left, right, height } = placeNodes(picture)
+    expect(height).toBe(10 * NODE_HEIGHT)
+    expect([...left.values()]).toEqual([right.get('b'), right.get('j')])
+  })
+
+  test('places nodes in order, inside the picture and without overlaps', () => {
+    const mapping = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f'))
+    fc.assert(
+      fc.property(fc.array(mapping, { minLength: 1, maxLength: 12 }), (mappings) => {
+        const rows = mappings.map((names, index) => row(index + 1, names))
+        const graph = orderGraph(collapseNames(makeGraph(rows, ['a', 'b', 'x'])))
+        const { left, right, height } = placeNodes(graph)
+        for (const [nodes, places] of [
+          [graph.groups, left],
+          [graph.names, right],
+        ] as const) {
+          const centers = nodes.map(({ id }) => places.get(id) ?? Number.NaN)
+          for (const [at, center] of centers.entries()) {
+            expect(center - (centers[at - 1] ?? -NODE_HEIGHT / 2)).toBeGreaterThan(
+              NODE_HEIGHT - 1e-6,
+            )
+            expect(center).toBeLessThan(height - NODE_HEIGHT / 2 + 1e-6)
+          }
+        }
       }),
     )
   })

@@ -88,6 +88,48 @@ export function makeGraph(
   }
 }
 
+/** Databases without lines that the picture shows as one node. */
+export interface CollapsedNames {
+  readonly id: string
+  readonly count: number
+  /** Whether endpoints that serve all databases serve them. Otherwise no endpoint does. */
+  readonly served: boolean
+}
+
+/** A graph whose databases without lines come last, or are collapsed. */
+export interface PictureGraph extends MapGraph {
+  readonly collapsed: readonly CollapsedNames[]
+}
+
+/** Maximum number of databases without lines that are nodes of their own, for each kind. */
+const MAX_UNJOINED = 5
+
+/** Moves the databases without lines to the end, and collapses those of each kind if they are many. */
+export function collapseNames(graph: MapGraph): PictureGraph {
+  const joined = new Set(graph.lines.map(({ name }) => name))
+  const unjoined = graph.names.filter(({ id }) => !joined.has(id))
+  const kinds = [
+    { id: `${ALL} served`, served: true, names: unjoined.filter(({ through }) => through > 0) },
+    {
+      id: `${ALL} not served`,
+      served: false,
+      names: unjoined.filter(({ through }) => through === 0),
+    },
+  ]
+  const [many, few] = [
+    kinds.filter(({ names }) => names.length > MAX_UNJOINED),
+    kinds.filter(({ names }) => names.length <= MAX_UNJOINED),
+  ]
+  return {
+    ...graph,
+    names: [
+      ...graph.names.filter(({ id }) => joined.has(id)),
+      ...few.flatMap(({ names }) => names),
+    ],
+    collapsed: many.map(({ id, served, names }) => ({ id, served, count: names.length })),
+  }
+}
+
 const keyOf = ([first, ...rest]: readonly string[]): string =>
   first === undefined ? ALL : [first, ...rest.sort()].join('+')
 

@@ -16,7 +16,7 @@ import { AddAction } from '../table/add-action.tsx'
 import { EndpointFilterField } from '../table/endpoint-filter-field.tsx'
 import { NoEndpoint } from '../table/no-endpoint.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
-import { makeGraph } from './map-graph.ts'
+import { collapseNames, makeGraph } from './map-graph.ts'
 import { orderGraph } from './map-layout.ts'
 import classes from './map-page.module.css'
 import { MapPicture } from './map-picture.tsx'
@@ -63,7 +63,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   }, [rows, databases, text])
   const tooMany = graph.lines.length > MAX_LINES
   const picture = useMemo(
-    () => (tooMany || phone ? undefined : orderGraph(graph)),
+    () => (tooMany || phone ? undefined : orderGraph(collapseNames(graph))),
     [graph, tooMany, phone],
   )
   const show = (id: string) => {

@@ -1,26 +1,33 @@
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type CSSProperties, type ReactNode, useMemo, useState } from 'react'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { formatList } from '../model/list/format-list.ts'
 import { formatCount } from '../model/traffic.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
-import { ALL, type MapGraph, type MapGroup, type MapName } from './map-graph.ts'
-import { positionOf } from './map-layout.ts'
+import {
+  ALL,
+  type CollapsedNames,
+  type MapGroup,
+  type MapName,
+  type PictureGraph,
+} from './map-graph.ts'
+import { NODE_HEIGHT, placeNodes, positionOf } from './map-layout.ts'
 import classes from './map-picture.module.css'
-
-/** Height of a node including its spacing, px. */
-const NODE_HEIGHT = 40
 
 /**
  * Draws endpoints at the left, databases at the right, and lines between them, with a heavier line
  * for the default. Hovering or focusing a node highlights its lines.
  */
-export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: string) => void }) {
-  const { groups, names, lines } = graph
+export function MapPicture({
+  graph,
+  onShow,
+}: {
+  graph: PictureGraph
+  onShow: (id: string) => void
+}) {
+  const { groups, names, collapsed, lines } = graph
   const [lit, setLit] = useState<string>()
-  const height = Math.max(groups.length, names.length) * NODE_HEIGHT
-  const left = positions(groups, height)
-  const right = positions(names, height)
+  const { height, left, right } = useMemo(() => placeNodes(graph), [graph])
   const isLit = ({ group, name }: { group: string; name: string }) =>
     lit === `g ${group}` || lit === `n ${name}`
   const related = new Set(
@@ -44,7 +51,11 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
   const joined = new Set(lines.map(({ name }) => name))
   const titles = new Map(names.map(({ id, name }) => [id, name ?? 'all databases']))
   return (
-    <figure className={classes.map} aria-label="Endpoints and the databases they serve">
+    <figure
+      className={classes.map}
+      style={{ '--names': `${widthOf(names)}px` } as CSSProperties}
+      aria-label="Endpoints and the databases they serve"
+    >
       <p className={classes.title} aria-hidden="true">
         Endpoints
       </p>
@@ -94,6 +105,9 @@ export function MapPicture({ graph, onShow }: { graph: MapGraph; onShow: (id: st
               'data-missing': !name.exists || undefined,
             },
           ),
+        )}
+        {collapsed.map((each) =>
+          node(`n ${each.id}`, positionOf(right, each.id), <CollapsedNode collapsed={each} />),
         )}
       </ul>
       <figcaption className={classes.key}>
@@ -150,21 +164,51 @@ function NameNode(props: { name: MapName; joined: boolean }) {
   if (!exists) {
     return (
       <Link to="/endpoints" search={{ q: `db:${name}` }} className={classes.control}>
-        <span className={`mono ${classes.name}`}>{name}</span>
+        <span className={`mono ${classes.name}`} data-tip={tipOf(name)}>
+          {name}
+        </span>
         <span className={classes.detail}> does not exist yet</span>
       </Link>
     )
   }
   return (
     <Link to="/databases" search={{ open: name }} className={classes.control}>
-      <span className={`mono ${classes.name}`}>{name}</span>
+      <span className={`mono ${classes.name}`} data-tip={tipOf(name)}>
+        {name}
+      </span>
       {through === 0 && <span className={classes.detail}> not served</span>}
       {through > 0 && !joined && <span className={classes.detail}> through All databases</span>}
     </Link>
   )
 }
 
-/** Returns the vertical center of each node. The shorter side is spread over the full height. */
-function positions(nodes: readonly { readonly id: string }[], height: number): Map<string, number> {
-  return new Map(nodes.map(({ id }, at) => [id, ((at + 0.5) * height) / nodes.length]))
+/** Longer names may be cut off in a narrow window, so they get a tooltip. */
+const TOOLTIP_LENGTH = 16
+
+const tipOf = (name: string) => (name.length > TOOLTIP_LENGTH ? name : undefined)
+
+function CollapsedNode({ collapsed: { count, served } }: { collapsed: CollapsedNames }) {
+  return (
+    <Link
+      to="/databases"
+      search={served ? {} : { sort: 'endpoints' }}
+      className={`${classes.control} ${classes.collapsed}`}
+    >
+      {formatCount(count)} more {served ? 'through All databases' : 'that are not served'}
+    </Link>
+  )
 }
+
+/** Width of a character of a name, and of the other parts of its node, px. */
+const CHARACTER = 7.8
+const NODE_PADDING = 24
+const DETAIL = 132
+
+/** Returns the width that the longest name needs, px. */
+const widthOf = (names: readonly MapName[]): number =>
+  Math.ceil(
+    names.reduce((widest, { name, exists, through }) => {
+      const detail = exists && through > 0 ? 0 : DETAIL
+      return Math.max(widest, (name?.length ?? 0) * CHARACTER + NODE_PADDING + detail)
+    }, 240),
+  )
