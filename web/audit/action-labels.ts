@@ -1,3 +1,4 @@
+import type { AuditRow } from '../../server/contract/audit/audit.ts'
 import type { AuditAction } from '../../server/contract/audit/audit-action.ts'
 import type { AuditNoun } from './activity-search.ts'
 
@@ -27,6 +28,34 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'secret.discard': 'Provider tokens deleted',
   'store.restore': 'Backup restored',
 }
+
+/** Labels of rejected actions, such as "Create token". Others are never rejected. */
+const attemptLabels: Readonly<Partial<Record<AuditAction, string>>> = {
+  // The server rejects some requests before it knows which of the two they are.
+  'endpoint.add': 'Add or map endpoint',
+  'endpoint.map': 'Change mapping',
+  'endpoint.remove': 'Remove endpoint',
+  'endpoint.change': 'Start bulk change',
+  'endpoint.change-cancel': 'Cancel bulk change',
+  'endpoint.change-undo': 'Undo bulk change',
+  'database.create': 'Create database',
+  'database.drop': 'Drop database',
+  'database.import': 'Import database',
+  'index.create': 'Create index',
+  'index.drop': 'Delete index',
+  'schema.set': 'Set schema',
+  'schema.delete': 'Delete schema',
+  'session.begin': 'Sign in',
+  'session.fail': 'Sign in',
+  'session.end': 'End session',
+  'person.role': 'Change role',
+  'token.create': 'Create token',
+  'token.revoke': 'Revoke token',
+}
+
+/** Returns what a row records: an action, or an attempt that was rejected. */
+export const labelOfRow = ({ action, outcome }: Pick<AuditRow, 'action' | 'outcome'>): string =>
+  (outcome === 'refused' ? attemptLabels[action] : undefined) ?? actionLabels[action]
 
 /** Labels of the groups of actions in the filter. */
 export const nounLabels: Readonly<Record<AuditNoun, string>> = {

@@ -47,7 +47,7 @@ export function ActivityFilter({ search, onChange, onClear, clears }: ActivityFi
         key={`to ${clears}`}
         label="To"
         name="to"
-        error={backwards ? 'Before the first day' : undefined}
+        error={backwards ? 'Must not be before From' : undefined}
       />
       {isFiltered(search) && (
         <Button variant="subtle" className={classes.clear} onClick={onClear}>

@@ -3,7 +3,7 @@ import type { AuditRow } from '../../server/contract/audit/audit.ts'
 import { IconChevronRight } from '../shared/ui/icon/icons.tsx'
 import { type Column, RecordTable } from '../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../shared/ui/text/relative-time.tsx'
-import { actionLabels } from './action-labels.ts'
+import { labelOfRow } from './action-labels.ts'
 import classes from './activity-table.module.css'
 import { AuditDetail } from './audit-detail.tsx'
 
@@ -26,23 +26,26 @@ export function ActivityTable({ rows, open, onToggle }: ActivityTableProps) {
     {
       head: 'What',
       width: 248,
-      cell: ({ seq, action, outcome, target, after }) => (
-        <span className={classes.action}>
-          <UnstyledButton
-            className={classes.toggle}
-            aria-expanded={seq === open}
-            aria-label={`${actionLabels[action]}${target && `: ${target}`}, before and after`}
-            onClick={() => onToggle(seq)}
-          >
-            <IconChevronRight size={14} stroke={1.75} />
-            {actionLabels[action]}
-          </UnstyledButton>
-          {outcome === 'refused' && <span className={classes.refused}>Rejected</span>}
-          {action === 'database.import' && isIncomplete(after) && (
-            <span className={classes.incomplete}>Incomplete</span>
-          )}
-        </span>
-      ),
+      cell: ({ seq, action, outcome, target, after }) => {
+        const label = labelOfRow({ action, outcome })
+        return (
+          <span className={classes.action}>
+            <UnstyledButton
+              className={classes.toggle}
+              aria-expanded={seq === open}
+              aria-label={`${label}${target && `: ${target}`}, before and after`}
+              onClick={() => onToggle(seq)}
+            >
+              <IconChevronRight size={14} stroke={1.75} />
+              {label}
+            </UnstyledButton>
+            {outcome === 'refused' && <span className={classes.refused}>Rejected</span>}
+            {action === 'database.import' && isIncomplete(after) && (
+              <span className={classes.incomplete}>Incomplete</span>
+            )}
+          </span>
+        )
+      },
     },
     {
       head: 'Target',
