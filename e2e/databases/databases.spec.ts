@@ -167,7 +167,8 @@ test('A database is dropped after its name is typed, and the dialog states what 
   await expect(rowOf(page, 'blog').getByRole('link')).toBeFocused()
   await opener.click()
   await expect(question).toContainText('Its 3 documents in 2 collections')
-  await expect(question).toContainText(`It is the default of ${endpoint}`)
+  await expect(question.getByText(endpoint, { exact: true })).toHaveClass('mono')
+  await expect(question).toContainText('It is the default there.')
   const field = question.getByLabel('Type blog to drop it')
   await expect(field).toBeFocused()
   await page.keyboard.type('Blog')
@@ -198,6 +199,7 @@ test('Databases that others create and drop appear without a reload, also in an 
   await expect(panel).toContainText('0 documents')
   await gatehouse.delete('/_db/_system/_api/database/shop')
   await expect(panel).toContainText('There is no database shop.')
+  await expect(panel.getByRole('button', { name: 'Back to the list' })).toBeVisible()
 })
 
 test('A thousand databases are filtered while typing, and only visible rows are rendered', async ({

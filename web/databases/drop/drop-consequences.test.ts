@@ -14,14 +14,16 @@ function sentencesOf(documents: number | null, databases = endpoints) {
     databases,
   )
   if (row === undefined) throw new Error('no row')
-  return dropConsequences(row, true)
+  return dropConsequences(row, true).map((parts) =>
+    parts.map((part) => (typeof part === 'string' ? part : part.address)).join(''),
+  )
 }
 
 test('the lost data is counted', () => {
   expect(sentencesOf(1_203)[0]).toBe(
-    'Its 1,203 documents in 1 collection (2.0 kB) are deleted permanently.',
+    'Its 1,203 documents in 1 collection (2.0 kB) will be deleted permanently.',
   )
-  expect(sentencesOf(1)[0]).toMatch(/^Its 1 document in .* is deleted/)
+  expect(sentencesOf(1)[0]).toMatch(/^Its 1 document in .* will be deleted/)
   expect(sentencesOf(0)[0]).toBe('It contains no documents.')
   expect(sentencesOf(null)[0]).toContain('have not been counted yet')
 })
@@ -36,4 +38,14 @@ test('the endpoints that list it and those with it as default are named', () => 
     databases: ['x', 'blog'],
   }))
   expect(sentencesOf(1, many).at(-1)).toContain('e0, e1, e2 and 2 more list it')
+})
+
+test('the same endpoints are listed once', () => {
+  const named = (count: number, ...mapping: string[]) =>
+    Array.from({ length: count }, (_, n) => ({ endpoint: `e${n}`, databases: mapping }))
+  const all = sentencesOf(1, named(3, 'blog'))
+  expect(all.at(-2)).toMatch(/^e0, e1 and e2 list it/)
+  expect(all.at(-1)).toMatch(/^It is the default there\./)
+  const some = [...named(4, 'blog'), { endpoint: 'e4', databases: ['shop', 'blog'] }]
+  expect(sentencesOf(1, some).at(-1)).toMatch(/^It is the default of 4 of them\./)
 })

@@ -4,42 +4,57 @@ import type { DatabaseRow, ServingEndpoint } from '../database-rows.ts'
 /** Maximum addresses to list; the rest are counted. */
 const MAX_ADDRESSES = 3
 
+/** A sentence with addresses, which are shown in monospace. */
+export type Sentence = readonly (string | { readonly address: string })[]
+
 /**
  * Returns the consequences of dropping a database for its documents and its endpoints, one sentence
  * each.
  */
-export function dropConsequences(row: DatabaseRow, reachKnown: boolean): string[] {
+export function dropConsequences(row: DatabaseRow, reachKnown: boolean): Sentence[] {
   const { mapped } = row
-  const ending = 'Requests for it get 404 immediately.'
-  if (!reachKnown) return [formatLoss(row), ending]
+  const loss = [[formatLoss(row)], ['Requests for it will get 404 immediately.']]
+  if (!reachKnown) return loss
+  if (mapped.length === 0) return [...loss, ['No endpoint lists it in its mapping.']]
+  const keep =
+    ' it and will keep the name. A database created later with this name will be served there.'
   const first = mapped.filter(({ isDefault }) => isDefault)
+  const ending = ' Requests there without a database name will get 404.'
   return [
-    formatLoss(row),
-    ending,
-    mapped.length === 0 ? 'No endpoint lists it in its mapping.' : '',
-    mapped.length > 0
-      ? `${addresses(mapped)} ${mapped.length === 1 ? 'lists' : 'list'} it and will keep the name. A database created later with this name is served there.`
-      : '',
-    first.length > 0
-      ? `It is the default of ${addresses(first)}. Requests there without a database name will get 404.`
-      : '',
-  ].filter((sentence) => sentence !== '')
+    ...loss,
+    [...addresses(mapped), ` ${mapped.length === 1 ? 'lists' : 'list'}${keep}`],
+    ...(first.length > 0 ? [[...formatDefault(first, mapped), ending]] : []),
+  ]
+}
+
+/** Says of which endpoints a database is the default, without a second list of the same ones. */
+function formatDefault(
+  first: readonly ServingEndpoint[],
+  mapped: readonly ServingEndpoint[],
+): Sentence {
+  if (first.length === mapped.length) return ['It is the default there.']
+  if (mapped.length > MAX_ADDRESSES)
+    return [`It is the default of ${formatCount(first.length)} of them.`]
+  return ['It is the default of ', ...addresses(first), '.']
 }
 
 function formatLoss({ documents, collections, bytes }: DatabaseRow): string {
   if (documents === null || collections === null || bytes === null) {
-    return 'All of its documents are deleted permanently. They have not been counted yet.'
+    return 'All of its documents will be deleted permanently. They have not been counted yet.'
   }
   if (documents === 0) return 'It contains no documents.'
   const held = `${formatCount(documents)} document${documents === 1 ? '' : 's'}`
   const within = `${formatCount(collections)} collection${collections === 1 ? '' : 's'}`
-  return `Its ${held} in ${within} (${formatBytes(bytes)}) ${documents === 1 ? 'is' : 'are'} deleted permanently.`
+  return `Its ${held} in ${within} (${formatBytes(bytes)}) will be deleted permanently.`
 }
 
-function addresses(reach: readonly ServingEndpoint[]): string {
-  const shown = reach.slice(0, MAX_ADDRESSES).map(({ endpoint }) => endpoint)
+function addresses(reach: readonly ServingEndpoint[]): Sentence {
+  const shown = reach.slice(0, MAX_ADDRESSES)
   const more = reach.length - shown.length
-  if (more > 0) return `${shown.join(', ')} and ${formatCount(more)} more`
-  const last = shown.pop() ?? ''
-  return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`
+  return shown
+    .flatMap(({ endpoint: address }, at) => {
+      if (at === 0) return [{ address }]
+      return [at === shown.length - 1 && more === 0 ? ' and ' : ', ', { address }]
+    })
+    .concat(more > 0 ? [` and ${formatCount(more)} more`] : [])
 }

@@ -70,7 +70,17 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       }}
     >
       {dropConsequences(row, reachKnown).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
+        <p key={JSON.stringify(sentence)}>
+          {sentence.map((part) =>
+            typeof part === 'string' ? (
+              part
+            ) : (
+              <span key={part.address} className="mono">
+                {part.address}
+              </span>
+            ),
+          )}
+        </p>
       ))}
       <p>
         <a href={exportPath(name)} download>

@@ -40,7 +40,15 @@ export function DatabasePanel({ name, row, onClose }: DatabasePanelProps) {
       backTo={() => findDatabaseLink(name)}
     >
       {row === undefined ? (
-        <Notice>There is no database {name}. It was dropped or never existed.</Notice>
+        <Notice
+          action={
+            <Button variant="default" onClick={onClose}>
+              Back to the list
+            </Button>
+          }
+        >
+          There is no database {name}. It was dropped or never existed.
+        </Notice>
       ) : (
         <div className={classes.parts}>
           <Facts row={row} />
