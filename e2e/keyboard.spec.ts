@@ -63,7 +63,7 @@ test('Sign-in, adding and mapping an endpoint, and sign-out work by keyboard', a
   await tabTo(page, form.getByRole('button', { name: 'Move news up' }), 'Shift+Tab')
   await page.keyboard.press('Alt+ArrowUp')
   await page.keyboard.press('Alt+ArrowUp')
-  await expect(form.getByText('Requests that name no database reach news.')).toBeVisible()
+  await expect(form.getByText('Requests without a database name go to news.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, address)).toBeFocused()
 
@@ -71,7 +71,7 @@ test('Sign-in, adding and mapping an endpoint, and sign-out work by keyboard', a
   const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
   await tabTo(page, mapping.getByRole('button', { name: 'Remove blog' }))
   await page.keyboard.press('Delete')
-  await expect(mapping.getByText('No longer reachable here: blog.')).toBeVisible()
+  await expect(mapping.getByText('No longer available here: blog.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, address)).toBeFocused()
   expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).toContainEqual({

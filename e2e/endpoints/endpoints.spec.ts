@@ -27,7 +27,7 @@ test('An endpoint is added, used, mapped to other databases and removed', async 
   await form.getByLabel('Port').fill(String(port))
   await form.getByLabel('Only these').check()
   await addDatabases(page, 'blog', 'shop')
-  await expect(form.getByText('Requests that name no database reach blog.')).toBeVisible()
+  await expect(form.getByText('Requests without a database name go to blog.')).toBeVisible()
   await form.getByRole('button', { name: 'Add endpoint' }).click()
 
   await expect(form).toBeHidden()
@@ -39,7 +39,7 @@ test('An endpoint is added, used, mapped to other databases and removed', async 
   await chooseInMenu(page, address, 'Edit mapping')
   const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
   await mapping.getByRole('button', { name: 'Remove shop' }).click()
-  await expect(mapping.getByText('No longer reachable here: shop.')).toBeVisible()
+  await expect(mapping.getByText('No longer available here: shop.')).toBeVisible()
   await mapping.getByRole('button', { name: 'Save mapping' }).click()
   await expect(mapping).toBeHidden()
   await expect(rowOf(page, address)).not.toContainText('shop')
@@ -47,7 +47,7 @@ test('An endpoint is added, used, mapped to other databases and removed', async 
 
   await chooseInMenu(page, address, 'Remove endpoint')
   const question = page.getByRole('dialog', { name: `Remove ${address}?` })
-  await expect(question).toContainText('New connections are refused immediately')
+  await expect(question).toContainText('New connections will be refused immediately')
   await question.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(question).toBeHidden()
   await expect(page.getByText('One endpoint so far')).toBeVisible()
@@ -100,7 +100,7 @@ test('Databases are ordered by keyboard, and an empty list does not mean all dat
   await page.keyboard.press('Alt+ArrowUp')
   await expect(names).toHaveText([/^shop/, /^blog/])
   await expect(page.getByRole('button', { name: 'Move shop up' })).toBeFocused()
-  await expect(page.getByText('Requests that name no database reach shop.')).toBeVisible()
+  await expect(page.getByText('Requests without a database name go to shop.')).toBeVisible()
 
   await page.keyboard.press('Delete')
   await expect(page.getByRole('button', { name: 'Remove blog' })).toBeFocused()

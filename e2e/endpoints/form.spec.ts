@@ -92,7 +92,7 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   }).toPass()
   await page.mouse.up()
   await expect(names(page)).toHaveText([/^news/, /^blog/, /^shop/])
-  await expect(page.getByText('Requests that name no database reach news.')).toBeVisible()
+  await expect(page.getByText('Requests without a database name go to news.')).toBeVisible()
   await expect(page.getByText('The default database news does not exist.')).toBeVisible()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Create database news' }).click()
@@ -302,7 +302,7 @@ test('A save waits for a killed server and keeps the input', async ({
   await page.keyboard.press('Control+Enter')
   await expect(
     form.getByText(
-      'No connection to Gatehouse. The endpoint is saved when the connection returns.',
+      'No connection to Gatehouse. The endpoint will be saved when the connection returns.',
     ),
   ).toBeVisible()
   await expectAccessible(page)

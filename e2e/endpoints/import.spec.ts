@@ -49,8 +49,8 @@ test('An import previews the changes and applies them', async ({ page, gatehouse
     { endpoint: fresh, databases: ['news'] },
   ])
 
-  await expect(page.getByText('1 added, 1 changed and 1 unchanged.')).toBeVisible()
-  await expect(page.getByText('1 endpoint not in the file stays.')).toBeVisible()
+  await expect(page.getByText('1 will be added and 1 changed. 1 is unchanged.')).toBeVisible()
+  await expect(page.getByText('The endpoint that is not in the file will be kept.')).toBeVisible()
   const changed = page.getByRole('table', { name: 'Changed' }).getByRole('row', { name: kept })
   await expect(changed).toContainText(/shopdefault.*newsdefault.*shop/)
   await expect(page.getByText('The database news does not exist yet')).toBeVisible()
@@ -201,7 +201,7 @@ test('An import does not overwrite changes of others', async ({ page, gatehouse 
   await add(gatehouse, address, ['shop'])
   await gatehouse.signIn(page, importPath)
   await choose(page, [{ endpoint: address, databases: ['blog'] }])
-  await expect(page.getByText('1 changed.')).toBeVisible()
+  await expect(page.getByText('1 will be changed.')).toBeVisible()
   // Another change is made before its event reaches the page.
   await page.route('**/_api/endpoint-change', async (route) => {
     if (route.request().method() === 'POST') await add(gatehouse, address, ['theirs'])
@@ -223,7 +223,7 @@ freshTest(
       page,
       addresses.map((endpoint) => ({ endpoint, databases: ['_system'] })),
     )
-    await expect(page.getByText('1,500 added.')).toBeVisible()
+    await expect(page.getByText('1,500 will be added.')).toBeVisible()
     const began = page.waitForResponse(
       (response) => response.request().method() === 'POST' && response.ok(),
     )
@@ -252,7 +252,7 @@ freshTest(
       .poll(latest, { timeout: 60_000 })
       .toMatchObject({ undoOf: id, state: 'done', made: 1_500 })
     expect(await configured(gatehouse)).toHaveLength(1)
-    await expect(page.getByText('1,500 added.')).toBeVisible()
+    await expect(page.getByText('1,500 will be added.')).toBeVisible()
   },
 )
 
@@ -294,7 +294,7 @@ test('An export equals the response of GET, and importing it changes nothing', a
   expect((await download).suggestedFilename()).toMatch(/^gatehouse-endpoints-\d{8}T\d{6}Z\.json$/)
   await page.getByRole('link', { name: 'Import' }).click()
   await page.getByLabel('File of endpoints').setInputFiles(file)
-  await expect(page.getByText('3 unchanged.')).toBeVisible()
+  await expect(page.getByText('3 are unchanged.')).toBeVisible()
   await expect(page.getByText('No changes needed.')).toBeVisible()
   await page.goBack()
   await expect(rowOf(page, one)).toBeVisible()

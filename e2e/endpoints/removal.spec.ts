@@ -33,7 +33,7 @@ test('A removal states its consequences and can be undone', async ({ page, gateh
   await chooseInMenu(page, address, 'Remove endpoint')
   const question = page.getByRole('dialog', { name: `Remove ${address}?` })
   await expect(question).toContainText(
-    'New connections are refused immediately. The 3 open connections have 1 s to finish.',
+    'New connections will be refused immediately. The 3 open connections will have 1 s to finish.',
   )
   await expect(question).toContainText('No other endpoint serves shop.')
   await question.getByRole('button', { name: 'Remove endpoint' }).click()

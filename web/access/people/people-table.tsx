@@ -33,7 +33,7 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
       width: 176,
       cell: (person) =>
         person.username === OPERATOR ? (
-          <span data-tip="The holder of the operator key is always an admin">Admin, always</span>
+          <span data-tip="The holder of the operator key is always an admin">Admin (fixed)</span>
         ) : (
           <NativeSelect
             aria-label={`Role of ${nameOf(person)}`}

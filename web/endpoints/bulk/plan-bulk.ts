@@ -97,4 +97,4 @@ const removesAdminAccess = ({ row, after }: BulkTask): boolean =>
   (after === null || !serves(after, SYSTEM_DATABASE))
 
 const LAST_ADMIN_ACCESS =
-  'Without it, no one could sign in, because no other endpoint serves _system. Add another one first.'
+  'Without it, no one could sign in, because no other endpoint would serve _system. Add another one first.'

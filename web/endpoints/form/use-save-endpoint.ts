@@ -117,7 +117,7 @@ const pause = (time: number, signal: AbortSignal) =>
 /** Returns the status message of a save; `doing` is "added" or "saved". */
 export function formatStage(stage: SaveStage, doing: 'added' | 'saved'): string | undefined {
   if (stage === 'waiting') {
-    return `No connection to Gatehouse. The endpoint is ${doing} when the connection returns.`
+    return `No connection to Gatehouse. The endpoint will be ${doing} when the connection returns.`
   }
   if (stage === 'unsure') {
     return `The connection failed. Checking whether the endpoint was ${doing}…`

@@ -42,7 +42,7 @@ describe('removing an endpoint', () => {
   test('lists the open connections and the databases that no endpoint would serve', () => {
     const rows = [row(8530, ['shop'], 'listening', 12), row(8529, ['_system'])]
     expect(check(rows, [remove(8530)]).consequences).toEqual([
-      'New connections are refused immediately. The 12 open connections have 30 s to finish.',
+      'New connections will be refused immediately. The 12 open connections will have 30 s to finish.',
       'No other endpoint serves shop.',
     ])
   })
@@ -67,7 +67,7 @@ describe('removing an endpoint', () => {
   test('closes no connection of a failed endpoint', () => {
     const rows = [row(8530, ['shop'], 'failed'), admin]
     expect(check(rows, [remove(8530)]).consequences).toEqual([
-      'No connections are closed, because none are open.',
+      'No connections will be closed, because none are open.',
     ])
   })
 
@@ -158,7 +158,7 @@ describe('changing several endpoints', () => {
     const changes = [remove(8529), remove(8530), remove(8531), map(8532, '_system')]
     expect(check(rows, changes, { here: at(8529) }).consequences).toEqual([
       `You are connected through ${at(8529)}. This page will stop working.`,
-      'New connections are refused immediately. The 3 open connections have 30 s to finish.',
+      'New connections will be refused immediately. The 3 open connections will have 30 s to finish.',
       'No endpoint will serve blog or shop.',
     ])
   })

@@ -168,13 +168,13 @@ const NO_ADMIN_ACCESS =
 
 function formatConnections(removed: readonly EndpointRow[], drainSeconds: number | undefined) {
   if (removed.every(({ state }) => state === 'failed')) {
-    return 'No connections are closed, because none are open.'
+    return 'No connections will be closed, because none are open.'
   }
   const open = removed.reduce((sum, { connections }) => sum + connections, 0)
-  const refused = 'New connections are refused immediately'
+  const refused = 'New connections will be refused immediately'
   if (open === 0) return `${refused}. No connections are open.`
   const time = drainSeconds === undefined ? 'time' : `${drainSeconds} s`
-  return `${refused}. ${open === 1 ? 'The open connection has' : `The ${open} open connections have`} ${time} to finish.`
+  return `${refused}. ${open === 1 ? 'The open connection will have' : `The ${open} open connections will have`} ${time} to finish.`
 }
 
 /** Maximum number of database names in a sentence; the rest is only counted. */

@@ -14,14 +14,22 @@ export function formatPlan({ changes, unchanged, others }: ImportPlan, remove: b
     added > 0 && `${formatCount(added)} added`,
     changed > 0 && `${formatCount(changed)} changed`,
     removed > 0 && `${formatCount(removed)} removed`,
-    unchanged.length > 0 && `${formatCount(unchanged.length)} unchanged`,
   ].filter((part) => part !== false)
-  const stay =
-    remove || others.length === 0
-      ? ''
-      : ` ${formatPlural(others.length, 'endpoint')} not in the file ${others.length === 1 ? 'stays' : 'stay'}.`
-  return `${parts.length === 0 ? 'The file is empty' : listNames(parts)}.${stay}`
+  const same = unchanged.length
+  const sentences = [
+    // "1 will be added and 2 changed."
+    parts.length > 0 && `${listNames(parts).replace(' ', ' will be ')}.`,
+    same > 0 && `${formatCount(same)} ${same === 1 ? 'is' : 'are'} unchanged.`,
+    parts.length === 0 && same === 0 && 'The file is empty.',
+    !remove && others.length > 0 && formatKept(others.length),
+  ]
+  return sentences.filter((sentence) => sentence !== false).join(' ')
 }
+
+const formatKept = (count: number): string =>
+  count === 1
+    ? 'The endpoint that is not in the file will be kept.'
+    : `The ${formatCount(count)} endpoints that are not in the file will be kept.`
 
 /** Describes the outcome of an import. */
 export function formatImportResult(run: ImportRun): string {

@@ -114,7 +114,7 @@ export function MapPicture({
         <svg viewBox="0 0 24 8" width="24" height="8" aria-hidden="true">
           <path d="M0 4H24" data-default="" />
         </svg>
-        default: gets the requests that name no database
+        default: gets the requests without a database name
       </figcaption>
     </figure>
   )

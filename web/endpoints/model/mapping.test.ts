@@ -4,11 +4,11 @@ import { formatChange, formatMapping, missingDatabases } from './mapping.ts'
 test.each([
   [
     [],
-    'Requests that name no database reach _system. Every other database is reachable by its name.',
+    'Requests without a database name go to _system. Every other database is available by its name.',
   ],
-  [['blog'], 'Requests that name no database reach blog. No other is reachable.'],
-  [['blog', 'shop'], 'Requests that name no database reach blog. Also reachable: shop.'],
-  [['a', 'b', 'c'], 'Requests that name no database reach a. Also reachable: b and c.'],
+  [['blog'], 'Requests without a database name go to blog. No other is available.'],
+  [['blog', 'shop'], 'Requests without a database name go to blog. This is also available: shop.'],
+  [['a', 'b', 'c'], 'Requests without a database name go to a. These are also available: b and c.'],
 ])('%j is described as "%s"', (mapping, sentence) => {
   expect(formatMapping(mapping)).toBe(sentence)
 })
@@ -16,14 +16,14 @@ test.each([
 const existing = ['_system', 'archive', 'blog', 'shop']
 
 test.each([
-  [['blog', 'archive'], ['blog'], ['No longer reachable here: archive.']],
-  [['blog'], ['blog', 'shop'], ['Newly reachable here: shop.']],
+  [['blog', 'archive'], ['blog'], ['No longer available here: archive.']],
+  [['blog'], ['blog', 'shop'], ['Newly available here: shop.']],
   [['blog', 'shop'], ['shop', 'blog'], ['The default changes from blog to shop.']],
   [
     [],
     ['shop'],
     [
-      'No longer reachable here: _system, archive and blog.',
+      'No longer available here: _system, archive and blog.',
       'The default changes from _system to shop.',
     ],
   ],

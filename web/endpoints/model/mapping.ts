@@ -24,16 +24,20 @@ export function listNames(names: readonly string[], conjunction: 'and' | 'or' = 
   return `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
 }
 
-/** Describes a mapping: "Requests that name no database reach blog. Also reachable: shop." */
+/**
+ * Describes a mapping: "Requests without a database name go to blog. These are also available:
+ * shop."
+ */
 export function formatMapping(mapping: readonly string[]): string {
-  const first = `Requests that name no database reach ${defaultOf(mapping)}.`
-  if (mapping.length === 0) return `${first} Every other database is reachable by its name.`
+  const first = `Requests without a database name go to ${defaultOf(mapping)}.`
+  if (mapping.length === 0) return `${first} Every other database is available by its name.`
   const others = mapping.slice(1)
-  if (others.length === 0) return `${first} No other is reachable.`
-  return `${first} Also reachable: ${listNames(others)}.`
+  if (others.length === 0) return `${first} No other is available.`
+  if (others.length === 1) return `${first} This is also available: ${others[0]}.`
+  return `${first} These are also available: ${listNames(others)}.`
 }
 
-/** Describes the change of a mapping: "No longer reachable here: archive." */
+/** Describes the change of a mapping: "No longer available here: archive." */
 export function formatChange(
   before: readonly string[],
   after: readonly string[],
@@ -45,8 +49,8 @@ export function formatChange(
   const from = defaultOf(before)
   const to = defaultOf(after)
   return [
-    ...(lost.length > 0 ? [`No longer reachable here: ${listNames(lost)}.`] : []),
-    ...(won.length > 0 ? [`Newly reachable here: ${listNames(won)}.`] : []),
+    ...(lost.length > 0 ? [`No longer available here: ${listNames(lost)}.`] : []),
+    ...(won.length > 0 ? [`Newly available here: ${listNames(won)}.`] : []),
     ...(from === to ? [] : [`The default changes from ${from} to ${to}.`]),
   ]
 }

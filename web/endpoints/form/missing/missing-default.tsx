@@ -40,4 +40,4 @@ export function MissingDefault(props: {
 /** Explains the effect of a missing default database on requests. */
 export const formatMissingDefault = (name: string): string =>
   `The default database ${name} does not exist. ` +
-  'Until it is created, requests that name no database get 404 “database not found”.'
+  'Until it is created, requests without a database name get 404 “database not found”.'
