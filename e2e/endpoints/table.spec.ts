@@ -124,6 +124,9 @@ freshTest(
     await page.keyboard.press('Control+z')
     await expect(bar).toContainText('2 of 3 changes were undone. 1 failed.')
     await expect(bar).toContainText(`${news} Port`)
+    // Until they have drained, the removed endpoints are listed beside their successors.
+    await expect(rowOf(page, both)).toHaveCount(1)
+    await expect(rowOf(page, only)).toHaveCount(1)
     await expect(rowOf(page, both)).toContainText('shop')
     await expect(rowOf(page, only)).toContainText('blog')
     await program.close()
