@@ -348,6 +348,32 @@ test('The table stays in place when an order or a filter is set or removed', asy
   expect(await top()).toBe(box.y)
 })
 
+test('The header of the table stays in view while rows scroll', async ({ page, gatehouse }) => {
+  const many = Array.from({ length: 60 }, (_, n) => ({
+    id: `d${String(n).padStart(2, '0')}`,
+    ...Object.fromEntries(Array.from({ length: 14 }, (_, field) => [`field ${field}`, 'text'])),
+  }))
+  await makeBlog(gatehouse, many)
+  await gatehouse.signIn(page, ARTICLES)
+  const isHeadInFront = () =>
+    page.getByRole('columnheader', { name: 'Id' }).evaluate((head) => {
+      const { left, top, height } = head.getBoundingClientRect()
+      return head.contains(document.elementFromPoint(left + 20, top + height / 2))
+    })
+  const scrollToEnd = async () => {
+    await page.getByRole('row', { name: 'd49' }).focus()
+    await expect(page.getByRole('row', { name: 'd49' })).toBeInViewport()
+    await expect(page.getByRole('columnheader', { name: 'Id' })).toBeInViewport()
+    expect(await isHeadInFront()).toBe(true)
+  }
+  await scrollToEnd()
+  await expectAccessibleInBothThemes(page)
+  // With columns that do not fit, the table scrolls in both directions.
+  const fields = Array.from({ length: 14 }, (_, field) => `field ${field}`).join(',')
+  await page.goto(`${ARTICLES}?columns=${fields}`)
+  await scrollToEnd()
+})
+
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [
     { id: 'a', title: 'A', year: 3 },

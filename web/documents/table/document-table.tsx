@@ -182,6 +182,7 @@ function WideTable(props: DocumentTableProps) {
       </SortHeadCell>
     )
   }
+  const tableWidth = current.reduce((sum, each) => sum + minWidth(each), selected)
   const latest = useRef(selection)
   latest.current = selection
   const toggle = useCallback(
@@ -194,11 +195,9 @@ function WideTable(props: DocumentTableProps) {
       className={classes.scroller}
       aria-busy={stale}
       data-stale={stale || undefined}
+      data-fits={tableWidth <= width || undefined}
     >
-      <table
-        className={`${base.table} ${classes.table}`}
-        style={{ width: current.reduce((sum, each) => sum + minWidth(each), selected) }}
-      >
+      <table className={`${base.table} ${classes.table}`} style={{ width: tableWidth }}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
