@@ -374,6 +374,23 @@ test('The header of the table stays in view while rows scroll', async ({ page, g
   await scrollToEnd()
 })
 
+test('Documents of other programs are shown after a refresh, and when the window gets the focus', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'a' }])
+  await gatehouse.signIn(page, `${ARTICLES}?count=1`)
+  await expect(page.getByText('1 document.', { exact: true })).toBeVisible()
+  await gatehouse.post('/_db/blog/articles', { id: 'b' })
+  await page.getByRole('button', { name: 'Refresh documents' }).click()
+  await expect(page.getByRole('rowheader')).toHaveText(['a', 'b'])
+  await expect(page.getByText('2 documents.', { exact: true })).toBeVisible()
+  await expect(page.getByText('The documents are up to date.')).toBeAttached()
+  await gatehouse.post('/_db/blog/articles', { id: 'c' })
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')))
+  await expect(page.getByRole('rowheader')).toHaveText(['a', 'b', 'c'])
+})
+
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [
     { id: 'a', title: 'A', year: 3 },

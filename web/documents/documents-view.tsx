@@ -23,9 +23,11 @@ import { useSelectedIds } from './selection/use-selected-ids.ts'
 import { ColumnsMenu } from './table/columns-menu.tsx'
 import { DocumentTable } from './table/document-table.tsx'
 import { Pager } from './table/pager.tsx'
+import { RefreshButton } from './table/refresh-button.tsx'
 import { SortSelect } from './table/sort-select.tsx'
 import { TableActions } from './table/table-actions.tsx'
 import { useColumns } from './table/use-columns.ts'
+import { useRefetchOnFocus } from './table/use-refetch-on-focus.ts'
 import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
 
 const copyId = async (id: string) =>
@@ -39,6 +41,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
     ...documentsQuery(collectionRef, list),
     enabled: isFilter(list.filter),
   })
+  useRefetchOnFocus(collectionRef)
   /** Whether the rows are those of the previous order or page. */
   const isBefore = query.isPlaceholderData
   // A dropped database has no documents to show, not even earlier ones.
@@ -63,6 +66,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         error={query.error}
         actions={
           <>
+            <RefreshButton collectionRef={collectionRef} />
             <ColumnsMenu
               fields={fields}
               columns={columns}

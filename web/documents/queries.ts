@@ -22,7 +22,7 @@ export const documentsQuery = (
   { filter, sort, after, cursor }: DocumentsSearch,
 ) =>
   queryOptions({
-    queryKey: [...listKey(collectionRef), 'page', { filter, sort, after, cursor }],
+    queryKey: [...pagesKey(collectionRef), { filter, sort, after, cursor }],
     queryFn: ({ signal }) => readPage(collectionRef, { filter, sort, after, cursor }, signal),
     // Another order or page of the same documents: the table stays, and keeps the focus.
     placeholderData: (page, before) =>
@@ -36,7 +36,7 @@ const isSameFilter = (key: unknown, filter: string | undefined): boolean =>
 /** Returns all pages of a collection that were loaded. */
 export const loadedPages = (queryClient: QueryClient, collectionRef: CollectionRef) =>
   queryClient
-    .getQueriesData<DocumentsPage>({ queryKey: [...listKey(collectionRef), 'page'] })
+    .getQueriesData<DocumentsPage>({ queryKey: pagesKey(collectionRef) })
     .flatMap(([, page]) => page ?? [])
 
 /** The number of documents that match a filter. */
@@ -120,3 +120,6 @@ export const documentsKey = ({ database, collection }: CollectionRef) => [
 
 /** Prefix of the keys of all pages and counts of a collection. */
 export const listKey = (collectionRef: CollectionRef) => [...documentsKey(collectionRef), 'list']
+
+/** Prefix of the keys of all pages of a collection. */
+export const pagesKey = (collectionRef: CollectionRef) => [...listKey(collectionRef), 'page']
