@@ -108,11 +108,34 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(matching).toContainText('All 60 documents of the collection are changed, or none.')
   await expect(matching).toContainText('This cannot be undone.')
   await expect(matching.getByRole('region', { name: 'Preview of d0' })).toContainText('"seen"')
+  const name = matching.getByRole('textbox', { name: 'Type articles to change its documents' })
+  await page.keyboard.press('Control+Enter')
+  await expect(name).toBeFocused()
+  await expect(name).toHaveAccessibleDescription(/Type articles exactly as shown/)
+  expect(await read('d59')).not.toMatchObject({ seen: true })
+  await name.fill('articles')
   await page.keyboard.press('Control+Enter')
   await expect(dialogOf(page, 'Documents changed')).toContainText(
     '60 documents of articles were changed.',
   )
   expect(await read('d59')).toMatchObject({ seen: true })
+})
+
+test('The document before and after a change is scrolled together', async ({ page, gatehouse }) => {
+  const fields = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, at]))
+  await makeBlog(gatehouse, [{ id: 'd0', ...fields }])
+  await gatehouse.signIn(page, `${ARTICLES}?selected=d0&bulk=edit`)
+  await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "field0": null }')
+  const block = (name: string) => page.getByRole('region', { name }).locator('pre')
+  const top = (name: string) => block(name).evaluate((element) => element.scrollTop)
+  await block('d0 now').hover()
+  await page.mouse.wheel(0, 200)
+  await expect.poll(() => top('d0 now')).toBe(200)
+  expect(await top('d0 after the change')).toBeGreaterThan(150)
+  await block('d0 after the change').focus()
+  await page.keyboard.press('End')
+  const room = (element: Element) => element.scrollHeight - element.clientHeight - element.scrollTop
+  await expect.poll(() => block('d0 now').evaluate(room)).toBeLessThan(2)
 })
 
 test('A change of documents can be undone on every page', async ({

@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { memo, useDeferredValue, useMemo } from 'react'
+import { memo, useDeferredValue, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
 import { parseJson } from '../../../server/contract/json/parse-json.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { isTypedName, TypedNameField } from '../../shared/ui/form/typed-name-field.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { documentError, minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
+import { useJointScroll } from '../editor/use-joint-scroll.ts'
 import { compareDocuments } from '../model/compare-documents.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { useStartJob } from '../mutations/start-job.ts'
@@ -31,10 +33,22 @@ const patchText = documentText.check(
   ),
 )
 
+/** The schema of the name that confirms a change of all documents that match. */
+const typedName = (collection: string) =>
+  z
+    .string()
+    .check(
+      z.refine(
+        (typed) => isTypedName(typed, collection),
+        `Type ${collection} exactly as shown to change its documents.`,
+      ),
+    )
+
 /** Form that merges a patch into the selected documents, with a preview. */
 export function EditSelectedDialog(props: SelectionDialogProps) {
   const { collectionRef, selection, onClose, onDone } = props
   const { ids, isAll } = selection
+  const { collection } = collectionRef
   const { search, follow } = useDocumentsLocation()
   const conditions = conditionsOf(search.filter)
   const count = useMatchingCount(collectionRef, search.filter, isAll)
@@ -43,8 +57,9 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
   const query = useQuery(selectedQuery(collectionRef, read))
   const form = useJsonForm({
     draft: `changes of ${formatCollection(collectionRef)}`,
-    initialValues: { text: NEW_DOCUMENT },
-    schema: z.object({ text: patchText }),
+    initialValues: { text: NEW_DOCUMENT, name: '' },
+    unstored: ['name'],
+    schema: z.object({ text: patchText, ...(isAll && { name: typedName(collection) }) }),
   })
   const change = useChangeSelected(collectionRef)
   const start = useStartJob(collectionRef, {
@@ -82,11 +97,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     })
   return (
     <Dialog
-      title={
-        isAll
-          ? `Edit documents of ${collectionRef.collection}`
-          : `Edit ${formatDocuments(ids.size)}`
-      }
+      title={isAll ? `Edit documents of ${collection}` : `Edit ${formatDocuments(ids.size)}`}
       width={880}
       deliberate={text !== NEW_DOCUMENT}
       onClose={onClose}
@@ -94,6 +105,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
       <FormFrame
         form={form}
         saveLabel={isGone ? 'Clear selection' : 'Change documents'}
+        danger={isAll}
         busy={change.isPending || start.isPending}
         sentences={
           isAll
@@ -120,17 +132,28 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
         <QueryResult query={query} what="the documents">
           {() => <Preview change={changed[0]} />}
         </QueryResult>
+        {isAll && (
+          <TypedNameField
+            name={collection}
+            effect="change its documents"
+            {...form.getInputProps('name')}
+          />
+        )}
       </FormFrame>
     </Dialog>
   )
 }
 
-const Preview = memo(({ change }: { change: PreviewedChange | undefined }) => {
-  if (change === undefined) return null
-  const { document, after } = change
+const Preview = memo(({ change }: { change: PreviewedChange | undefined }) =>
+  change === undefined ? null : <ShownChange {...change} />,
+)
+
+function ShownChange({ document, after }: PreviewedChange) {
   const lines = compareDocuments(document.json, JSON.stringify(after))
+  const blocks = useRef<HTMLElement>(null)
+  useJointScroll(blocks, 'pre')
   return (
-    <section aria-label={`Preview of ${document.id}`} className={classes.preview}>
+    <section ref={blocks} aria-label={`Preview of ${document.id}`} className={classes.preview}>
       <div>
         <p className={classes.label}>
           <span className="mono">{document.id}</span> now
@@ -143,4 +166,4 @@ const Preview = memo(({ change }: { change: PreviewedChange | undefined }) => {
       </div>
     </section>
   )
-})
+}

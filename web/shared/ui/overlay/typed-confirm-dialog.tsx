@@ -1,5 +1,5 @@
-import { TextInput } from '@mantine/core'
 import { type PropsWithChildren, useState } from 'react'
+import { isTypedName, TypedNameField } from '../form/typed-name-field.tsx'
 import { ConfirmDialog, type ConfirmDialogProps } from './confirm-dialog.tsx'
 
 export interface TypedConfirmDialogProps extends ConfirmDialogProps {
@@ -18,22 +18,15 @@ export function TypedConfirmDialog(props: PropsWithChildren<TypedConfirmDialogPr
   const [typed, setTyped] = useState('')
   const [error, setError] = useState<string>()
   const run = () => {
-    if (typed.trim() === dialog.name) confirm.run()
+    if (isTypedName(typed, dialog.name)) confirm.run()
     else setError(mismatch)
   }
   return (
     <ConfirmDialog {...dialog} confirm={{ ...confirm, run }}>
       {children}
-      <TextInput
-        label={
-          <>
-            Type <span className="mono">{dialog.name}</span> to {effect}
-          </>
-        }
-        classNames={{ input: 'mono' }}
-        spellCheck={false}
-        autoComplete="off"
-        autoCapitalize="off"
+      <TypedNameField
+        name={dialog.name}
+        effect={effect}
         value={typed}
         error={error}
         data-autofocus
