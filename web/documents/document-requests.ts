@@ -17,7 +17,7 @@ import { parsePlan, type QueryPlan } from './model/query-plan.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 /** Documents per page. */
-const PAGE = 50
+export const PAGE_SIZE = 50
 
 /** A page of a collection. */
 export interface DocumentsPage {
@@ -34,7 +34,7 @@ export async function readPage(
   { filter, sort, after, cursor }: DocumentsSearch,
   signal: AbortSignal,
 ): Promise<DocumentsPage> {
-  const parameters = { limit: `${PAGE}`, sort, after, cursor }
+  const parameters = { limit: `${PAGE_SIZE}`, sort, after, cursor }
   const response = await requireOk(
     list(collectionRef, conditionsOf(filter), parameters, { signal }),
   )

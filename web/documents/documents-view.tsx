@@ -158,6 +158,8 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         />
       )}
       <Pager
+        collectionRef={collectionRef}
+        size={isBefore || isGone ? undefined : query.data?.documents.length}
         next={isBefore || isGone ? undefined : query.data?.next}
         loading={isBefore || query.isLoading}
       />

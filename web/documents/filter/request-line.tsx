@@ -5,11 +5,11 @@ import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './request-line.module.css'
 
-/** Shows the request of the API that returns the documents that match. */
+/** Shows the request of the API that returns the documents that match, from those of the page. */
 export function RequestLine(props: { collectionRef: CollectionRef; onEdit: () => void }) {
   const { collectionRef, onEdit } = props
   const { search } = useDocumentsLocation()
-  const path = toApiPath(collectionRef, conditionsOf(search.filter), search.sort)
+  const path = toApiPath(collectionRef, conditionsOf(search.filter), search.sort, search)
   const link = location.origin + path
   const [copied, copy] = useCopied()
   return (

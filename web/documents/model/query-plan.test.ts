@@ -89,3 +89,13 @@ test('The URL of the API is readable and unambiguous', () => {
     '/_db/blog/articles?author.name=ada&year:gte=2000&title=a%20%26%20b%3D%C3%BC&sort=-year,title',
   )
 })
+
+test('The request of a page has its position', () => {
+  const collectionRef = { database: 'shop', collection: 'orders' }
+  expect(toApiPath(collectionRef, [], undefined, { after: 'a b&c' })).toBe(
+    '/_db/shop/orders?after=a%20b%26c',
+  )
+  expect(toApiPath(collectionRef, [], '-total', { cursor: 'x+y' })).toBe(
+    '/_db/shop/orders?sort=-total&cursor=x%2By',
+  )
+})

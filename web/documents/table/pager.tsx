@@ -1,11 +1,18 @@
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { IconChevronLeft, IconChevronRight } from '../../shared/ui/icon/icons.tsx'
 import { PrintNote } from '../../shared/ui/print/printed-rows.tsx'
+import { PAGE_SIZE } from '../document-requests.ts'
 import type { PagePosition } from '../documents-search.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { describePage } from '../model/describe-page.ts'
+import { countQuery } from '../queries.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './pager.module.css'
 
 export interface PagerProps {
+  readonly collectionRef: CollectionRef
+  /** Number of documents on the page; undefined while another page is loading. */
+  readonly size: number | undefined
   /** Where the next page begins. */
   readonly next: PagePosition | undefined
   readonly loading: boolean
@@ -15,15 +22,19 @@ export interface PagerProps {
  * Buttons for the previous and next page. The server supplies only the next cursor, so the
  * component remembers the pages on the way to this one, also after a reload.
  */
-export function Pager({ next, loading }: PagerProps) {
+export function Pager({ collectionRef, size, next, loading }: PagerProps) {
   const { database, collection, search, page } = useDocumentsLocation()
   const { filter, sort, after, cursor } = search
+  // The number that is shown above the table, if the documents are counted.
+  const { data: total } = useQuery({ ...countQuery(collectionRef, filter), enabled: false })
   const isFirst = after === undefined && cursor === undefined
   if (isFirst && next === undefined && !loading) return null
   const list = JSON.stringify([database, collection, filter, sort])
   const trail = readTrail(list)
   const now = JSON.stringify([after, cursor])
   const at = trail.findIndex((each) => JSON.stringify([each.after, each.cursor]) === now)
+  const [first = {}] = trail
+  const isFromFirst = first.after === undefined && first.cursor === undefined
   const previous = at > 0 ? trail[at - 1] : undefined
   const goBack = () => {
     if (!isFirst) page(previous ?? {})
@@ -52,6 +63,15 @@ export function Pager({ next, loading }: PagerProps) {
       >
         Next
       </Button>
+      {size !== undefined && size > 0 && (
+        <p className={classes.position}>
+          {describePage({
+            size,
+            skipped: isFirst ? 0 : at > 0 && isFromFirst ? at * PAGE_SIZE : undefined,
+            total: search.count === undefined ? undefined : total,
+          })}
+        </p>
+      )}
       {next !== undefined && <PrintNote>The documents that follow are not printed.</PrintNote>}
     </nav>
   )
