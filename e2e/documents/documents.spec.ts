@@ -344,7 +344,15 @@ test('A missing database is reported with a link to the others', async ({
 }) => {
   browserErrors.allow(/^http 404 GET /)
   await gatehouse.signIn(page, '/_console/documents/absent')
-  await expect(page.getByText('there is no database absent')).toBeVisible()
+  const report = page.getByText('There is no database absent. It may have been dropped.')
+  await expect(report).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Create document' })).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Import' })).toBeHidden()
+  await page.goto('/_console/documents/absent/articles')
+  await expect(report).toBeVisible()
+  for (const name of ['Create document', 'Import', 'Export', 'Columns', 'Count documents']) {
+    await expect(page.getByRole('button', { name })).toBeHidden()
+  }
   await page.getByRole('link', { name: 'Choose another database' }).click()
   await expect(page.getByRole('list', { name: 'Choose a database' })).toContainText('_system')
 })

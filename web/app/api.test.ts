@@ -20,3 +20,14 @@ test.each([
 ])('a rejected request reports %s', async (_, status, body, message) => {
   expect(await messageOf(status, body)).toBe(message)
 })
+
+test('A request to a database that does not exist reports its name', async () => {
+  const body = { id: 'database_not_found', message: 'database not found' }
+  const response = Response.json(body, { status: 404 })
+  Object.defineProperty(response, 'url', { value: 'http://localhost/_db/temp%201/orders?limit=1' })
+  await expect(readJson(Promise.resolve(response))).rejects.toThrow(
+    'There is no database temp 1. It may have been dropped.',
+  )
+  const sent = '{"id":"database_not_found","message":"database not found"}'
+  expect(await messageOf(404, sent)).toBe('There is no such database. It may have been dropped.')
+})

@@ -19,7 +19,9 @@ export const api = hc<Api>(API_BASE, { headers: requestHeaders, fetch: fetchWith
 export const databaseApi = (database: string, fetch: typeof globalThis.fetch = fetchWithTimeout) =>
   hc<Api>(`/_db/${encodeURIComponent(database)}`, {
     headers: () => ({ ...requestHeaders(), Accept: 'application/json; version=1' }),
-    fetch,
+    fetch: async (url: RequestInfo | URL, init?: RequestInit) =>
+      // A response that is made from another one has no URL, which `requireOk` reads.
+      Object.defineProperty(await fetch(url, init), 'url', { value: String(url) }),
     init: { cache: 'no-store' },
   })
 
@@ -94,6 +96,7 @@ const SIGNED_OUT = 'You are signed out. Sign in again.'
 interface AnyResponse {
   readonly ok: boolean
   readonly status: number
+  readonly url?: string
   json(): Promise<unknown>
 }
 
@@ -111,10 +114,19 @@ export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Pro
   const message =
     status === 401
       ? SIGNED_OUT
-      : (body.errorMessage ??
-        body.message ??
-        `The server responded with ${status} and no error message.`)
+      : body.id === 'database_not_found'
+        ? describeMissing(response.url)
+        : (body.errorMessage ??
+          body.message ??
+          `The server responded with ${status} and no error message.`)
   throw new ApiFailure(status, body.errorNum ?? 0, message, body)
+}
+
+/** Reports that the database in the URL of a request does not exist. */
+function describeMissing(url = ''): string {
+  const name = /\/_db\/([^/?]+)/.exec(url)?.[1]
+  const database = name === undefined ? 'such database' : `database ${decodeURIComponent(name)}`
+  return `There is no ${database}. It may have been dropped.`
 }
 
 /** Resolves with the typed body of a response. Throws as {@link requireOk}. */

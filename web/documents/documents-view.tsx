@@ -44,7 +44,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   useRefetchOnFocus(collectionRef)
   /** Whether the rows are those of the previous order or page. */
   const isBefore = query.isPlaceholderData
-  // A dropped database has no documents to show, not even earlier ones.
+  // A dropped database has no documents to show, not even earlier ones, and no actions.
   const isGone = query.error instanceof ApiFailure && query.error.status === 404
   const chosen = useColumns(collectionRef, query.data?.documents ?? [])
   const { columns = [], change: setColumns } = chosen
@@ -61,33 +61,35 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const { selection, select, toggle, togglePage, ...choice } = useSelectedIds(shown)
   return (
     <>
-      <FilterBar
-        collectionRef={collectionRef}
-        error={query.error}
-        actions={
-          <>
-            <RefreshButton collectionRef={collectionRef} />
-            <ColumnsMenu
-              fields={fields}
-              columns={columns}
-              onChange={setColumns}
-              onReset={chosen.reset}
-            />
-            {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
-            <TableActions />
-          </>
-        }
-        status={
-          isFilter(list.filter) && (
-            <PlanLine
-              collectionRef={collectionRef}
-              plan={isBefore || isGone ? undefined : query.data?.plan}
-              loading={isBefore}
-            />
-          )
-        }
-      />
-      {narrow && (
+      {!isGone && (
+        <FilterBar
+          collectionRef={collectionRef}
+          error={query.error}
+          actions={
+            <>
+              <RefreshButton collectionRef={collectionRef} />
+              <ColumnsMenu
+                fields={fields}
+                columns={columns}
+                onChange={setColumns}
+                onReset={chosen.reset}
+              />
+              {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
+              <TableActions />
+            </>
+          }
+          status={
+            isFilter(list.filter) && (
+              <PlanLine
+                collectionRef={collectionRef}
+                plan={isBefore ? undefined : query.data?.plan}
+                loading={isBefore}
+              />
+            )
+          }
+        />
+      )}
+      {narrow && !isGone && (
         <SortSelect
           fields={columns.map(({ field }) => field).filter((field) => field !== 'id')}
           sort={list.sort ?? ''}

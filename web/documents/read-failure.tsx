@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ApiFailure } from '../app/api.ts'
+import { databasesQuery } from '../app/queries.ts'
 import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 
@@ -15,6 +17,7 @@ export interface ReadFailureProps {
  * the name of the collection is invalid.
  */
 export function ReadFailure({ what, database, error, onRetry }: ReadFailureProps) {
+  const { data: databases = [] } = useQuery(databasesQuery)
   if (!(error instanceof ApiFailure && error.status === 404)) {
     return <LoadFailure what={what} error={error} onRetry={onRetry} />
   }
@@ -28,8 +31,9 @@ export function ReadFailure({ what, database, error, onRetry }: ReadFailureProps
   }
   return (
     <Notice failed action={<Link to="/documents">Choose another database</Link>}>
-      {what} cannot be shown: there is no database {database}, or the endpoint that you are
-      connected through does not serve it.
+      {databases.includes(database)
+        ? `${what} cannot be shown. The endpoint that you are connected through does not serve ${database}.`
+        : `There is no database ${database}. It may have been dropped.`}
     </Notice>
   )
 }

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
-import { databasesQuery } from '../../app/queries.ts'
+import { collectionsQuery, databasesQuery } from '../../app/queries.ts'
 import { PageHead } from '../../shared/ui/layout/page-head.tsx'
+import { hasStatus } from '../mutations/conflict-error.ts'
 import { CollectionPicker } from './collection-picker.tsx'
 import { type CollectionTab, CollectionTabs } from './collection-tabs.tsx'
 
@@ -11,15 +12,16 @@ export interface CollectionHeadProps {
   readonly collection: string | undefined
   /** The tab that stays open when another collection is selected. */
   readonly tab: CollectionTab
+  /** Hidden while the database does not exist. */
   readonly action?: ReactNode
 }
 
 /** The head of the pages of a collection, the same on each of its tabs. */
 export function CollectionHead({ database, collection, tab, action }: CollectionHeadProps) {
-  useRefetchWhenDropped(database)
+  const isMissing = useIsDatabaseMissing(database)
   return (
     <>
-      <PageHead title="Documents" action={action} />
+      <PageHead title="Documents" action={!isMissing && action} />
       <CollectionPicker database={database} collection={collection} tab={tab} />
       {collection !== undefined && <CollectionTabs collectionRef={{ database, collection }} />}
     </>
@@ -27,11 +29,12 @@ export function CollectionHead({ database, collection, tab, action }: Collection
 }
 
 /**
- * Refetches what is shown of a database when it is dropped, so that the pages report it. Documents
- * have no live events, but databases do.
+ * Returns whether a database does not exist, or cannot be reached here. Refetches what is shown of it
+ * when it is dropped, so that the pages report it. Documents have no live events, but databases do.
  */
-function useRefetchWhenDropped(database: string): void {
+function useIsDatabaseMissing(database: string): boolean {
   const queryClient = useQueryClient()
+  const { error } = useQuery(collectionsQuery(database))
   const { data: exists } = useQuery({
     ...databasesQuery,
     select: (databases) => databases.some(({ name }) => name === database),
@@ -39,4 +42,5 @@ function useRefetchWhenDropped(database: string): void {
   useEffect(() => {
     if (exists === false) void queryClient.invalidateQueries({ queryKey: ['document', database] })
   }, [queryClient, database, exists])
+  return exists === false || hasStatus(error, 404)
 }
