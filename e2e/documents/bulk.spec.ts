@@ -621,6 +621,32 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
 })
 
+test('The preview of an import lists the errors, and a source without documents is not imported', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse)
+  await gatehouse.signIn(page, `${ARTICLES}?import=1`)
+  const form = dialogOf(page, 'Import documents into articles')
+  await form.getByLabel('Or paste documents').fill('{"id":5}\n[1]\n{"id":"a"}\n{"id":"a"}')
+  const errors = form.getByRole('list', { name: 'Errors' }).getByRole('listitem')
+  await expect(errors).toHaveText([
+    'Line 1: An id is a string.',
+    'Line 2: A document must be a JSON object.',
+    'Line 4: The id "a" is already in line 3.',
+  ])
+  await form.getByLabel('If the id exists').selectOption('Replace the stored document')
+  await expect(errors).toHaveCount(2)
+  const save = form.getByRole('button', { name: 'Import documents' })
+  await expect(save).not.toHaveAttribute('aria-disabled', 'true')
+  const file = { name: 'empty.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from('') }
+  await form.locator('input[type=file]').setInputFiles(file)
+  await expect(errors).toHaveText('No documents found.')
+  await expect(save).toHaveAttribute('aria-disabled', 'true')
+  await page.keyboard.press('Control+Enter')
+  await expect(form).toContainText('No documents found.')
+})
+
 test('The form suggests the collection that a file is named for, unless one is entered', async ({
   page,
   gatehouse,

@@ -11,12 +11,12 @@ import {
 
 type Fields = Readonly<Record<string, Json>>
 
-/** The first records of a source. */
+/** The first records of a source. Lines are numbered as an import numbers them. */
 export interface RecordsPreview {
-  /** The documents that the server would accept. */
-  readonly documents: readonly Fields[]
-  /** Why the server would reject the first other record; without a line, it rejects the source. */
-  readonly error: { readonly line: number | undefined; readonly message: string } | undefined
+  /** The documents that the server can read. */
+  readonly records: readonly { readonly line: number; readonly document: Fields }[]
+  /** Why the server would reject the other records; without a line, it rejects the source. */
+  readonly errors: readonly { readonly line: number | undefined; readonly message: string }[]
 }
 
 /**
@@ -35,23 +35,23 @@ export function previewRecords(
   options?: ReadOptions,
 ): RecordsPreview {
   const { splitter, read } = createRecordReader(format, options)
-  const documents: Fields[] = []
-  let error: RecordsPreview['error']
-  let count = 0
+  const records: { line: number; document: Fields }[] = []
+  const errors: { line: number | undefined; message: string }[] = []
   try {
     for (const raw of [...splitter.push(begin), ...(isWhole ? splitter.end() : [])]) {
       const record = runSteps(read(raw))
       if (record === undefined) continue
+      const { line } = record
       const document = documentOf(record)
-      if (!(document instanceof Failure)) documents.push(document)
-      else error ??= { line: record.line, message: document.message }
-      if (++count === max) break
+      if (document instanceof Failure) errors.push({ line, message: document.message })
+      else records.push({ line, document })
+      if (records.length + errors.length === max) break
     }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure
-    error = { line: undefined, message: failure.message }
+    errors.push({ line: undefined, message: failure.message })
   }
-  return { documents, error }
+  return { records, errors }
 }
 
 /** Returns the document of a record, or why it is rejected. */

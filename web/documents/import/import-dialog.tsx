@@ -18,7 +18,7 @@ import { useImportDocuments } from '../mutations/import-documents.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { NO_JSON } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
-import { ImportPreview } from './import-preview.tsx'
+import { ImportPreview, usePreview } from './import-preview.tsx'
 import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Longer text is a file, because a text field would be slow. */
@@ -91,6 +91,12 @@ export function ImportDialog(props: { database: string; collection: string | und
   const isReading = file !== null && begin === undefined
   const detected = isReading ? undefined : detectFormat(file?.name ?? '', begin ?? text)
   const format = form.values.format === '' ? detected : form.values.format
+  const preview = usePreview({
+    source,
+    text: file === null ? text : undefined,
+    format,
+    onConflict: form.values.onConflict,
+  })
   const running = useCancellableImport(close)
   const load = useImportDocuments(collectionRef)
   const { mutate } = load
@@ -153,6 +159,11 @@ export function ImportDialog(props: { database: string; collection: string | und
           form={form}
           saveLabel="Import documents"
           busy={false}
+          unavailable={
+            source !== undefined && preview?.isEmpty === true
+              ? 'There is nothing to import.'
+              : undefined
+          }
           onSave={submit}
           onCancel={close}
         >
@@ -212,13 +223,8 @@ export function ImportDialog(props: { database: string; collection: string | und
                   {...form.getInputProps('onConflict')}
                 />
               </div>
-              {format !== undefined && (
-                <ImportPreview
-                  source={source}
-                  text={file === null ? text : undefined}
-                  format={format}
-                  failure={String(form.errors.form ?? '')}
-                />
+              {preview !== undefined && (
+                <ImportPreview preview={preview} failure={String(form.errors.form ?? '')} />
               )}
             </>
           )}

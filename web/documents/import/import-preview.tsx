@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { OnConflict } from '../../../server/contract/import.ts'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
 import classes from '../../shared/import/import.module.css'
 import { UNREADABLE } from '../../shared/import/source-error.ts'
@@ -6,21 +7,31 @@ import { formatCell } from '../model/format-cell.ts'
 import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
 import type { ImportFormat } from './read-source.ts'
 
-export interface ImportPreviewProps {
-  readonly source: Blob
+/** Maximum number of errors to show. */
+const MAX_SHOWN = 20
+
+export interface PreviewInput {
+  /** Undefined if no source is chosen. */
+  readonly source: Blob | undefined
   /** The pasted text; undefined if the source is a file. */
   readonly text: string | undefined
-  readonly format: ImportFormat
-  /** Why the import failed; empty if it did not. */
-  readonly failure: string
+  /** Undefined until it is detected. */
+  readonly format: ImportFormat | undefined
+  readonly onConflict: OnConflict
 }
 
-/** Shows the first documents of a source and the types of their fields. */
-export function ImportPreview({ source, text, format, failure }: ImportPreviewProps) {
+/** Returns the preview of a source; undefined until its first bytes are read. */
+export function usePreview(input: PreviewInput): Preview | undefined {
+  const { source, text, format, onConflict } = input
   const [preview, setPreview] = useState<Preview>()
   const file = text === undefined ? source : undefined
+  const isChosen = source !== undefined
   useEffect(() => {
     let isCurrent = true
+    if (!isChosen || format === undefined) {
+      setPreview(undefined)
+      return
+    }
     const isWhole = file === undefined || file.size <= PREVIEW_BYTES
     const reading =
       file === undefined
@@ -30,15 +41,27 @@ export function ImportPreview({ source, text, format, failure }: ImportPreviewPr
             .arrayBuffer()
             .then((buffer) => new Uint8Array(buffer))
     reading.then(
-      (begin) => isCurrent && setPreview(previewSource(begin, format, isWhole)),
+      (begin) => isCurrent && setPreview(previewSource(begin, { format, isWhole, onConflict })),
       () => isCurrent && setPreview(FAILED),
     )
     return () => {
       isCurrent = false
     }
-  }, [file, text, format])
-  if (preview === undefined) return null
-  const { fields, documents, error } = preview
+  }, [file, text, format, onConflict, isChosen])
+  return preview
+}
+
+export interface ImportPreviewProps {
+  readonly preview: Preview
+  /** Why the import failed; empty if it did not. */
+  readonly failure: string
+}
+
+/** Shows the first documents of a source, the types of their fields, and their errors. */
+export function ImportPreview({ preview, failure }: ImportPreviewProps) {
+  const { fields, documents, errors } = preview
+  // The form shows the reason why the import failed.
+  const shown = errors.filter((error) => !failure.startsWith(error))
   return (
     <section aria-label="Preview">
       {documents.length > 0 && (
@@ -76,12 +99,16 @@ export function ImportPreview({ source, text, format, failure }: ImportPreviewPr
           </div>
         </>
       )}
-      {/* The form shows the reason why the import failed. */}
-      {error !== undefined && !failure.startsWith(error) && (
-        <p className={classes.error}>{error}</p>
+      {shown.length > 0 && (
+        <ul aria-label="Errors" className={classes.error}>
+          {shown.slice(0, MAX_SHOWN).map((error) => (
+            <li key={error}>{error}</li>
+          ))}
+          {shown.length > MAX_SHOWN && <li>and {shown.length - MAX_SHOWN} more</li>}
+        </ul>
       )}
     </section>
   )
 }
 
-const FAILED: Preview = { fields: [], documents: [], error: UNREADABLE }
+const FAILED: Preview = { fields: [], documents: [], errors: [UNREADABLE], isEmpty: false }

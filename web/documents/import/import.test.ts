@@ -83,7 +83,7 @@ test.each(['x', '[{"a":2}]', ',{"a":2}', ']'])(
     const { signal } = new AbortController()
     const source = `[{"a":1}]\r\n\t ${rest}`
     await expect(toLines(new Blob([source]), signal)).rejects.toThrow('Text follows the ]')
-    expect(preview(source, 'json').error).toBe('Text follows the ] that ends the array.')
+    expect(preview(source, 'json').errors).toEqual(['Text follows the ] that ends the array.'])
   },
 )
 
@@ -146,16 +146,18 @@ test('JSON that is not UTF-8 is rejected, because its characters would be lost',
   for (const bytes of [[0xfc], [0xc3]]) {
     const source = new Blob(['[{"a":"', new Uint8Array(bytes), '"}]'])
     await expect(toLines(source, signal)).rejects.toThrow(message)
-    expect(previewSource(await source.bytes(), 'json', true).error).toBe(message)
+    expect(previewSource(await source.bytes(), { format: 'json', isWhole: true }).errors).toEqual([
+      message,
+    ])
   }
   const cutOff = new Blob(['[{},"', new Uint8Array([0xc3])])
   await expect(toLines(cutOff, signal)).rejects.toThrow(message)
   // The end of a preview may be within a character.
-  expect(previewSource(await cutOff.bytes(), 'json', false).error).toBeUndefined()
+  expect(previewSource(await cutOff.bytes(), { format: 'json', isWhole: false }).errors).toEqual([])
 })
 
 const preview = (text: string, format: ImportFormat, isWhole = true) =>
-  previewSource(new TextEncoder().encode(text), format, isWhole)
+  previewSource(new TextEncoder().encode(text), { format, isWhole })
 
 test('A preview shows the first documents and the types of their fields', () => {
   expect(preview('id,n,tags\n1,2,\n2,x,"[1]"\n3,cut o', 'csv', false)).toEqual({
@@ -168,16 +170,19 @@ test('A preview shows the first documents and the types of their fields', () => 
       { id: '1', n: 2 },
       { id: '2', n: 'x', tags: [1] },
     ],
-    error: undefined,
+    errors: [],
+    isEmpty: false,
   })
   expect(preview('{"a":1}\n\n{"a":', 'ndjson', false).documents).toEqual([{ a: 1 }])
   expect(preview('[{"a":1}, {"a', 'json', false)).toMatchObject({
     documents: [{ a: 1 }],
-    error: undefined,
+    errors: [],
+    isEmpty: false,
   })
   expect(preview('\uFEFFid\n1\n2\n3\n4\n5\n"6', 'csv')).toMatchObject({
     documents: ['1', '2', '3', '4', '5'].map((id) => ({ id })),
-    error: undefined,
+    errors: ['Line 7: A quoted cell has no closing quote.'],
+    isEmpty: false,
   })
 })
 
@@ -229,7 +234,7 @@ test.each<[ImportFormat, string, string]>([
   ['json', '[{"a":1 000}]', 'Document 1: This is not JSON.'],
   ['json', '[{"a":"b\nc"}]', 'Document 1: This is not JSON.'],
 ])('The preview of %s reports what the server rejects in %j', (format, text, error) => {
-  expect(preview(text, format).error).toContain(error)
+  expect(preview(text, format).errors[0]).toContain(error)
 })
 
 test('A preview shows the documents beside those that the server rejects', () => {
@@ -239,9 +244,9 @@ test('A preview shows the documents beside those that the server rejects', () =>
 
 test('The preview names the page that imports an export of a database', () => {
   const text = '{"gatehouse":1,"database":"blog"}\n{"end":{"collections":0,"documents":0}}\n'
-  expect(preview(text, 'ndjson').error).toBe(
+  expect(preview(text, 'ndjson').errors).toEqual([
     'This is an export of a database. Import it on the Databases page.',
-  )
+  ])
 })
 
 test.each<[ImportFormat, string]>([
@@ -252,10 +257,11 @@ test.each<[ImportFormat, string]>([
   'The preview of %s explains a first document that is longer than the preview',
   (format, text) => {
     const begin = new TextEncoder().encode(text + 'x'.repeat(PREVIEW_BYTES))
-    expect(previewSource(begin, format, false)).toEqual({
+    expect(previewSource(begin, { format, isWhole: false })).toEqual({
       fields: [],
       documents: [],
-      error: 'The first document is too long for a preview.',
+      errors: ['The first document is too long for a preview.'],
+      isEmpty: false,
     })
   },
 )
@@ -266,8 +272,45 @@ test.each([
     [0xff, 0xfe, 0x69, 0, 0x64, 0, 0x0a, 0],
     'The header is invalid. The line is not UTF-8. Save the file as UTF-8.',
   ],
-  [[], 'The file is empty.'],
-  [[0x0a, 0x20], 'The file is empty.'],
+  [[], 'No documents found.'],
+  [[0x0a, 0x20], 'No documents found.'],
 ])('The preview of the bytes %j is the error %j', (bytes, error) => {
-  expect(previewSource(Uint8Array.from(bytes), 'csv', true)).toMatchObject({ documents: [], error })
+  expect(previewSource(Uint8Array.from(bytes), { format: 'csv', isWhole: true })).toMatchObject({
+    documents: [],
+    errors: [error],
+  })
+})
+
+test('The preview lists all errors of the first documents, in the order of their lines', () => {
+  const lines = ['{"id":"a"}', '{"id":5}', '[1]', '{"id":"a"}', '{', '{"id":"b"}', '{"id":null}']
+  expect(preview(lines.join('\n'), 'ndjson').errors).toEqual([
+    'Line 2: An id is a string.',
+    'Line 3: A document must be a JSON object.',
+    'Line 4: The id "a" is already in line 1.',
+    'Line 5: This is not JSON.',
+    'Line 7: An id is a string.',
+  ])
+  expect(preview('[{"id":"a"}, {"id":"a"}]', 'json').errors).toEqual([
+    'Document 2: The id "a" is already in document 1.',
+  ])
+  expect(preview('id\n5\n5', 'csv').errors).toEqual(['Line 3: The id "5" is already in line 2.'])
+})
+
+test.each(['skip', 'replace'] as const)(
+  'Documents with the same id are no error if the option is to %s them',
+  (onConflict) => {
+    const begin = new TextEncoder().encode('{"id":"a"}\n{"id":"a"}')
+    const options = { format: 'ndjson', isWhole: true, onConflict } as const
+    expect(previewSource(begin, options).errors).toEqual([])
+  },
+)
+
+test.each<[ImportFormat, string]>([
+  ['csv', 'Just a text'],
+  ['ndjson', '\n'],
+  ['json', '[]'],
+])('The preview of %s says that %j has no documents', (format, text) => {
+  const { isEmpty, errors } = preview(text, format)
+  expect(isEmpty).toBe(true)
+  expect(errors[0]).toMatch(/^No documents found\./)
 })

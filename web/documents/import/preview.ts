@@ -1,13 +1,18 @@
+import type { OnConflict } from '../../../server/contract/import.ts'
 import type { Json } from '../../../server/contract/json/json.ts'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
-import { previewRecords } from '../../../server/contract/records/preview-records.ts'
+import {
+  previewRecords,
+  type RecordsPreview,
+} from '../../../server/contract/records/preview-records.ts'
 import { exportHead } from '../../../server/contract/transfer.ts'
 import { isBinary, NO_TEXT, SourceError } from '../../shared/import/source-error.ts'
 import { createArraySplitter, createDecoder, errorAtEnd, NO_JSON } from './array-splitter.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
-/** Number of documents in a preview. */
+/** Number of documents in a preview, and of those that are checked. */
 const ROWS = 5
+const CHECKED = 500
 /** Number of fields in a preview. */
 const FIELDS = 12
 /** Number of bytes of a file that a preview reads. */
@@ -21,55 +26,107 @@ export interface Preview {
   readonly fields: readonly { readonly field: string; readonly types: string }[]
   readonly documents: readonly Fields[]
   /**
-   * Why the server would reject the source, or the first of these documents that it would reject.
-   * Ids and the schema are not checked.
+   * Why the server would reject the source, or its first documents. The schema and the ids of stored
+   * documents are not checked.
    */
-  readonly error: string | undefined
+  readonly errors: readonly string[]
+  /** Whether the source has no documents, not even invalid ones. */
+  readonly isEmpty: boolean
 }
 
-/**
- * Returns the first documents of a source as the server reads them.
- *
- * @param isWhole whether `begin` is the whole source.
- */
-export function previewSource(begin: Uint8Array, format: ImportFormat, isWhole: boolean): Preview {
-  const { documents, error } = readDocuments(begin, format, isWhole)
-  const names = [...new Set(documents.flatMap((document) => Object.keys(document)))]
+export interface PreviewOptions {
+  readonly format: ImportFormat
+  /** Whether the bytes are the whole source. */
+  readonly isWhole: boolean
+  /** With `fail`, two documents of the source cannot have the same id. Default: `fail`. */
+  readonly onConflict?: OnConflict
+}
+
+/** Returns the first documents of a source as the server reads them. */
+export function previewSource(begin: Uint8Array, options: PreviewOptions): Preview {
+  const { documents, errors, isEmpty = false } = readDocuments(begin, options)
+  const shown = documents.slice(0, ROWS)
+  const names = [...new Set(shown.flatMap((document) => Object.keys(document)))]
   return {
     fields: names.slice(0, FIELDS).map((field) => ({
       field,
-      types: [...new Set(documents.flatMap((each) => typeOf(valueAt(each, [field]))))].join(', '),
+      types: [...new Set(shown.flatMap((each) => typeOf(valueAt(each, [field]))))].join(', '),
     })),
-    documents,
-    error,
+    documents: shown,
+    errors,
+    isEmpty,
   }
 }
 
 interface Read {
   readonly documents: readonly Fields[]
-  readonly error: string | undefined
+  readonly errors: readonly string[]
+  readonly isEmpty?: boolean
 }
 
-function readDocuments(begin: Uint8Array, format: ImportFormat, isWhole: boolean): Read {
-  if (isBinary(begin)) return { documents: [], error: NO_TEXT }
-  if (isWhole && begin.every(isSpace)) return { documents: [], error: 'The file is empty.' }
+function readDocuments(
+  begin: Uint8Array,
+  { format, isWhole, onConflict = 'fail' }: PreviewOptions,
+): Read {
+  if (isBinary(begin)) return { documents: [], errors: [NO_TEXT] }
+  if (isWhole && begin.every(isSpace)) return NO_DOCUMENTS
   const isJson = format === 'json'
   const { separator } = IMPORT_FORMATS[format]
   const source = isJson ? jsonToLines(begin, isWhole) : { bytes: begin, error: undefined }
-  const { documents, error } = previewRecords(
+  const { records, errors } = previewRecords(
     source.bytes,
     separator === undefined ? 'ndjson' : 'csv',
     isWhole,
-    ROWS,
+    CHECKED,
     { separator },
   )
-  if (exportHead.safeParse(documents[0]).success) return { documents, error: DATABASE_EXPORT }
+  const documents = records.map(({ document }) => document)
+  if (exportHead.safeParse(documents[0]).success) return { documents, errors: [DATABASE_EXPORT] }
   // Nothing is imported, so errors of documents do not matter.
-  if (source.error !== undefined) return { documents, error: source.error }
-  if (documents.length === 0 && error === undefined && !isWhole)
-    return { documents, error: TOO_LONG }
-  if (error?.line === undefined) return { documents, error: error?.message }
-  return { documents, error: `${isJson ? 'Document' : 'Line'} ${error.line}: ${error.message}` }
+  if (source.error !== undefined) return { documents, errors: [source.error] }
+  const isNone = documents.length === 0 && errors.length === 0
+  if (isNone && !isWhole) return { documents, errors: [TOO_LONG] }
+  if (isNone) return separator === undefined ? NO_DOCUMENTS : NO_LINES
+  const unit = isJson ? 'Document' : 'Line'
+  const found = [...errors, ...errorsOfIds(records, unit, onConflict)]
+  return {
+    documents,
+    errors: found
+      .sort((one, other) => (one.line ?? 0) - (other.line ?? 0))
+      .map(({ line, message }) => (line === undefined ? message : `${unit} ${line}: ${message}`)),
+  }
+}
+
+/** Returns why the server would reject the ids of documents. */
+function errorsOfIds(
+  records: RecordsPreview['records'],
+  unit: string,
+  onConflict: OnConflict,
+): RecordsPreview['errors'] {
+  const lineOf = new Map<string, number>()
+  return records.flatMap(({ line, document }) => {
+    const id = valueAt(document, ['id'])
+    if (id === undefined) return []
+    if (typeof id !== 'string') return [{ line, message: 'An id is a string.' }]
+    const first = lineOf.get(id)
+    if (first === undefined) lineOf.set(id, line)
+    if (first === undefined || onConflict !== 'fail') return []
+    return [
+      {
+        line,
+        message: `The id ${JSON.stringify(id)} is already in ${unit.toLowerCase()} ${first}.`,
+      },
+    ]
+  })
+}
+
+/** The preview of a source without documents. */
+const NO_DOCUMENTS: Read = { documents: [], errors: ['No documents found.'], isEmpty: true }
+
+/** The preview of CSV that has only a header, such as a text that is not CSV. */
+const NO_LINES: Read = {
+  ...NO_DOCUMENTS,
+  errors: ['No documents found. The first line of CSV names the fields.'],
 }
 
 const isSpace = (byte: number) => byte <= 0x20

@@ -19,6 +19,12 @@ export interface FormFrameProps {
   /** Whether saving removes something. The button is then red. */
   readonly danger?: boolean
   readonly busy: boolean
+  /** Why the form cannot be saved now, such as "There are no changes." */
+  readonly unavailable?: string | undefined
+  /** Whether Cancel does nothing now. */
+  readonly unchanged?: boolean
+  /** Another action, at the other side of the buttons. */
+  readonly other?: ReactNode
   /** What the form waits for while busy; omit it for short waits. */
   readonly progress?: string | undefined
   /** An error that belongs to no single field. Default: the error of the field `form`. */
@@ -35,7 +41,7 @@ export interface FormFrameProps {
  */
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
   const { saveLabel, buttonOnly = false, danger = false, busy, onSave, onCancel } = props
-  const { progress, sentences = [] } = props
+  const { progress, sentences = [], unavailable, unchanged = false, other } = props
   const { errors, errorsShown, restored, discardDraft } = props.form
   const error = props.error === undefined ? errors.form : props.error
   const form = useRef<HTMLFormElement>(null)
@@ -83,7 +89,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!busy && !buttonOnly) onSave()
+          if (!busy && !buttonOnly && unavailable === undefined) onSave()
       }}
     >
       {restored && (
@@ -112,17 +118,27 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
         {error}
       </p>
       <div className={classes.actions}>
-        <Button variant="default" onClick={onCancel}>
+        {other}
+        <Button
+          variant="default"
+          aria-disabled={unchanged || undefined}
+          data-unavailable={unchanged || undefined}
+          onClick={() => {
+            if (!unchanged) onCancel()
+          }}
+        >
           Cancel
         </Button>
-        {/* Stays enabled, so that submitting shows what is missing. */}
+        {/* Usually enabled, so that submitting shows what is missing. */}
         <Button
           // Replaced, so that a key pressed for the one does not act on the other.
           key={buttonOnly ? 'button' : 'submit'}
           variant={buttonOnly ? 'default' : danger ? 'danger' : 'filled'}
           type={buttonOnly ? 'button' : 'submit'}
-          onClick={buttonOnly && !busy ? onSave : undefined}
-          aria-disabled={busy || undefined}
+          onClick={buttonOnly && !busy && unavailable === undefined ? onSave : undefined}
+          aria-disabled={busy || unavailable !== undefined || undefined}
+          data-unavailable={unavailable === undefined ? undefined : ''}
+          data-tip={busy ? undefined : unavailable}
         >
           {busy ? (progress === undefined ? 'Saving…' : 'Waiting…') : saveLabel}
         </Button>
