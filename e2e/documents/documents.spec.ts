@@ -100,6 +100,8 @@ test('Each schema violation is shown with its position in the document', async (
   await setSchema({ title: { type: 'string' }, tags: { items: { minLength: 2 } } })
   await page.keyboard.press('Control+Enter')
   await expect(violations).toHaveCount(2)
+  await expect(page.getByText('The text has 2 errors:')).toBeVisible()
+  await expect(page.getByText(/must be string/)).toHaveCount(1)
   await expect(violations.filter({ hasText: '/title' })).toContainText(/^Line 2 .*string/)
   await expect(marked).toHaveText(['2', '"c"'])
   await violations.filter({ hasText: '/tags/1' }).getByRole('button', { name: 'Line 5' }).click()
@@ -281,6 +283,16 @@ test('A schema is set, enforced and removed', async ({ page, gatehouse, browserE
   await expect(schema).toHaveAccessibleDescription(
     /Existing documents are not checked until they are changed/,
   )
+  await expect(page.getByText('The schema of articles was saved.').first()).toBeVisible()
+  const save = page.getByRole('button', { name: 'Save schema' })
+  const cancel = page.getByRole('button', { name: 'Cancel' })
+  await expect(save).toHaveAttribute('aria-disabled', 'true')
+  await expect(cancel).toHaveAttribute('aria-disabled', 'true')
+  await schema.press('Control+End')
+  await page.keyboard.type(' ')
+  await expect(save).not.toHaveAttribute('aria-disabled')
+  await cancel.click()
+  await expect(save).toHaveAttribute('aria-disabled', 'true')
   const refused = await gatehouse.post('/_db/blog/articles', { title: 2 })
   expect(refused.status).toBe(422)
   await page.getByRole('button', { name: 'Remove schema' }).click()
@@ -315,7 +327,7 @@ test('Discarding the input during a conflict shows the stored version', async ({
   // No conflict: the form has the version that is stored.
   await schema.fill('{ "title": "Mine" }')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByText('The schema of articles was saved.')).toBeAttached()
+  await expect(page.getByText('The schema of articles was saved.').first()).toBeAttached()
   expect((await gatehouse.get('/_db/blog/_schema/articles')).body).toEqual({ title: 'Mine' })
   // Another page, and back.
   await page.getByRole('link', { name: 'Indexes' }).click()

@@ -6,6 +6,7 @@ import * as z from 'zod/mini'
 import { useHasRole } from '../shared/session/person.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { FormFrame } from '../shared/ui/form/form-frame.tsx'
+import { IconTrash } from '../shared/ui/icon/icons.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { ConfirmDialog } from '../shared/ui/overlay/confirm-dialog.tsx'
 import { CollectionHead } from './choose/collection-head.tsx'
@@ -89,6 +90,10 @@ function SchemaForm({
   const { text, etag } = form.values
   const [theirs, setTheirs] = useState<StoredJson>()
   const [isOpen, setIsOpen] = useState(false)
+  /** What the last save or removal did, until the text is changed. */
+  const [result, setResult] = useState<string>()
+  const isUnchanged =
+    theirs === undefined && text === (schema === null ? INITIAL_TEXT : formatJson(schema.json))
   const settle = (now: StoredJson | null, shown: string) => {
     form.change({ etag: now?.etag ?? '', text: shown })
     queryClient.setQueryData(schemaQuery(collectionRef).queryKey, now)
@@ -114,13 +119,21 @@ function SchemaForm({
   }
   const save = useSaveSchema(collectionRef, { onSaved: form.deleteDraft })
   const remove = useRemoveSchema(collectionRef, { onRemoved: form.deleteDraft })
+  const { collection } = collectionRef
   const submit = () => {
+    setResult(undefined)
     if (theirs !== undefined)
       return form.showErrors({ form: 'Choose “Take theirs” or “Keep mine” first.' })
     form.submit(() =>
       save.mutate(
         { json: text, etag: etag === '' ? undefined : etag },
-        { onSuccess: reset, onError: showError },
+        {
+          onSuccess: (saved) => {
+            reset(saved)
+            setResult(`The schema of ${collection} was saved.`)
+          },
+          onError: showError,
+        },
       ),
     )
   }
@@ -130,6 +143,24 @@ function SchemaForm({
         form={{ ...form, discardDraft }}
         saveLabel="Save schema"
         busy={save.isPending}
+        // The initial text can be saved: it is not stored yet.
+        unavailable={isUnchanged && etag !== '' ? 'There are no changes to save.' : undefined}
+        unchanged={isUnchanged}
+        sentences={isUnchanged && result !== undefined ? [result] : []}
+        other={
+          etag !== '' &&
+          theirs === undefined && (
+            <Button
+              variant="subtle"
+              data-danger
+              className={classes.remove}
+              leftSection={<IconTrash />}
+              onClick={() => setIsOpen(true)}
+            >
+              Remove schema
+            </Button>
+          )
+        }
         onSave={submit}
         onCancel={discardDraft}
       >
@@ -154,11 +185,6 @@ function SchemaForm({
           />
         )}
       </FormFrame>
-      {etag !== '' && theirs === undefined && (
-        <Button variant="subtle" className={classes.remove} onClick={() => setIsOpen(true)}>
-          Remove schema
-        </Button>
-      )}
       {isOpen && (
         <ConfirmDialog
           title={`Remove the schema of ${collectionRef.collection}?`}
@@ -169,7 +195,10 @@ function SchemaForm({
             busy: remove.isPending,
             run: () =>
               remove.mutate(etag, {
-                onSuccess: () => reset(null),
+                onSuccess: () => {
+                  reset(null)
+                  setResult(`The schema of ${collection} was removed.`)
+                },
                 onError: showError,
                 onSettled: () => setIsOpen(false),
               }),

@@ -45,7 +45,9 @@ export function JsonField(props: JsonFieldProps) {
       <div id={`${id}-error`} role="alert" className={classes.error}>
         {error !== undefined && (
           <p>
-            {alone !== undefined && <LineButton mark={alone} text={text} editor={editor} />} {error}
+            {alone !== undefined && <LineButton mark={alone} text={text} editor={editor} />}{' '}
+            {/* The message of the server repeats the first violation. */}
+            {placed.length > 1 ? `The text has ${placed.length} errors:` : error}
           </p>
         )}
         {alone === undefined && placed.length > 0 && (
