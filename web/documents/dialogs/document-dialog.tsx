@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useHasRole } from '../../shared/session/person.ts'
+import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import type { StoredDocument } from '../document-client.ts'
@@ -32,7 +33,13 @@ export function DocumentDialog({
       <JsonEditor label={`Document ${id} as JSON`} text={text} first />
       <DialogActions>
         {mayChange && (
-          <Button variant="subtle" className={classes.delete} onClick={() => remove(id)}>
+          <Button
+            variant="subtle"
+            data-danger
+            className={classes.delete}
+            leftSection={<IconTrash />}
+            onClick={() => remove(id)}
+          >
             Delete document
           </Button>
         )}

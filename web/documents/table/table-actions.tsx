@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core'
 import { useHasRole } from '../../shared/session/person.ts'
-import { IconDots } from '../../shared/ui/icon/icons.tsx'
+import { IconDots, IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
 import { useDocumentsLocation } from '../use-documents-location.ts'
@@ -20,7 +20,7 @@ export function TableActions() {
       )}
       <MenuButton label="More actions" icon={<IconDots />}>
         {narrow && <Menu.Item onClick={load}>Import</Menu.Item>}
-        <Menu.Item color="red" onClick={empty}>
+        <Menu.Item data-danger leftSection={<IconTrash />} onClick={empty}>
           Delete all documents
         </Menu.Item>
       </MenuButton>
