@@ -751,20 +751,30 @@ test('A query that ran while its index was not available is offered to be repeat
   await expect(page.getByRole('rowheader')).toHaveText(['d7'])
 })
 
-test('On a phone, the request of the API is apart from what its plan offers', async ({
+test('On a phone with two filters, the first document is on the first screen, and a menu has the request', async ({
   page,
   gatehouse,
 }) => {
   await makeBlog(
     gatehouse,
-    Array.from({ length: 1_200 }, (_, at) => ({ id: `d${at}`, n: at })),
+    Array.from({ length: 1_200 }, (_, at) => ({ id: `d${at}`, n: at, status: 'open' })),
   )
-  await page.setViewportSize({ width: 375, height: 812 })
-  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D1`)
-  const above = await page.getByRole('button', { name: 'Create index' }).boundingBox()
-  const below = await page.getByText('GET /_db/blog/articles').boundingBox()
-  if (above === null || below === null) throw new Error('an element is hidden')
-  expect(below.y - (above.y + above.height)).toBeGreaterThanOrEqual(8)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D1%26status%3Dopen`)
+  await expect(page.getByRole('link', { name: 'd1', exact: true })).toBeInViewport()
+  await expect(page.getByText('GET /_db/blog/articles')).toBeHidden()
+  await expectAccessibleInBothThemes(page)
+  const add = page.getByRole('button', { name: 'Add filter' })
+  await add.click()
+  const form = await page.getByRole('form', { name: 'New filter' }).boundingBox()
+  const button = await add.boundingBox()
+  if (form === null || button === null) throw new Error('an element is hidden')
+  expect(form.y - (button.y + button.height)).toBeLessThan(16)
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Copy link to API' }).click()
+  await expect(page.getByText('The link was copied.')).toBeAttached()
+  await page.getByRole('menuitem', { name: 'Edit filter as text' }).click()
+  await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveValue('n=1&status=open')
 })
 
 test('Indexes are created and deleted, and a failed one lists the documents that prevent it and is built again', async ({

@@ -65,7 +65,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
         <FilterBar
           collectionRef={collectionRef}
           error={query.error}
-          actions={
+          actions={(editText) => (
             <>
               <RefreshButton collectionRef={collectionRef} />
               <ColumnsMenu
@@ -75,9 +75,9 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
                 onReset={chosen.reset}
               />
               {isFilter(list.filter) && <ExportMenu collectionRef={collectionRef} />}
-              <TableActions />
+              <TableActions collectionRef={collectionRef} onEditText={editText} />
             </>
-          }
+          )}
           status={
             isFilter(list.filter) && (
               <PlanLine

@@ -1,6 +1,8 @@
 import { Menu } from '@mantine/core'
+import { IconDownload } from '../../shared/ui/icon/icons.tsx'
+import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
+import { CopyItem } from '../../shared/ui/overlay/copy-item.tsx'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
-import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
@@ -15,9 +17,10 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
   const { search } = useDocumentsLocation()
   const { filter, sort } = search
   const start = useStartExport()
+  const phone = usePhoneScreen()
   const url = location.origin + toApiPath(collectionRef, conditionsOf(filter), sort)
   return (
-    <MenuButton label="Export">
+    <MenuButton label="Export" icon={phone && <IconDownload />}>
       <Menu.Label>{filter === undefined ? 'All documents' : 'Documents that match'}</Menu.Label>
       {formats.map(([format, label]) => (
         <Menu.Item
@@ -39,15 +42,5 @@ export function ExportMenu({ collectionRef }: { collectionRef: CollectionRef }) 
       <CopyItem label="Copy as curl" name="The curl command" text={toCurl(url)} />
       <CopyItem label="Copy as fetch" name="The fetch call" text={toFetch(url)} />
     </MenuButton>
-  )
-}
-
-/** Menu item that copies text. The menu stays open and confirms it. */
-function CopyItem({ label, name, text }: { label: string; name: string; text: string }) {
-  const [copied, copy] = useCopied()
-  return (
-    <Menu.Item closeMenuOnClick={false} onClick={() => copy(text, name)}>
-      {copied === text ? 'Copied' : label}
-    </Menu.Item>
   )
 }

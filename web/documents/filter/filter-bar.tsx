@@ -4,6 +4,7 @@ import { ApiFailure } from '../../app/api.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../shared/ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
+import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
 import { isolate } from '../../shared/ui/text/isolate.ts'
 import {
   type Condition,
@@ -21,8 +22,8 @@ export interface FilterBarProps {
   readonly collectionRef: CollectionRef
   /** Why the query failed. The error of a filter is shown at the filter. */
   readonly error: Error | null
-  /** Buttons beside the filters. */
-  readonly actions: ReactNode
+  /** Renders the buttons beside the filters. `editText` edits the filter as text. */
+  readonly actions: (editText: () => void) => ReactNode
   /** What the query found, above the table. */
   readonly status: ReactNode
 }
@@ -35,13 +36,15 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
   const { search, query } = useDocumentsLocation()
   const { filter = '' } = search
   const narrow = useNarrowScreen()
+  const phone = usePhoneScreen()
   const [editing, setEditing] = useState<Editing>()
   const add = useRef<HTMLButtonElement>(null)
   const parsed = parseFilter(filter)
   const conditions = 'conditions' in parsed ? parsed.conditions : []
   const isText = editing === 'text' || 'error' in parsed
   // Always above a table, whose headers then stay in place when they are clicked.
-  const isRequestShown = !isText && (!narrow || filter !== '' || search.sort !== undefined)
+  const isRequestShown =
+    !isText && !phone && (!narrow || filter !== '' || search.sort !== undefined)
   const apply = (next: readonly Condition[]) => query({ filter: formatFilter(next) })
   const close = () => {
     setEditing(undefined)
@@ -61,6 +64,11 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
     wasText.current = isText
   }, [isText])
   useKeys('anywhere', { filter: () => setEditing(isText ? 'text' : 'new') })
+  const clear = !isText && conditions.length > 0 && (
+    <Button variant="subtle" onClick={() => remove(conditions)}>
+      Clear filters
+    </Button>
+  )
   return (
     <div className={classes.filter}>
       <div className={classes.row}>
@@ -77,6 +85,7 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
                   onRemove={() => remove([condition])}
                 />
               ))}
+              {phone && <li>{clear}</li>}
             </ul>
           )}
           {!isText && (
@@ -90,13 +99,9 @@ export function FilterBar({ collectionRef, error, actions, status }: FilterBarPr
               Add filter
             </Button>
           )}
-          {!isText && conditions.length > 0 && (
-            <Button variant="subtle" onClick={() => remove(conditions)}>
-              Clear filters
-            </Button>
-          )}
+          {!phone && clear}
         </search>
-        <div className={classes.actions}>{actions}</div>
+        <div className={classes.actions}>{actions(() => setEditing('text'))}</div>
       </div>
       {isText && (
         <FilterTextForm

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { CopyItem } from '../../shared/ui/overlay/copy-item.tsx'
 import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
@@ -8,8 +9,7 @@ import classes from './request-line.module.css'
 /** Shows the request of the API that returns the documents that match, from those of the page. */
 export function RequestLine(props: { collectionRef: CollectionRef; onEdit: () => void }) {
   const { collectionRef, onEdit } = props
-  const { search } = useDocumentsLocation()
-  const path = toApiPath(collectionRef, conditionsOf(search.filter), search.sort, search)
+  const path = useRequestPath(collectionRef)
   const link = location.origin + path
   const [copied, copy] = useCopied()
   return (
@@ -23,4 +23,15 @@ export function RequestLine(props: { collectionRef: CollectionRef; onEdit: () =>
       </Button>
     </div>
   )
+}
+
+/** Menu item that copies the link of the request. */
+export function CopyLinkItem({ collectionRef }: { collectionRef: CollectionRef }) {
+  const path = useRequestPath(collectionRef)
+  return <CopyItem label="Copy link to API" name="The link" text={location.origin + path} />
+}
+
+function useRequestPath(collectionRef: CollectionRef): string {
+  const { search } = useDocumentsLocation()
+  return toApiPath(collectionRef, conditionsOf(search.filter), search.sort, search)
 }

@@ -1,4 +1,6 @@
 import { Menu } from '@mantine/core'
+import { IconAdjustments } from '../../shared/ui/icon/icons.tsx'
+import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
 import { type FieldColumn, MAX_COLUMNS } from '../model/columns.ts'
 import { fieldLabel } from '../model/field-path.ts'
@@ -15,6 +17,7 @@ export interface ColumnsMenuProps {
 
 /** Chooses the fields that have a column, and resets the choice and the widths. */
 export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuProps) {
+  const phone = usePhoneScreen()
   const shown = columns.map(({ field }) => field).filter((field) => field !== 'id')
   const toggle = (field: string) =>
     onChange(
@@ -24,7 +27,7 @@ export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuP
     )
   const all = [...new Set([...shown, ...fields])]
   return (
-    <MenuButton label="Columns" width={248}>
+    <MenuButton label="Columns" icon={phone && <IconAdjustments />} width={248}>
       <div className={classes.fields}>
         {all.length === 0 && <p className={classes.none}>No fields on this page.</p>}
         {all.map((field) => (

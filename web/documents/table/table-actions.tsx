@@ -2,27 +2,47 @@ import { Button, Menu } from '@mantine/core'
 import { useHasRole } from '../../shared/session/person.ts'
 import { IconDots, IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
+import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { CopyLinkItem } from '../filter/request-line.tsx'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
-/** Buttons that import documents into the collection and that delete all of them. */
-export function TableActions() {
+export interface TableActionsProps {
+  readonly collectionRef: CollectionRef
+  readonly onEditText: () => void
+}
+
+/**
+ * Buttons that import documents into the collection and that delete all of them. On a phone, a menu
+ * also contains the actions of the request, which is not shown.
+ */
+export function TableActions({ collectionRef, onEditText }: TableActionsProps) {
   const { load, empty } = useDocumentsLocation()
   const mayChange = useHasRole('operator')
   const narrow = useNarrowScreen()
-  if (!mayChange) return null
+  const phone = usePhoneScreen()
+  if (!mayChange && !phone) return null
   return (
     <>
-      {!narrow && (
+      {mayChange && !narrow && (
         <Button variant="default" onClick={load}>
           Import
         </Button>
       )}
       <MenuButton label="More actions" icon={<IconDots />}>
-        {narrow && <Menu.Item onClick={load}>Import</Menu.Item>}
-        <Menu.Item data-danger leftSection={<IconTrash />} onClick={empty}>
-          Delete all documents
-        </Menu.Item>
+        {phone && (
+          <>
+            <CopyLinkItem collectionRef={collectionRef} />
+            <Menu.Item onClick={onEditText}>Edit filter as text</Menu.Item>
+          </>
+        )}
+        {mayChange && phone && <Menu.Divider />}
+        {mayChange && narrow && <Menu.Item onClick={load}>Import</Menu.Item>}
+        {mayChange && (
+          <Menu.Item data-danger leftSection={<IconTrash />} onClick={empty}>
+            Delete all documents
+          </Menu.Item>
+        )}
       </MenuButton>
     </>
   )

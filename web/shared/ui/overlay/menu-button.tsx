@@ -5,7 +5,7 @@ import { useEscape } from './use-escape.ts'
 
 export interface MenuButtonProps {
   readonly label: string
-  /** Shown in place of the label. */
+  /** Shown in place of the label, unless it is false. */
   readonly icon?: ReactNode
   /** Width of the menu in pixels. Default: 208. */
   readonly width?: number
@@ -15,7 +15,7 @@ export interface MenuButtonProps {
 
 /** Button that opens a menu. Its children are the items. */
 export function MenuButton(props: PropsWithChildren<MenuButtonProps>) {
-  const { label, icon, width = 208, position = 'bottom-start', children } = props
+  const { label, icon = false, width = 208, position = 'bottom-start', children } = props
   const [isOpen, setIsOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   useEscape(
@@ -45,11 +45,11 @@ export function MenuButton(props: PropsWithChildren<MenuButtonProps>) {
         <Button
           ref={button}
           variant="default"
-          {...(icon === undefined
+          {...(icon === false
             ? { rightSection: <IconChevronDown size={14} /> }
-            : { 'aria-label': label, px: 8 })}
+            : { 'aria-label': label, 'data-tip': label, px: 8 })}
         >
-          {icon ?? label}
+          {icon === false ? label : icon}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>
