@@ -27,8 +27,8 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await form.getByLabel('Expires').selectOption('30 days')
   await page.keyboard.press('Control+Enter')
 
-  const made = page.getByRole('dialog', { name: 'Token nightly backup created' })
-  await expect(made.getByText('Copy the token now. It is not shown again.')).toBeVisible()
+  const made = page.getByRole('dialog', { name: 'Token created' })
+  await expect(made.getByText('It will not be shown again.')).toBeVisible()
   const token = (await made.locator('code').first().textContent()) ?? ''
   await expect(made.locator('code').last()).toContainText(`Authorization: Bearer ${token}`)
   const url = `${gatehouse.url}/_db/_system/_api/endpoint`
@@ -67,7 +67,7 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await expect(page.getByText(token)).toBeHidden()
 
   await row.getByRole('button', { name: 'Revoke nightly backup' }).click()
-  const question = page.getByRole('dialog', { name: 'Revoke nightly backup?' })
+  const question = page.getByRole('dialog', { name: 'Revoke token nightly backup?' })
   // The response arrives after the person has left the page, which must not move them.
   const held = await holdRequests(page, /\/_api\/token\//)
   await question.getByRole('button', { name: 'Revoke token' }).click()
@@ -104,7 +104,7 @@ test('Two tokens of the same name that were not revoked are reported separately'
     await held.promise
     await route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } })
   })
-  const question = page.getByRole('dialog', { name: 'Revoke deploy?' })
+  const question = page.getByRole('dialog', { name: 'Revoke token deploy?' })
   for (const at of [0, 1]) {
     await page.getByRole('button', { name: 'Revoke deploy' }).nth(at).click()
     await question.getByRole('button', { name: 'Revoke token' }).click()

@@ -183,7 +183,7 @@ test('Back skips the closed dialogs of documents and indexes', async ({ page, ga
   await page.goForward()
   await nav(page, 'Indexes').click()
   await page.getByRole('button', { name: 'Create index' }).click()
-  await expect(page.getByRole('dialog', { name: 'Create index of articles' })).toBeVisible()
+  await expect(page.getByRole('dialog', { name: 'Create index on articles' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(page).toHaveURL(/\/indexes$/)

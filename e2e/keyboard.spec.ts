@@ -129,7 +129,7 @@ freshTest(
     await expect(page.getByLabel('Name')).toBeFocused()
     await page.keyboard.type('nightly backup')
     await page.keyboard.press('Control+Enter')
-    const made = page.getByRole('dialog', { name: 'Token nightly backup created' })
+    const made = page.getByRole('dialog', { name: 'Token created' })
     await enter(page, made.getByRole('button', { name: 'Copy token' }))
     await enter(page, made.getByRole('button', { name: 'Done' }))
     await expect(page.getByRole('row').filter({ hasText: 'nightly backup' })).toBeVisible()

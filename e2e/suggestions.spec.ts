@@ -20,7 +20,7 @@ test('Enter takes the highlighted field of an index, and other text can still be
   await makeBlog(gatehouse, articles)
   await gatehouse.signIn(page, `${ARTICLES}/indexes`)
   await page.getByRole('button', { name: 'Create index' }).first().click()
-  const form = dialogOf(page, 'Create index of articles')
+  const form = dialogOf(page, 'Create index on articles')
   const field = form.getByRole('combobox', { name: 'Field 1', exact: true })
   await expect(field).toBeFocused()
   await page.keyboard.type('stat')

@@ -104,8 +104,10 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(bar).toContainText('All documents are selected')
   await bar.getByRole('button', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
-  const matching = dialogOf(page, 'Edit documents of articles')
-  await expect(matching).toContainText('All 60 documents of the collection are changed, or none.')
+  const matching = dialogOf(page, 'Edit documents in articles')
+  await expect(matching).toContainText(
+    'Either all 60 documents of the collection will be changed, or none.',
+  )
   await expect(matching).toContainText('This cannot be undone.')
   await expect(matching.getByRole('region', { name: 'Preview of d0' })).toContainText('"seen"')
   const name = matching.getByRole('textbox', { name: 'Type articles to change its documents' })
@@ -586,8 +588,8 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await gatehouse.post('/_db/blog/articles', { id: 'theirs' })
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete all documents' }).click()
-  const question = dialogOf(page, 'Delete all documents of articles?')
-  await expect(question).toContainText('All 1,203 documents of the collection are deleted')
+  const question = dialogOf(page, 'Delete all documents in articles?')
+  await expect(question).toContainText('All 1,203 documents of the collection will be deleted')
   await question.getByRole('button', { name: 'Delete all documents' }).click()
   await expect(question.getByRole('textbox')).toHaveAccessibleDescription(
     /Type articles exactly as shown to delete/,

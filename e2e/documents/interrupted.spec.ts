@@ -236,7 +236,7 @@ test('The list shows the result of a job whose dialog was closed before it began
   await gatehouse.signIn(page, `${ARTICLES}?empty=1`)
   await expect(page.getByRole('link', { name: 'd00' })).toBeAttached()
   const held = await holdRequests(page, /\/articles$/)
-  const question = dialogOf(page, 'Delete all documents of articles?')
+  const question = dialogOf(page, 'Delete all documents in articles?')
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
   await held.requested
@@ -312,7 +312,7 @@ test('A tab that is closed asks first during an import or export, and a job is f
   await selectPage(page)
   const other = await context.newPage()
   await other.goto(`${ARTICLES}?empty=1`)
-  const question = dialogOf(other, 'Delete all documents of articles?')
+  const question = dialogOf(other, 'Delete all documents in articles?')
   await question.getByRole('button', { name: 'Delete all documents' }).click()
   await question.getByRole('textbox').fill('articles')
   await other.keyboard.press('Enter')
@@ -453,7 +453,7 @@ test('The input of an index that is created after its form was closed is not res
 }) => {
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, `${ARTICLES}/indexes?create=1`)
-  const form = dialogOf(page, 'Create index of articles')
+  const form = dialogOf(page, 'Create index on articles')
   await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('title')
   const held = await holdRequests(page, /\/_index\/articles\/by-title$/)
   await page.keyboard.press('Control+Enter')
@@ -493,7 +493,7 @@ test('An index whose creation gets no response is not created a second time by a
     { times: 1 },
   )
   await gatehouse.signIn(page, `${ARTICLES}/indexes?create=1`)
-  const form = dialogOf(page, 'Create index of articles')
+  const form = dialogOf(page, 'Create index on articles')
   await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('title')
   await page.keyboard.press('Control+Enter')
   const unknown = form.getByText('The index may or may not have been created.')

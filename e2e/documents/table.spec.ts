@@ -540,7 +540,7 @@ test('Names and values are filtered with the spaces that are part of them', asyn
   await expect(ids).toHaveText(['two'])
 
   await page.goto(`${ARTICLES}/indexes?create=1`)
-  const form = dialogOf(page, 'Create index of articles')
+  const form = dialogOf(page, 'Create index on articles')
   await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('pri')
   await form.getByRole('option', { name: 'price' }).click()
   await page.keyboard.press('Control+Enter')
@@ -806,7 +806,7 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   await tab.click()
   await expect(page.getByText('No indexes yet.')).toBeVisible()
   await page.getByRole('button', { name: 'Create index' }).click()
-  const form = dialogOf(page, 'Create index of articles')
+  const form = dialogOf(page, 'Create index on articles')
   const first = form.getByRole('combobox', { name: 'Field 1', exact: true })
   await expect(first).toBeFocused()
   await page.keyboard.press('Control+Enter')
@@ -824,7 +824,7 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   await first.fill('author')
   await form.getByRole('checkbox', { name: 'Unique' }).check()
   await expect(
-    form.getByText('The index by-author has this definition and failed. It is built again.'),
+    form.getByText('The index by-author has this definition and failed. It will be built again.'),
   ).toBeVisible()
   await form.getByRole('button', { name: 'Cancel' }).click()
   await gatehouse.patch('/_db/blog/articles/two', { author: 'bob' })

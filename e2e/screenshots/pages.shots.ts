@@ -126,7 +126,7 @@ test('access', async ({ page, gatehouse, browser }) => {
   await shoot(page, 'access-token-new')
   await page.getByLabel('Name').fill('deploy')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByText('Copy the token now. It is not shown again.')).toBeVisible()
+  await expect(page.getByText('It will not be shown again.')).toBeVisible()
   await shoot(page, 'access-token-made')
   await open(page, '/access/providers', 'Example ID')
   await shoot(page, 'access-providers')

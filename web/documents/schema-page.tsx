@@ -205,7 +205,7 @@ function SchemaForm({
           }}
           onClose={() => setIsOpen(false)}
         >
-          <p>Documents are not changed. Any JSON object can be stored afterwards.</p>
+          <p>Documents will not be changed. Any JSON object can be stored afterwards.</p>
         </ConfirmDialog>
       )}
     </div>

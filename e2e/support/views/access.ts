@@ -48,7 +48,7 @@ export const ACCESS_VIEWS: readonly View[] = [
   {
     name: 'tokens: revoke',
     url: ({ token }) => `/_console/access/tokens?revoke=${token}`,
-    shows: dialog('Revoke nightly backup?'),
+    shows: dialog('Revoke token nightly backup?'),
     needs: 'admin',
     refusal: PEOPLE,
   },

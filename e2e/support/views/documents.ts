@@ -171,7 +171,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
   {
     name: 'documents: delete all',
     url: () => `${ARTICLES}?empty=1`,
-    shows: dialog('Delete all documents of articles?'),
+    shows: dialog('Delete all documents in articles?'),
     needs: 'operator',
     refusal: VIEWER,
   },

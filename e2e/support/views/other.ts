@@ -32,7 +32,7 @@ export const OTHER_VIEWS: readonly View[] = [
       await page.getByRole('textbox', { name: 'Name' }).fill('ci')
       await save(page)
     },
-    shows: (page) => page.getByText('Copy the token now. It is not shown again.'),
+    shows: (page) => page.getByText('It will not be shown again.'),
   },
   {
     name: 'account menu',

@@ -60,13 +60,16 @@ export function CreatedToken(props: { token: string; info: TokenInfo; onDone: ()
   }
   return (
     <Dialog
-      title={`Token ${info.name} created`}
+      title="Token created"
       width={560}
       deliberate
       onClose={copied ? leave : () => warn(NOT_COPIED)}
     >
       <div className={classes.created}>
-        <p>Copy the token now. It is not shown again.</p>
+        <p>
+          Copy the token <strong className={classes.name}>{info.name}</strong> now. It will not be
+          shown again.
+        </p>
         <CopyLine label="Token" text={token} name="the token" onCopied={keep} />
         <CopyLine
           label="Try it"

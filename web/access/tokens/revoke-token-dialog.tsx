@@ -20,7 +20,7 @@ export function RevokeTokenDialog(props: { token: TokenInfo | undefined; path: T
   }
   return (
     <ConfirmDialog
-      title={`Revoke ${token.name}?`}
+      title={`Revoke token ${token.name}?`}
       keep="Keep it"
       error={revoke.error?.message ?? ''}
       confirm={{
@@ -32,8 +32,8 @@ export function RevokeTokenDialog(props: { token: TokenInfo | undefined; path: T
       onClose={close}
     >
       <p>
-        Requests with <span className="mono">{token.prefix}…</span> are rejected immediately. This
-        cannot be undone.{' '}
+        Requests with <span className="mono">{token.prefix}…</span> will be rejected immediately.
+        This cannot be undone.{' '}
         {token.lastUsed === null ? (
           'It was never used.'
         ) : (

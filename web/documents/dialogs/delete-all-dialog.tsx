@@ -1,13 +1,13 @@
 import { useStartJob } from '../mutations/start-job.ts'
 import { deleteMatching } from '../selection/change-selected.ts'
-import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
+import { capitalize, describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteManyDialog } from './delete-many-dialog.tsx'
 
 /** Asks the user to type the name of a collection before all its documents are deleted. */
 export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
   const { collection } = collectionRef
-  const { close, follow } = useDocumentsLocation()
+  const { search, close, follow } = useDocumentsLocation()
   const count = useMatchingCount(collectionRef, undefined)
   const remove = useStartJob(collectionRef, {
     does: 'deletes all documents',
@@ -15,7 +15,7 @@ export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRe
   })
   return (
     <DeleteManyDialog
-      title={`Delete all documents of ${collection}?`}
+      title={`Delete all documents in ${collection}?`}
       collection={collection}
       label="Delete all documents"
       deletion={remove}
@@ -23,8 +23,9 @@ export function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRe
       onClose={close}
     >
       <p>
-        {describeMatching([], count)} are deleted permanently, including those that the filter
-        hides. The schema of the collection is kept.
+        {capitalize(describeMatching([], count))} will be deleted permanently
+        {search.filter !== undefined && ', including those that the filter hides'}. The schema of
+        the collection will be kept.
       </p>
     </DeleteManyDialog>
   )

@@ -106,7 +106,8 @@ function OneDocument(props: {
   if (isGone) {
     return (
       <UnavailableDialog title={`There is no document ${id}`} name={id} onClose={close}>
-        {error.message}
+        {/* The message of the server repeats the title. */}
+        {error.id === 'not_found' ? 'It was deleted or never existed.' : error.message}
       </UnavailableDialog>
     )
   }

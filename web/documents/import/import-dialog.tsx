@@ -53,7 +53,7 @@ const schema = z.object(fields).check(
 )
 
 const conflicts: { value: OnConflict; label: string }[] = [
-  { value: 'fail', label: 'Count the document as failed' },
+  { value: 'fail', label: 'Report an error' },
   { value: 'skip', label: 'Keep the stored document' },
   { value: 'replace', label: 'Replace the stored document' },
 ]

@@ -54,10 +54,11 @@ const UNKNOWN = 'The index may or may not have been created. It is safe to try a
 
 /** Describes the result of saving. `same` is an index with the same definition. */
 function describeResult(same: DocumentIndex | undefined): string {
-  if (same === undefined) return 'It is built in the background. Queries use it once it is ready.'
+  if (same === undefined)
+    return 'The index is built in the background. Queries use it once it is ready.'
   return same.state === 'failed'
-    ? `The index ${same.name} has this definition and failed. It is built again.`
-    : `The index ${same.name} already has this definition, so no other one is created.`
+    ? `The index ${same.name} has this definition and failed. It will be built again.`
+    : `The index ${same.name} already has this definition, so no other one will be created.`
 }
 
 /** Form that creates an index. */
@@ -100,7 +101,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
     )
   return (
     <Dialog
-      title={`Create index of ${collectionRef.collection}`}
+      title={`Create index on ${collectionRef.collection}`}
       name={collectionRef.collection}
       width={560}
       onClose={close}

@@ -35,7 +35,7 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
     wasReady.current = isReady
   }, [isReady, reload])
   if (indexes === undefined || fields.length === 0) return null
-  const names = <IndexFields fields={fields} />
+  const names = <IndexFields fields={fields} isSentence />
   if (index?.state === 'building') {
     return (
       <span>

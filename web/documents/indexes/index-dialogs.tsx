@@ -55,11 +55,11 @@ function DeleteIndexDialog({ name, index }: DeleteIndexDialogProps) {
       onClose={close}
     >
       <p>
-        The index is on <IndexFields fields={index.fields} />.
+        The index is on <IndexFields fields={index.fields} isSentence />.
       </p>
       <p>
-        Documents are not changed. Queries that use the index read the whole collection instead, and
-        may be rejected because they take too long.
+        Documents will not be changed. Queries that use the index will read the whole collection
+        instead, and may be rejected because they take too long.
       </p>
     </ConfirmDialog>
   )

@@ -9,7 +9,7 @@ import { useStartJob } from '../mutations/start-job.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { deleteEach, deleteMatching } from './change-selected.ts'
 import classes from './delete-selected-dialog.module.css'
-import { describeMatching, useMatchingCount } from './describe-matching.ts'
+import { capitalize, describeMatching, useMatchingCount } from './describe-matching.ts'
 import { describeGone, formatDocuments } from './describe-outcome.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 import { useChangeSelected } from './use-change-selected.ts'
@@ -57,7 +57,7 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
               {found.length < selection.ids.size &&
                 `${describeGone(selection.ids.size - found.length)} `}
               {found.length > 0 &&
-                'Documents that change before you delete them are kept. You can undo this for ten seconds.'}
+                'Documents that change before you delete them will be kept. You can undo this for ten seconds.'}
             </p>
             <div className={classes.documents}>
               {found.slice(0, MAX_SHOWN).map(({ id, json }) => (
@@ -83,14 +83,16 @@ function DeleteMatching({ collectionRef, onClose }: SelectionDialogProps) {
   })
   return (
     <DeleteManyDialog
-      title={`Delete documents of ${collection}?`}
+      title={`Delete documents in ${collection}?`}
       collection={collection}
       label="Delete documents"
       deletion={remove}
       onDelete={() => remove.mutate(undefined, { onSuccess: follow })}
       onClose={onClose}
     >
-      <p>{describeMatching(conditions, count)} are deleted permanently, on all pages.</p>
+      <p>
+        {capitalize(describeMatching(conditions, count))} will be deleted permanently, on all pages.
+      </p>
     </DeleteManyDialog>
   )
 }

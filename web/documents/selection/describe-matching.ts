@@ -5,17 +5,21 @@ import { type Condition, describeCondition } from '../model/conditions.ts'
 import { countQuery } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
-/** Returns the documents of a filter in words: "All 1,200 documents where author is ada". */
+/** Returns the documents of a filter in words: "all 1,200 documents where author is ada". */
 export function describeMatching(
   conditions: readonly Condition[],
   count: number | undefined,
 ): string {
   const many = count === undefined || count < 2 ? '' : `${formatCount(count)} `
-  const documents = `All ${many}documents`
+  const documents = `all ${many}documents`
   if (conditions.length === 0) return `${documents} of the collection`
   const words = conditions.map((each) => describeCondition(each, isolate))
   return `${documents} where ${words.join(' and ')}`
 }
+
+/** Returns a sentence with a capital letter. */
+export const capitalize = (sentence: string): string =>
+  sentence.charAt(0).toUpperCase() + sentence.slice(1)
 
 /** Returns the number of documents that match; undefined until they are counted. */
 export const useMatchingCount = (

@@ -97,7 +97,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
     })
   return (
     <Dialog
-      title={isAll ? `Edit documents of ${collection}` : `Edit ${formatDocuments(ids.size)}`}
+      title={isAll ? `Edit documents in ${collection}` : `Edit ${formatDocuments(ids.size)}`}
       width={880}
       deliberate={text !== NEW_DOCUMENT}
       onClose={onClose}
@@ -110,7 +110,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
         sentences={
           isAll
             ? [
-                `${describeMatching(conditions, count)} are changed, or none.`,
+                `Either ${describeMatching(conditions, count)} will be changed, or none.`,
                 'This cannot be undone.',
               ]
             : [

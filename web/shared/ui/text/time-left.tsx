@@ -9,12 +9,12 @@ const steps = [
 ] as const
 const size = { s: 1, min: 60, h: 3_600, d: 86_400 } as const
 
-/** Formats the remaining time in one unit, rounded down: "in 29 d". Returns '' if none is left. */
+/** Formats the remaining time in one unit, rounded: "in 90 d". Returns '' if none is left. */
 export function formatTimeLeft(milliseconds: number): string {
   const seconds = milliseconds / 1_000
   if (seconds <= 0) return ''
   for (const [unit, limit] of steps) {
-    const count = Math.floor(seconds / size[unit])
+    const count = Math.round(seconds / size[unit])
     if (count < limit) return `in ${Math.max(1, count)} ${unit}`
   }
   return ''
