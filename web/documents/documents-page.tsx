@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { lazy } from 'react'
+import { useKeys } from '../shared/keys/use-keys.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { AddButton } from '../shared/ui/form/add-button.tsx'
@@ -39,9 +40,7 @@ export function DocumentsPage() {
                     Import
                   </Button>
                 )}
-                <AddButton onClick={create} onPointerEnter={preload} onFocus={preload}>
-                  Create document
-                </AddButton>
+                <CreateButton onClick={create} />
               </>
             )
           }
@@ -72,6 +71,16 @@ export function DocumentsPage() {
         </>
       )}
     </>
+  )
+}
+
+/** Button that creates a document, as N does while no field has the focus. */
+function CreateButton({ onClick }: { onClick: () => void }) {
+  useKeys('documents', { add: onClick })
+  return (
+    <AddButton onClick={onClick} onPointerEnter={preload} onFocus={preload}>
+      Create document
+    </AddButton>
   )
 }
 

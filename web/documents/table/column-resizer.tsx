@@ -10,11 +10,12 @@ export interface ColumnResizerProps {
 }
 
 /** Step of the arrow keys in pixels. */
-const STEP = 16
+export const RESIZE_STEP = 16
 
 /**
- * The right edge of a column, which resizes it by pointer or arrow keys. A double-click or Enter
- * fits the column to its values.
+ * The right edge of a column, which resizes it by pointer. A double-click fits the column to its
+ * values. Keys do the same once it has the focus, but it is no tab stop: there would be one for each
+ * column, and the header resizes the column as well.
  */
 export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
   const drag = useRef<{ readonly from: number; readonly width: number; moved: boolean }>(undefined)
@@ -34,8 +35,8 @@ export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
   }
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const widths: Partial<Record<string, () => number>> = {
-      ArrowLeft: () => width - STEP,
-      ArrowRight: () => width + STEP,
+      ArrowLeft: () => width - RESIZE_STEP,
+      ArrowRight: () => width + RESIZE_STEP,
       Enter: () => contentWidth(event.currentTarget),
     }
     const next = widths[event.key]
@@ -44,7 +45,7 @@ export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
     onResize(next(), true)
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that takes the focus is a widget
+    // biome-ignore lint/a11y/useSemanticElements: a separator with a value is a widget
     <span
       role="separator"
       aria-orientation="vertical"
@@ -52,7 +53,7 @@ export function ColumnResizer({ label, width, onResize }: ColumnResizerProps) {
       aria-valuemin={COLUMN_WIDTH.min}
       aria-valuemax={COLUMN_WIDTH.max}
       aria-valuenow={width}
-      tabIndex={0}
+      tabIndex={-1}
       className={classes.resizer}
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}

@@ -1,6 +1,7 @@
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
 import type { KeyHandlers } from '../../shared/keys/keys.ts'
+import { onKeys, useKeys } from '../../shared/keys/use-keys.ts'
 import { type SelectRow, useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
 import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
 import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
@@ -18,7 +19,7 @@ import {
 import { fieldLabel, valueAt } from '../model/field-path.ts'
 import type { SortField } from '../model/sort.ts'
 import { SelectionCheckbox } from '../selection/selection-checkbox.tsx'
-import { ColumnResizer } from './column-resizer.tsx'
+import { ColumnResizer, RESIZE_STEP } from './column-resizer.tsx'
 import { DocumentLink } from './document-link.tsx'
 import { CellValue, DocumentRow, isFigures, RowCheckbox } from './document-row.tsx'
 import classes from './document-table.module.css'
@@ -147,6 +148,13 @@ function WideTable(props: DocumentTableProps) {
     keysOf: ({ id }) => keysOf(id),
     select: selection?.select,
   })
+  /** Moves the focus into the table. The arrow keys scroll the page instead. */
+  const enter = ({ key }: KeyboardEvent) => {
+    if (key.startsWith('Arrow') || body.current?.contains(document.activeElement)) return false
+    body.current?.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus()
+    return true
+  }
+  useKeys('table', { next: enter, previous: enter })
   const names = columns.filter(isField).map(({ field }) => field)
   // The same array while the columns are the same, so that no row renders again.
   const key = JSON.stringify(names)
@@ -159,6 +167,11 @@ function WideTable(props: DocumentTableProps) {
   const headOf = ({ field, width, isShared }: PlacedColumn) => {
     const label = field === 'id' ? 'Id' : fieldLabel(field)
     const sorted = sort.find((each) => each.field === field)
+    const resize = (to: number, done: boolean) => {
+      const next = resizeColumn(columns, placed, field, to)
+      setDragged(done ? undefined : next)
+      if (done) onResize(next)
+    }
     return (
       <SortHeadCell
         key={field}
@@ -169,16 +182,12 @@ function WideTable(props: DocumentTableProps) {
           sorted: sorted === undefined ? 'none' : sorted.isDescending ? 'descending' : 'ascending',
           toggle: (extend) => onSort(field, extend),
         }}
+        onKeyDown={onKeys('documents', {
+          resize: ({ key }) =>
+            resize(width + (key === 'ArrowLeft' ? -RESIZE_STEP : RESIZE_STEP), true),
+        })}
       >
-        <ColumnResizer
-          label={label}
-          width={width}
-          onResize={(to, done) => {
-            const next = resizeColumn(columns, placed, field, to)
-            setDragged(done ? undefined : next)
-            if (done) onResize(next)
-          }}
-        />
+        <ColumnResizer label={label} width={width} onResize={resize} />
       </SortHeadCell>
     )
   }

@@ -2,6 +2,8 @@ import type { ComponentType } from 'react'
 import {
   IconArrowBigUp,
   IconArrowDown,
+  IconArrowLeft,
+  IconArrowRight,
   IconArrowUp,
   IconCommand,
   type IconProps,
@@ -12,6 +14,8 @@ import { IS_MAC } from './use-keys.ts'
 /** Keys without a glyph in the fonts get an icon; screen readers get the word. */
 const icons: Readonly<Record<string, { word: string; Icon: ComponentType<IconProps> }>> = {
   ArrowUp: { word: 'Up', Icon: IconArrowUp },
+  ArrowLeft: { word: 'Left', Icon: IconArrowLeft },
+  ArrowRight: { word: 'Right', Icon: IconArrowRight },
   ArrowDown: { word: 'Down', Icon: IconArrowDown },
   ...(IS_MAC && {
     Mod: { word: 'Command', Icon: IconCommand },

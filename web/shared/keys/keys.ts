@@ -82,6 +82,12 @@ export const KEYS = [
     label: 'Delete the document',
     needs: 'operator',
   },
+  {
+    id: 'resize',
+    keys: ['Shift+ArrowLeft', 'Shift+ArrowRight'],
+    where: 'documents',
+    label: 'Resize the column, in its header',
+  },
   { id: 'move-up', keys: ['Alt+ArrowUp'], where: 'mapping', label: 'Move up', needs: 'operator' },
   {
     id: 'move-down',

@@ -1,4 +1,4 @@
-import type { PropsWithChildren } from 'react'
+import type { KeyboardEventHandler, PropsWithChildren } from 'react'
 import { IconArrowDown, IconArrowUp } from '../icon/icons.tsx'
 import classes from './sort-head-cell.module.css'
 
@@ -15,11 +15,13 @@ export interface SortHeadCellProps {
   /** Width in pixels. */
   readonly width?: number
   readonly head: SortHead
+  /** Handles keys while the button has the focus. */
+  readonly onKeyDown?: KeyboardEventHandler
 }
 
 /** Header cell of a sortable column. Its children follow the label. */
 export function SortHeadCell(props: PropsWithChildren<SortHeadCellProps>) {
-  const { label, className, width, head, children } = props
+  const { label, className, width, head, onKeyDown, children } = props
   const Arrow = head.sorted === 'ascending' ? IconArrowUp : IconArrowDown
   return (
     <th
@@ -34,6 +36,7 @@ export function SortHeadCell(props: PropsWithChildren<SortHeadCellProps>) {
         type="button"
         className={classes.sort}
         onClick={({ shiftKey }) => head.toggle(shiftKey)}
+        onKeyDown={onKeyDown}
       >
         <bdi className={classes.label}>{label}</bdi>
         {head.sorted !== 'none' && <Arrow size={12} stroke={2} aria-hidden="true" />}
