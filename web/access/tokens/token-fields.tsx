@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { atLeast } from '../../../server/contract/access/role.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { databasesQuery } from '../../app/queries.ts'
@@ -8,6 +8,9 @@ import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
 import { usePresence } from '../../shared/session/person.ts'
 import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
 import hints from '../../shared/ui/form/field-hint.module.css'
+import { filterByName } from '../../shared/ui/form/filter-by-name.ts'
+import { NameFilter, NoNameMatch } from '../../shared/ui/form/name-filter.tsx'
+import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 import { roleDescriptions, roleLabels, tokenRoles } from '../people/role-labels.ts'
 import { endOf, type TokenDraft, type TokenLifetime } from './token-draft.ts'
 import classes from './token-fields.module.css'
@@ -73,7 +76,13 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
   const { databases } = form.values
   const error = form.errors.databases
   const { data: existing = [] } = useQuery(databasesQuery)
+  const [text, setText] = useState('')
   const id = useId()
+  const filter = { noun: 'database', total: existing.length, text, onChange: setText } as const
+  const shown = filterByName(
+    existing.map((name) => ({ name })),
+    text,
+  )
   const toggle = (name: string) =>
     form.change({
       databases: databases.includes(name)
@@ -83,8 +92,10 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
   return (
     <fieldset className={classes.only} aria-describedby={`${id}-note ${id}-error`}>
       <legend className="visually-hidden">Only these databases</legend>
+      <NameFilter {...filter} />
       <div className={classes.names}>
-        {existing.map((name, index) => (
+        {shown.length === 0 && text !== '' && <NoNameMatch {...filter} />}
+        {shown.map(({ name }, index) => (
           <label key={name} className={classes.name}>
             <input
               type="checkbox"
@@ -96,6 +107,9 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
           </label>
         ))}
       </div>
+      <p role="status" className={hints.note}>
+        {formatCount(databases.length)} of {formatCount(existing.length)} chosen
+      </p>
       <p id={`${id}-note`} className={hints.note}>
         {databases.length > 0 &&
           !databases.includes(SYSTEM_DATABASE) &&

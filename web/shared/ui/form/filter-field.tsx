@@ -46,6 +46,10 @@ export function FilterField({ label, clear, text, onChange, ...rest }: FilterFie
       autoComplete="off"
       autoCapitalize="off"
       onChange={(event) => onChange(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        // It has applied already, and must not submit the form around it.
+        if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) event.preventDefault()
+      }}
     />
   )
 }
