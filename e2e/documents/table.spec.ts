@@ -408,6 +408,24 @@ test('Documents of other programs are shown after a refresh, and when the window
   await expect(page.getByRole('rowheader')).toHaveText(['a', 'b', 'c'])
 })
 
+test('Of many fields, those of the columns menu are filtered by name', async ({
+  page,
+  gatehouse,
+}) => {
+  const fields = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`field${at}`, at]))
+  await makeBlog(gatehouse, [{ id: 'a', ...fields }])
+  await gatehouse.signIn(page, ARTICLES)
+  await page.getByRole('button', { name: 'Columns' }).click()
+  const items = page.getByRole('menuitemcheckbox')
+  await expect(items).toHaveCount(20)
+  await page.getByRole('searchbox', { name: 'Filter fields' }).fill('FIELD17')
+  await expect(items).toHaveText(['field17'])
+  await items.click()
+  await expect(page.getByRole('columnheader', { name: 'field17' })).toBeVisible()
+  await page.getByRole('searchbox', { name: 'Filter fields' }).fill('none')
+  await expect(page.getByText('No field matches “none”.')).toBeVisible()
+})
+
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [
     { id: 'a', title: 'A', year: 3 },

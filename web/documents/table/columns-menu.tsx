@@ -1,4 +1,7 @@
 import { Menu } from '@mantine/core'
+import { useState } from 'react'
+import { filterByName } from '../../shared/ui/form/filter-by-name.ts'
+import { FilterField } from '../../shared/ui/form/filter-field.tsx'
 import { IconAdjustments } from '../../shared/ui/icon/icons.tsx'
 import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
 import { MenuButton } from '../../shared/ui/overlay/menu-button.tsx'
@@ -15,6 +18,9 @@ export interface ColumnsMenuProps {
   readonly onReset: (() => void) | undefined
 }
 
+/** Number of fields from which they can be filtered. */
+const FILTERED_FROM = 12
+
 /** Chooses the fields that have a column, and resets the choice and the widths. */
 export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuProps) {
   const phone = usePhoneScreen()
@@ -25,12 +31,31 @@ export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuP
         ? columns.filter((column) => column.field !== field)
         : [...columns, { field }],
     )
-  const all = [...new Set([...shown, ...fields])]
+  const [text, setText] = useState('')
+  const all = [...new Set([...shown, ...fields])].map((field) => ({
+    field,
+    name: fieldLabel(field),
+  }))
+  const matching = filterByName(all, text)
   return (
-    <MenuButton label="Columns" icon={phone && <IconAdjustments />} width={248}>
+    <MenuButton label="Columns" icon={phone && <IconAdjustments />} width={320}>
+      {all.length > FILTERED_FROM && (
+        <div className={classes.filter}>
+          <FilterField
+            label="Filter fields"
+            placeholder={`Filter ${all.length} fields by name`}
+            clear="Clear filter"
+            text={text}
+            onChange={setText}
+          />
+        </div>
+      )}
       <div className={classes.fields}>
         {all.length === 0 && <p className={classes.none}>No fields on this page.</p>}
-        {all.map((field) => (
+        {all.length > 0 && matching.length === 0 && (
+          <p className={classes.none}>No field matches “{text}”.</p>
+        )}
+        {matching.map(({ field, name }) => (
           <Menu.CheckboxItem
             key={field}
             checked={shown.includes(field)}
@@ -38,7 +63,7 @@ export function ColumnsMenu({ fields, columns, onChange, onReset }: ColumnsMenuP
             className="mono"
             onChange={() => toggle(field)}
           >
-            {fieldLabel(field)}
+            {name}
           </Menu.CheckboxItem>
         ))}
       </div>
