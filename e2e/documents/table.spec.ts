@@ -426,6 +426,27 @@ test('Of many fields, those of the columns menu are filtered by name', async ({
   await expect(page.getByText('No field matches “none”.')).toBeVisible()
 })
 
+test('A filter that compares a number with a text warns at its value', async ({
+  page,
+  gatehouse,
+}) => {
+  await makeBlog(gatehouse, [{ id: 'a', total: 5, title: 'A' }, { id: 'b' }])
+  await gatehouse.signIn(page, ARTICLES)
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  const form = page.getByRole('form', { name: 'New filter' })
+  const value = form.getByRole('combobox', { name: 'Value' })
+  await form.getByRole('combobox', { name: 'Field' }).fill('total')
+  await form.getByRole('combobox', { name: 'Condition' }).selectOption('is greater than')
+  await value.fill('abc')
+  await expect(value).toHaveAccessibleDescription('total holds numbers in the documents seen.')
+  await expectAccessibleInBothThemes(page)
+  await value.fill('4.5')
+  await expect(value).toHaveAccessibleDescription('')
+  await value.fill('abc')
+  await form.getByRole('combobox', { name: 'Field' }).fill('title')
+  await expect(value).toHaveAccessibleDescription('')
+})
+
 test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [
     { id: 'a', title: 'A', year: 3 },

@@ -15,7 +15,7 @@ import {
   printValues,
   toCondition,
 } from '../model/conditions.ts'
-import { parseField, splitUnescaped } from '../model/field-path.ts'
+import { fieldLabel, parseField, splitUnescaped } from '../model/field-path.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'
@@ -35,6 +35,12 @@ const choices = [
   { value: 'missing', label: 'does not exist' },
 ]
 
+/** The choices that compare a number with the value. */
+const COMPARED = ['eq', 'lt', 'lte', 'gt', 'gte']
+
+/** Returns whether a typed value is a number, or is still empty. */
+const isNumber = (value: string) => value === '' || Number.isFinite(Number(value))
+
 const schema = z.object({
   field: z.string().check(z.refine((field) => field.trim() !== '', 'Choose or enter a field.')),
 })
@@ -50,6 +56,12 @@ export function ConditionForm(props: ConditionFormProps) {
   const field = parseField(form.values.field, [initialValues.field, ...fields])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
   const values = useMemo(() => suggestions.values(field), [field])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
+  const hasNumbers = useMemo(() => suggestions.isNumeric(field), [field])
+  const warning =
+    hasNumbers && COMPARED.includes(choice) && !isNumber(value)
+      ? `${fieldLabel(field)} holds numbers in the documents seen.`
+      : undefined
   const element = useRef<HTMLFormElement>(null)
   const valueField = useRef<HTMLInputElement>(null)
   useEffect(() => element.current?.querySelector('input')?.focus(), [])
@@ -101,6 +113,8 @@ export function ConditionForm(props: ConditionFormProps) {
           before={before}
           suggestions={options}
           highlight={false}
+          description={warning && <span className={classes.warning}>{warning}</span>}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
           {...form.getInputProps('value')}
         />
       )}

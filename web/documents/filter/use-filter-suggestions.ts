@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { isNumeric } from '../model/columns.ts'
 import { fieldsOf, valueAt } from '../model/field-path.ts'
 import { loadedPages } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
@@ -14,6 +15,9 @@ export function useFilterSuggestions(collectionRef: CollectionRef) {
     loadedPages(queryClient, collectionRef).flatMap((page) => [...page.documents])
   return {
     fields: () => ['id', ...fieldsOf(documents())],
+    /** Returns whether the values of a field are numbers in all documents loaded so far. */
+    isNumeric: (field: string) =>
+      isNumeric(documents().map((document) => valueAt(document, field))),
     /** Returns the values of a field, the most frequent first. */
     values: (field: string) => {
       const counts = new Map<string, number>()
