@@ -760,7 +760,7 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   )
   await gatehouse.signIn(page, `${ARTICLES}?filter=author%3Dada`)
   await expect(page.getByRole('alert').filter({ hasText: 'Too slow.' })).toContainText(
-    'Create an index on author, year (descending).',
+    'Create an index on author and year (descending).',
   )
   await page.unroute(/\/_db\/blog\/articles\?/)
   await page.reload()
@@ -904,6 +904,6 @@ test('Indexes are created and deleted, and a failed one lists the documents that
   ])
   await ordered.getByRole('button', { name: 'Delete by-year-author' }).click()
   await expect(dialogOf(page, 'Delete index by-year-author?')).toContainText(
-    'The index is on year (descending), author.',
+    'The index is on year (descending) and author.',
   )
 })
