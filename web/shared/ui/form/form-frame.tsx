@@ -89,7 +89,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
       className={classes.form}
       onSubmit={(event) => {
         event.preventDefault()
-          if (!busy && !buttonOnly && unavailable === undefined) onSave()
+        if (!busy && !buttonOnly && unavailable === undefined) onSave()
       }}
     >
       {restored && (
