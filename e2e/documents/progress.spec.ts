@@ -133,6 +133,9 @@ test('The progress of an import is unknown while documents of a file that was se
   await expect(form.getByRole('progressbar')).not.toHaveAttribute('value')
   await network.send('Fetch.continueResponse', { requestId: await response })
   await expect(form.getByText('1 created.').first()).toBeVisible()
+  // Later pages of this browser would otherwise wait for responses as well.
+  await network.send('Fetch.disable')
+  await network.detach()
 })
 
 test('After a reload, the form says that an import was interrupted, and keeps stored documents', async ({
