@@ -191,6 +191,21 @@ test('A file that is not a complete export is not sent', async ({ page, gatehous
   expect(requests).toBe(0)
 })
 
+test('The dialog keeps the focus when the panel below it is loaded later', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.post('/_db/_system/_api/database', { name: 'copy' })
+  const held = await holdRequests(page, /\/assets\/database-panel-[^/]*\.js$/)
+  await gatehouse.signIn(page, `${importPath}?open=copy`)
+  const file = formOf(page).getByRole('button', { name: 'File', exact: true })
+  await expect(file).toBeFocused()
+  await held.requested
+  held.release()
+  await expect(page.getByRole('dialog', { name: 'copy' })).toBeAttached()
+  await expect(file).toBeFocused()
+})
+
 test('A failed import says what is stored and what to do', async ({
   page,
   gatehouse,

@@ -92,7 +92,9 @@ function useFocus(
   // Before the first paint, so that no key press goes elsewhere.
   useLayoutEffect(() => {
     const opener = document.activeElement
-    heading.current?.focus({ preventScroll: true })
+    // A dialog over the page that was loaded first keeps the focus.
+    const dialog = opener?.closest('[aria-modal="true"]') ?? null
+    if (dialog === null) heading.current?.focus({ preventScroll: true })
     return () => {
       // Runs after the panel is removed, and only if the focus was inside it.
       setTimeout(() => {
