@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { _, type Ajv2020 } from 'ajv/dist/2020.js'
 import type { Json } from '../../contract/json/json.ts'
 
 /**
  * Replaces the keywords `const`, `enum` and `uniqueItems` of an instance by ones that compare JSON
- * values. Ajv's own call the methods `toString` and `valueOf` of objects and compare their property
- * `constructor`, all of which may be fields of a document.
+ * values. Ajv calls the methods `toString` and `valueOf` of objects and compares their property
+ * `constructor`, but a document may have fields with these names.
  */
 export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
   ajv.removeKeyword('const').addKeyword({
@@ -14,7 +15,7 @@ export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
       params: ({ schemaCode }) => _`{allowedValue: ${schemaCode}}`,
     },
     errors: false,
-    compile: (allowed: Json) => (value: Json) => equalJson(allowed, value),
+    compile: (allowed: Json) => (value: Json) => isDeepStrictEqual(allowed, value),
   })
   ajv.removeKeyword('enum').addKeyword({
     keyword: 'enum',
@@ -25,7 +26,7 @@ export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
     },
     errors: false,
     compile: (allowed: readonly Json[]) => (value: Json) =>
-      allowed.some((each) => equalJson(each, value)),
+      allowed.some((each) => isDeepStrictEqual(each, value)),
   })
   return ajv.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',
@@ -54,18 +55,6 @@ const validateUnique: ValidateUnique = (items) => {
     seen.set(text, at)
   }
   return true
-}
-
-/** Returns whether two values are equal. Ends at the first difference. */
-function equalJson(a: Json, b: Json): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
-    return a.every((item, at) => equalJson(item, b[at] as Json))
-  }
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && equalJson(a[key] as Json, b[key] as Json))
 }
 
 /** Returns JSON that is the same for equal values: the keys of objects are sorted. */
