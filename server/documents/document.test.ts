@@ -26,7 +26,7 @@ it.each([
   [7, 'An id is a string.'],
   ['', 'An id has 1 to 256 characters.'],
   ['😀'.repeat(257), 'An id has 1 to 256 characters.'],
-  ['\ud800', 'An id contains complete characters only, no lone surrogate.'],
+  ['\ud800', 'An id cannot contain a lone surrogate.'],
   ['a\0', 'An id cannot contain the character U+0000.'],
   ['..', 'The id cannot be "..", because a URL would not lead to the document.'],
 ])('rejects the id %j: %s', (id, message) => {

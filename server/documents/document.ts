@@ -1,4 +1,5 @@
-import { DOCUMENT_BYTES, ID_LENGTH } from '../contract/document.ts'
+import { DOCUMENT_BYTES } from '../contract/document.ts'
+import { documentIdError } from '../contract/document-id.ts'
 import type { Json } from '../contract/json/json.ts'
 import { printJson } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
@@ -46,22 +47,8 @@ const withId = (printed: string, id: string) =>
 
 /** @throws Failure `invalid` if a value cannot be the id of a document. */
 export function requireDocumentId(value: Json): asserts value is string {
-  const error = errorOfId(value)
+  const error = documentIdError(value)
   if (error !== undefined) throw new Failure('invalid', error, { field: '/id' })
-}
-
-/** Returns why a value cannot be the id of a document. An id must fit into a URL. */
-function errorOfId(value: Json): string | undefined {
-  if (typeof value !== 'string') return 'An id is a string.'
-  // A character has at most two code units, so a longer text need not be counted.
-  if (value === '' || value.length > 2 * ID_LENGTH || [...value].length > ID_LENGTH) {
-    return `An id has 1 to ${ID_LENGTH} characters.`
-  }
-  if (!value.isWellFormed()) return 'An id contains complete characters only, no lone surrogate.'
-  if (value.includes('\0')) return 'An id cannot contain the character U+0000.'
-  // Encoded or not (RFC 3986 §5.2.4).
-  if (value !== '.' && value !== '..') return undefined
-  return `The id cannot be ${JSON.stringify(value)}, because a URL would not lead to the document.`
 }
 
 /** Quotes the first 64 characters of a text, for messages. */

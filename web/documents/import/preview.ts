@@ -1,3 +1,4 @@
+import { documentIdError } from '../../../server/contract/document-id.ts'
 import type { OnConflict } from '../../../server/contract/import.ts'
 import type { Json } from '../../../server/contract/json/json.ts'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
@@ -103,11 +104,12 @@ function errorsOfIds(
   unit: string,
   onConflict: OnConflict,
 ): RecordsPreview['errors'] {
-  const lineOf = new Map<string, number>()
+  const lineOf = new Map<Json, number>()
   return records.flatMap(({ line, document }) => {
     const id = valueAt(document, ['id'])
     if (id === undefined) return []
-    if (typeof id !== 'string') return [{ line, message: 'An id is a string.' }]
+    const error = documentIdError(id)
+    if (error !== undefined) return [{ line, message: error }]
     const first = lineOf.get(id)
     if (first === undefined) lineOf.set(id, line)
     if (first === undefined || onConflict !== 'fail') return []
