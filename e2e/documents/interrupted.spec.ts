@@ -147,7 +147,7 @@ test('A database that someone drops during a change is reported, and the input i
   expect((await gatehouse.delete('/_db/_system/_api/database/blog')).status).toBe(200)
   await page.keyboard.press('Control+Enter')
   await expect(last(page)).toContainText('12 documents could not be changed.')
-  await expect(last(page)).toContainText('There is no database blog. It may have been dropped.')
+  await expect(last(page)).toContainText('The database does not exist. It may have been dropped.')
   await expect(
     page.getByText('There is no database blog. It may have been dropped.').first(),
   ).toBeVisible()

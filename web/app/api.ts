@@ -19,9 +19,7 @@ export const api = hc<Api>(API_BASE, { headers: requestHeaders, fetch: fetchWith
 export const databaseApi = (database: string, fetch: typeof globalThis.fetch = fetchWithTimeout) =>
   hc<Api>(`/_db/${encodeURIComponent(database)}`, {
     headers: () => ({ ...requestHeaders(), Accept: 'application/json; version=1' }),
-    fetch: async (url: RequestInfo | URL, init?: RequestInit) =>
-      // A response that is made from another one has no URL, which `requireOk` reads.
-      Object.defineProperty(await fetch(url, init), 'url', { value: String(url) }),
+    fetch,
     init: { cache: 'no-store' },
   })
 
@@ -92,11 +90,11 @@ export const pollWhileSignedIn =
 
 /** Replaces the message of the server, which also advises API clients to send a token. */
 const SIGNED_OUT = 'You are signed out. Sign in again.'
+const NO_DATABASE = 'The database does not exist. It may have been dropped.'
 
 interface AnyResponse {
   readonly ok: boolean
   readonly status: number
-  readonly url?: string
   json(): Promise<unknown>
 }
 
@@ -111,22 +109,15 @@ export async function requireOk<R extends AnyResponse>(pending: Promise<R>): Pro
   // A body that is not JSON comes from something else, such as a reverse proxy.
   const body = (await response.json().catch(() => ({}))) as Partial<ErrorObject & ErrorBody>
   const { status } = response
-  const message =
-    status === 401
-      ? SIGNED_OUT
-      : body.id === 'database_not_found'
-        ? describeMissing(response.url)
-        : (body.errorMessage ??
-          body.message ??
-          `The server responded with ${status} and no error message.`)
-  throw new ApiFailure(status, body.errorNum ?? 0, message, body)
+  throw new ApiFailure(status, body.errorNum ?? 0, messageOf(status, body), body)
 }
 
-/** Reports that the database in the URL of a request does not exist. */
-function describeMissing(url = ''): string {
-  const name = /\/_db\/([^/?]+)/.exec(url)?.[1]
-  const database = name === undefined ? 'such database' : `database ${decodeURIComponent(name)}`
-  return `There is no ${database}. It may have been dropped.`
+/** Returns the message of a rejected request, in words of the console where it knows more. */
+function messageOf(status: number, body: Partial<ErrorObject & ErrorBody>): string {
+  if (status === 401) return SIGNED_OUT
+  if (body.id === 'database_not_found') return NO_DATABASE
+  const { errorMessage, message } = body
+  return errorMessage ?? message ?? `The server responded with ${status} and no error message.`
 }
 
 /** Resolves with the typed body of a response. Throws as {@link requireOk}. */

@@ -90,8 +90,8 @@ const sortCollections = (collections: CollectionList): CollectionList =>
   collections.toSorted((a, b) => compareNames(a.name, b.name))
 
 /**
- * The collections of a database in natural order, with their document counts. Documents have no live events, so this
- * query is refetched when it is shown and when a database is created or dropped.
+ * The collections of a database in natural order, with their document counts. Documents have no live
+ * events, so this query is refetched when it is shown and when a database is created or dropped.
  */
 export const collectionsQuery = (database: string) =>
   queryOptions({
