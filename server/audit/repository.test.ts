@@ -113,6 +113,12 @@ forEachEngine((engine) => {
     },
   )
 
+  test('reads and prints a page in turns of their own', async () => {
+    const turn = vi.fn(async () => {})
+    await readAuditPage(await written(), {}, turn, () => undefined)
+    expect(turn).toHaveBeenCalledTimes(2)
+  })
+
   test('copies what was changed without parsing it', async () => {
     const store = await engine.open()
     const after = { schema: Array.from({ length: 100 }, () => ({ 'a"': [] })) }
