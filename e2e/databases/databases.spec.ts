@@ -268,7 +268,7 @@ test('The names of many databases have room on a narrow screen', async ({ page, 
   expect(await link.evaluate((each) => each.scrollWidth > each.clientWidth)).toBe(false)
   // Most rows are below the window, and not rendered.
   expect(await page.getByRole('row').count()).toBeLessThan(databases.length)
-  // The last row ends the list, whatever the heights of the rows above it.
+  // Rows differ in height, so scroll until the last one is shown.
   await expect(async () => {
     await page.mouse.wheel(0, 10_000)
     await expect(linkOf('tenant-198')).toBeInViewport({ timeout: 500 })

@@ -27,7 +27,7 @@ export function dropConsequences(row: DatabaseRow, reachKnown: boolean): Sentenc
   ]
 }
 
-/** Says of which endpoints a database is the default, without a second list of the same ones. */
+/** Names the endpoints whose default is the database. Does not repeat the list of all its endpoints. */
 function formatDefault(
   first: readonly ServingEndpoint[],
   mapped: readonly ServingEndpoint[],

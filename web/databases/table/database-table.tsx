@@ -17,7 +17,10 @@ import classes from './database-table.module.css'
 /** Why `_system` cannot be dropped. */
 export const SYSTEM_NOT_DROPPABLE = '_system contains the administration and cannot be dropped.'
 
-/** Heights in pixels of rows whose name is in one line, for mouse and touch. Keep them in sync with the CSS. */
+/**
+ * Heights in pixels of rows whose name is in one line, for mouse and touch. Keep them in sync with the
+ * CSS.
+ */
 const ROW = { fine: 36, coarse: 45 } as const
 
 const idOf = ({ name }: DatabaseRow) => name

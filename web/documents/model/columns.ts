@@ -149,8 +149,7 @@ export function initialColumns(ranked: readonly string[], used: readonly string[
 const clamp = (width: number): number =>
   Math.round(Math.min(Math.max(width, COLUMN_WIDTH.min), COLUMN_WIDTH.max))
 
-/** Returns whether all values except null and missing ones are numbers, to align them right. */
-/** Returns whether values are numbers, apart from those that are missing or null. */
+/** Returns whether all values except null and missing ones are numbers. */
 export function isNumeric(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== undefined && value !== null)
   return present.length > 0 && present.every((value) => typeof value === 'number')

@@ -6,7 +6,7 @@ import { listKey } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** Returns a function that refetches the documents that are shown, and their count. */
-export function useRefresh(collectionRef: CollectionRef): () => void {
+function useRefresh(collectionRef: CollectionRef): () => void {
   const queryClient = useQueryClient()
   return () =>
     void queryClient

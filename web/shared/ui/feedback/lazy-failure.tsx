@@ -5,8 +5,8 @@ import { Notice } from './notice.tsx'
 
 /**
  * Reports that code of the console failed to load, and whether the server is unreachable or may
- * have a newer version. Offers a reload only after the server has responded, because the browser would
- * otherwise replace the page with its own error page. Form drafts survive the reload.
+ * have a newer version. Offers a reload only after the server has responded, because the browser
+ * would otherwise replace the page with its own error page. Form drafts survive the reload.
  */
 export function LazyFailure({ heading }: { heading?: string | undefined }) {
   const [state, setState] = useState<keyof typeof reasons>('checking')

@@ -42,6 +42,7 @@ export function useFilterText(
     const frame = requestAnimationFrame(() => {
       timer = setTimeout(() => {
         // Skip if another page was opened. A dialog of this page keeps the filter.
+        // Parameters of the route are not compared.
         if (!router.latestLocation.pathname.startsWith(page.split('$', 1)[0] ?? page)) return
         written.current = text === written.current[0] ? [text] : [...written.current, text]
         void router.navigate({
