@@ -53,11 +53,17 @@ test('a server survives clients that pipeline large pages and do not read them',
     const socket = connect(socketPath, () => socket.write(page.repeat(REQUESTS)))
     return socket.pause()
   })
-  // Responses may use a quarter of the heap; above that, pages and data requests get 503.
-  await expect.poll(unsent).toBeGreaterThan(((HEAP_MIB - 32) / 4) * 2 ** 20)
-  const refused = await call('GET', '/large')
-  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
-  expect(refused.json.message).toMatch(/^Clients have not yet read [0-9]+ MiB of responses\. /)
+  // Responses may use a quarter of the heap limit; above that, pages and data requests get 503. The
+  // first pages may still be in preparation.
+  await expect
+    .poll(() => call('GET', '/large'))
+    .toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+      json: {
+        message: expect.stringMatching(/^Clients have not yet read [0-9]+ MiB of responses\. /),
+      },
+    })
   expect((await call('GET', '/_api/health')).status).toBe(200)
   expect((await call('GET', '/_api/endpoint')).json).toHaveLength(1)
 
@@ -76,7 +82,7 @@ test('anonymous clients that do not read their responses cause no errors for oth
     return socket.pause().on('error', () => {})
   })
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  await expect.poll(unsent).toBeGreaterThan(((HEAP_MIB - 32) / 32) * 2 ** 20)
+  await expect.poll(unsent).toBeGreaterThan(2 ** 20)
   const connections = async () => (await call('GET', '/_api/listener')).json[0].connections
   await expect.poll(connections).toBeLessThan(sockets.length)
   expect(await unsent()).toBeLessThan((HEAP_MIB / 4) * 2 ** 20)
