@@ -17,11 +17,9 @@ export function AddressText({ address }: { address: string }) {
     >
       {/* Screen readers and the clipboard would take the two halves as two words. */}
       <span className="visually-hidden">{address}</span>
-      <span aria-hidden="true" className={classes.head}>
-        {address.slice(0, -TAIL_LENGTH)}
-      </span>
-      <span aria-hidden="true" className={classes.tail}>
-        {address.slice(-TAIL_LENGTH)}
+      <span aria-hidden="true" className={classes.line}>
+        <span className={classes.head}>{address.slice(0, -TAIL_LENGTH)}</span>
+        <span className={classes.tail}>{address.slice(-TAIL_LENGTH)}</span>
       </span>
     </span>
   )
