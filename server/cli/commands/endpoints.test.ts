@@ -5,6 +5,7 @@ import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { addEndpoint } from './endpoint-add.ts'
 import { removeEndpoint } from './endpoint-remove.ts'
+import { nameList } from './name-list.ts'
 
 const [first, second] = ['tcp://127.0.0.1:1', 'tcp://127.0.0.1:2']
 const record = createRecorder()
@@ -52,4 +53,8 @@ forEachEngine((engine) => {
       code: 'endpoint-not-found',
     })
   })
+})
+
+test('a list of databases may have spaces after its commas', () => {
+  expect(nameList.parse('blog, shop,')).toEqual(['blog', 'shop'])
 })
