@@ -3,6 +3,7 @@ import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import { readAddress } from '../../endpoints/address.ts'
 import { createMapping } from '../../endpoints/registry/mapping/mapping.ts'
+import { requireOtherAdminEndpoint } from '../../endpoints/registry/mapping/require-other-admin-endpoint.ts'
 import { writeEndpoint } from '../../endpoints/writes/endpoint-writer.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
@@ -10,7 +11,6 @@ import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
 import { nameList } from './name-list.ts'
-import { requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 const input = z.object({
   operands: z.tuple([z.string()]),

@@ -1,4 +1,3 @@
-import type { Transaction } from 'kysely'
 import type { AuditEntry } from '../../contract/audit/audit.ts'
 import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { invariant } from '../../contract/invariant.ts'
@@ -14,8 +13,8 @@ import { executeAll, executeLater } from '../../storage/changes/round-trips.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Tables } from '../../storage/tables.ts'
 import { type BulkPart, fence, type Outcome, recordOutcomes } from '../bulk/outcomes.ts'
+import type { Guard } from '../registry/mapping/require-other-admin-endpoint.ts'
 import { type ExpectedRevision, requireRevision } from '../registry/repository.ts'
 
 export interface EndpointChange {
@@ -26,7 +25,7 @@ export interface EndpointChange {
    * Called in the transaction, under its lock, before an endpoint loses `_system`. Throws a Failure
    * to reject the change.
    */
-  readonly guard?: ((trx: Transaction<Tables>) => Promise<void>) | undefined
+  readonly guard?: Guard | undefined
   /** The bulk change it belongs to. The outcome is stored in the same transaction. */
   readonly part?: BulkPart | undefined
 }

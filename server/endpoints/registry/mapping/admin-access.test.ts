@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { COMMAND_LINE, createRecorder } from '../../../audit/record.ts'
+import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import type { Listener } from '../../listeners/listener.ts'
+import { deleteEndpoint, writeEndpoint } from '../../writes/endpoint-writer.ts'
 import { createAdminAccess } from './admin-access.ts'
 import { createMapping } from './mapping.ts'
 
-const listener = () => ({ state: 'listening', mapping: createMapping([]) }) as unknown as Listener
+const listener = (name = 'tcp://127.0.0.1:1') =>
+  ({ name, state: 'listening', mapping: createMapping([]) }) as unknown as Listener
 
 test('a listener whose mapping is updated while it is removed does not count as serving _system', async () => {
   const access = createAdminAccess(undefined)
@@ -18,4 +22,26 @@ test('a listener whose mapping is updated while it is removed does not count as 
   })
   await expect(failed).rejects.toThrow('not stored')
   await removeOther()
+})
+
+// On PostgreSQL, the nodes check each other's listeners instead.
+forEngine('sqlite', (engine) => {
+  test('the last stored endpoint with `_system` is kept while a listener of another one is open', async () => {
+    const store = await engine.open()
+    const [one, other] = [listener(), listener('tcp://127.0.0.1:2')]
+    const access = createAdminAccess(undefined)
+    access.update(one)
+    access.update(other)
+    const change = { record: createRecorder(), actor: COMMAND_LINE }
+    const put = (endpoint: string, databases: string[]) =>
+      writeEndpoint(store, { endpoint, databases }, change)
+    await put(one.name, [])
+    // Another process has removed the endpoint of the other listener.
+    await put('tcp://127.0.0.1:3', ['xsystem'])
+    const remove = () =>
+      access.withdraw(one, (guard) => deleteEndpoint(store, one.name, { ...change, guard }))
+    await expect(remove()).rejects.toMatchObject({ code: 'conflict' })
+    await put(other.name, ['blog', '_system'])
+    expect(await remove()).toBe(true)
+  })
 })

@@ -1,10 +1,9 @@
-import type { Transaction } from 'kysely'
 import { SYSTEM_DATABASE } from '../../../contract/database.ts'
 import { Failure } from '../../../failure.ts'
-import type { Tables } from '../../../storage/tables.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import type { Peers } from '../placement/peers.ts'
 import { reaches } from './mapping.ts'
+import { type Guard, requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 /**
  * The listeners that currently serve `_system`. The last one can be neither removed nor remapped,
@@ -17,16 +16,13 @@ export interface AdminAccess {
   forget(listener: Listener): void
   /**
    * Makes a change after which a listener no longer serves `_system`. During the change, the
-   * listener does not count as serving it, so concurrent changes cannot leave the set empty. With
-   * several nodes, the change runs `guard` in its transaction instead.
+   * listener does not count as serving it, so concurrent changes cannot leave the set empty. The
+   * change must run `guard` in its transaction, because other processes change endpoints too.
    *
    * @throws Failure `conflict` if it is the last one; the error of the change.
    */
-  withdraw<T>(listener: Listener, change: (guard: Guard | undefined) => Promise<T>): Promise<T>
+  withdraw<T>(listener: Listener, change: (guard: Guard) => Promise<T>): Promise<T>
 }
-
-/** Throws a Failure in the transaction of a change to reject the change. */
-export type Guard = (trx: Transaction<Tables>) => Promise<void>
 
 /** Creates an empty {@link AdminAccess}. */
 export function createAdminAccess(peers: Peers | undefined): AdminAccess {
@@ -57,7 +53,7 @@ export function createAdminAccess(peers: Peers | undefined): AdminAccess {
       withdrawn.add(listener)
       serving.delete(listener)
       try {
-        return await change(undefined)
+        return await change(requireOtherAdminEndpoint(listener.name))
       } finally {
         withdrawn.delete(listener)
         access.update(listener)

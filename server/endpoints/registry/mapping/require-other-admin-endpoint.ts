@@ -1,29 +1,33 @@
-import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
-import { createMapping, reaches } from '../../endpoints/registry/mapping/mapping.ts'
-import type { EndpointChange } from '../../endpoints/writes/write-batch.ts'
-import { Failure } from '../../failure.ts'
-import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
+import { sql, type Transaction } from 'kysely'
+import { Failure } from '../../../failure.ts'
+import type { Tables } from '../../../storage/tables.ts'
+
+/** Throws a Failure in the transaction of a change to reject the change. */
+export type Guard = (trx: Transaction<Tables>) => Promise<void>
 
 /**
  * Returns a guard that rejects the change of an endpoint if no other stored endpoint reaches
- * `_system`. Whether a node listens on the other one is not checked, because no node may be running.
+ * `_system`. It does not check whether a node listens on the other one.
  *
  * @throws Failure `conflict`
  */
 export const requireOtherAdminEndpoint =
-  (address: string): NonNullable<EndpointChange['guard']> =>
+  (address: string): Guard =>
   async (trx) => {
-    const others = await trx
+    const other = await trx
       .selectFrom('endpoints')
-      .select('databases')
+      .select('address')
       .where('address', '!=', address)
       .where('proposal', 'is', null)
-      .execute()
-    const isReached = others.some(({ databases }) => {
-      const names = parseJsonColumn(databaseNames, 'endpoints.databases', databases)
-      return reaches(createMapping(names, Infinity), SYSTEM_DATABASE)
-    })
-    if (isReached) return
+      .where((eb) =>
+        eb.or([
+          eb('databases', '=', '[]'),
+          sql<boolean>`databases like ${'%"~_system"%'} escape '~'`,
+        ]),
+      )
+      .limit(1)
+      .executeTakeFirst()
+    if (other !== undefined) return
     throw new Failure(
       'conflict',
       `${address} is the last endpoint that serves _system. Add another one first.`,
