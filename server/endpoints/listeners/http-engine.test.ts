@@ -155,8 +155,12 @@ describe('createHttpEngine', () => {
     ['data', '/articles', '/healthz/live'],
     ['data', '/articles', '/_api/session'],
     ['data', '/articles', '/_console/'],
+    ['data', '/articles', '/_db/blog/healthz'],
+    ['data', '/articles', '/_db/_system/_api/session'],
+    ['data', '/_db/blog/articles', '/_db/_system/_api/session'],
     ['administration', '/_api/openapi.json', '/_api/health'],
     ['administration', '/_api/openapi.json', '/articles'],
+    ['administration', '/_db/_system/_api/endpoint', '/_db/blog/_api/health'],
   ])('requests for %s that arrive together do not delay others: %s, %s', async (_, path, other) => {
     const engine = createHttpEngine()
     let time = performance.now()

@@ -78,10 +78,10 @@ const isSafe = (method: string | undefined) =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
 /** Matches the paths of health checks, which are never delayed. */
-const HEALTH = /^\/(?:_api\/health|healthz)(?:[/?]|$)/
+const HEALTH = /^(?:\/_db\/[^/?]+)?\/(?:_api\/health|healthz)(?:[/?]|$)/
 
 /** Matches the paths of administration: the console, its API and signing in. */
-const ADMINISTRATION = /^\/_(?:api|console|oauth2|idp)\//
+const ADMINISTRATION = /^(?:\/_db\/[^/?]+)?\/_(?:api|console|oauth2|idp)\//
 
 const CONNECTION = Symbol('connection')
 const OWNER = Symbol('owner')
