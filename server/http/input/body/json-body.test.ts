@@ -25,3 +25,13 @@ test('a short body is parsed at once, and a long one in several turns of the eve
   expect(await send(20_000)).toBe(20_000)
   expect(turns.mock.calls.length).toBeGreaterThan(4)
 })
+
+test('a body that is not UTF-8 is rejected', async () => {
+  const errors: Error[] = []
+  app.onError((error, c) => {
+    errors.push(error)
+    return c.body(null, 500)
+  })
+  await app.request('/', { method: 'POST', body: Buffer.from('{"name\xff": 1}', 'latin1') }, {})
+  expect(errors).toMatchObject([{ code: 'bad-json' }])
+})

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { decodeBody } from '../../../contract/json/decode-body.ts'
 import type { AppEnv } from '../../env.ts'
-import { requireJsonType } from './json-body.ts'
+import { requireJsonType } from './json-type.ts'
 import { readBody } from './request-body.ts'
 
 /**
