@@ -34,6 +34,16 @@ const direct = (address: string | null) => ({ address, secure: false, host: 'gat
 
 describe('forwarded headers', () => {
   it.each([
+    ['https, https', true],
+    ['http,https ', true],
+    ['https, http', false],
+    ['', false],
+  ])('with X-Forwarded-Proto: %s are those of the nearest proxy', (proto, secure) => {
+    const client = clientOf(['10.0.0.1'], '10.0.0.1', { 'X-Forwarded-Proto': proto })
+    expect(client.secure).toBe(secure)
+  })
+
+  it.each([
     [[], '192.0.2.7'],
     [['10.0.0.1'], '192.0.2.7'],
     [['10.0.0.0/8'], '11.0.0.1'],

@@ -36,25 +36,23 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     }
     const viaUnix = c.env.listener.address.scheme === 'unix' && trusted.length > 0
     if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
+    // A list has an entry of each proxy. That of the nearest one is last.
+    const last = (name: string) => c.req.header(name)?.split(',').at(-1)?.trim()
     const hops = (c.req.header('X-Forwarded-For') ?? '')
       .split(',')
       .map((hop) => normalizeAddress(hop.trim()))
     const client = hops.findLast((hop) => hop === null || !isTrusted(hop))
     return {
       address: client ?? peer,
-      secure: (c.req.header('X-Forwarded-Proto') ?? '').trim() === 'https' || direct.secure,
-      host: forwardedHost(c.req.header('X-Forwarded-Host')) ?? direct.host,
+      secure: last('X-Forwarded-Proto') === 'https' || direct.secure,
+      host: plainHost(last('X-Forwarded-Host')) ?? direct.host,
     }
   }
 }
 
-/**
- * Returns the host that the nearest proxy forwarded, or undefined if it is missing or malformed.
- */
-function forwardedHost(header: string | undefined): string | undefined {
-  const host = header?.split(',').at(-1)?.trim()
-  return host !== undefined && isPlainHost(host) ? host : undefined
-}
+/** Returns a forwarded host, or undefined if it is missing or malformed. */
+const plainHost = (host: string | undefined): string | undefined =>
+  host !== undefined && isPlainHost(host) ? host : undefined
 
 /**
  * Returns whether a host is unchanged by parsing. `evil.com/.localhost` ends like a loopback name,
