@@ -149,6 +149,14 @@ describe('parseConfig', () => {
     },
   )
 
+  it.each([
+    'https://:secret@gate.example.org',
+    'https://gate.example.org/?',
+    'ftp://gate.example.org',
+  ])('rejects %s as the public URL', (url) => {
+    expect(errors({}, { GATEHOUSE_PUBLIC_URL: url }).join()).toContain('scheme, host and port only')
+  })
+
   it('reports every error of flags and environment together', () => {
     const said = errors(
       { endpoint: ['tcp://127.1:80'], drain: 'soon', log: 'loud' },

@@ -209,9 +209,8 @@ function readEndpoints(
 
 /** Returns whether a URL has nothing but scheme, host and port. */
 function isOrigin(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, pathname, search, hash, username } = new URL(text)
-  return /^https?:$/.test(protocol) && pathname === '/' && search + hash + username === ''
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
 }
 
 function hasKnownSslMode(databaseUrl: string): boolean {
