@@ -5,6 +5,7 @@ import type { Person } from '../contract/access/person.ts'
 import { type Role, role as roleSchema } from '../contract/access/role.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
+import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
@@ -49,7 +50,12 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
       lastSignIn: row.last_sign_in_at === null ? null : new Date(row.last_sign_in_at).toISOString(),
       sessions: Number(row.sessions),
     }))
-    .sort((a, b) => sortRank(a) - sortRank(b) || (a.username < b.username ? -1 : 1))
+    .sort(
+      (a, b) =>
+        sortRank(a) - sortRank(b) ||
+        compareCodePoints(a.username, b.username) ||
+        compareCodePoints(a.issuer, b.issuer),
+    )
 }
 
 /** Returns the sort rank of a person's role. */
