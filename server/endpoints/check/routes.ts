@@ -6,9 +6,8 @@ import {
   endpointCheckInput,
   partOfSystemCode,
 } from '../../contract/endpoints/endpoint-check.ts'
-import { invariant } from '../../contract/invariant.ts'
 import type { AppEnv } from '../../http/env.ts'
-import type { RequireRole } from '../../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
 import { describe } from '../../http/openapi/describe.ts'
 import { createRateLimit } from '../../rate-limit.ts'
@@ -43,9 +42,7 @@ export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCh
         return c.json({ ...AVAILABLE, available: false, node, field, message }, 200)
       }
       const { address } = parsed
-      const principal = c.get('principal')
-      invariant(principal, 'requireRole rejects anonymous requests')
-      const found = await limit.run(principal.personId, () => endpoints.check(address))
+      const found = await limit.run(principalOf(c).personId, () => endpoints.check(address))
       return c.json(
         found === undefined ? { ...AVAILABLE, node } : explain(address, node, found),
         200,

@@ -116,7 +116,7 @@ export class Connection implements ResponseAccount, Holder {
   /** Calls `respond` when the request may run. `safe`: a safe method (RFC 9110 §9.2.1). */
   enter(safe: boolean, respond: () => void): void {
     if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start(safe, respond)
-    else this.#wait({ safe, respond: respond })
+    else this.#wait({ safe, respond })
   }
 
   /** Called when a started request has its response. Starts queued requests. */
