@@ -121,6 +121,12 @@ function createGate(count: number) {
 
 const open = async (engine: TestEngine) => engine.open(engine.name === 'sqlite' ? 'node' : 'tool')
 
+/** Ends the token of a bulk change. */
+interface Tokens {
+  readonly delete: () => Promise<unknown>
+  readonly expire: () => Promise<unknown>
+}
+
 forEachEngine((engine) => {
   afterEach(stopAll)
 
@@ -237,24 +243,38 @@ forEachEngine((engine) => {
     expect(await readEndpoints(store)).toHaveLength(made)
   })
 
-  test('a bulk change stops when its token is revoked, and continues when its session ends', async () => {
-    const store = await open(engine)
-    const gate = createGate(0)
-    const { bulk, request, personId } = await setUp(store, gate.wait)
-    const owner = { personId, role: 'admin' } as const
-    const input = { name: 'x', role: 'operator' } as const
-    const deps = { store, record, now: Date.now }
-    const { info } = await createToken(deps, owner, input, actor)
-    const principal = { personId, by: 'token', credential: info.id, role: 'operator' } as const
-    const byToken = await bulk.begin(request(puts(3), { principal }))
-    await gate.reached
-    await store.db.deleteFrom('tokens').where('id', '=', info.id).execute()
-    const bySession = await bulk.begin(request(puts(3)))
-    await store.db.deleteFrom('sessions').execute()
-    gate.open()
-    expect(await ended(bulk, byToken.id)).toMatchObject({ state: 'stopped', made: 0, left: 3 })
-    expect(await ended(bulk, bySession.id)).toMatchObject({ state: 'done', made: 3 })
-  })
+  test.each([
+    ['is revoked', (tokens: Tokens) => tokens.delete()],
+    ['expires', (tokens: Tokens) => tokens.expire()],
+  ])(
+    'a bulk change stops when its token %s, and continues when its session ends',
+    async (_, end) => {
+      const store = await open(engine)
+      const gate = createGate(0)
+      const { bulk, request, personId } = await setUp(store, gate.wait)
+      const owner = { personId, role: 'admin' } as const
+      const input = { name: 'x', role: 'operator' } as const
+      const deps = { store, record, now: Date.now }
+      const { info } = await createToken(deps, owner, input, actor)
+      const principal = { personId, by: 'token', credential: info.id, role: 'operator' } as const
+      const byToken = await bulk.begin(request(puts(3), { principal }))
+      await gate.reached
+      const { db } = store
+      await end({
+        delete: () => db.deleteFrom('tokens').where('id', '=', info.id).execute(),
+        expire: () =>
+          db
+            .updateTable('tokens')
+            .set({ expires_at: Date.now() - 1 })
+            .execute(),
+      })
+      const bySession = await bulk.begin(request(puts(3)))
+      await store.db.deleteFrom('sessions').execute()
+      gate.open()
+      expect(await ended(bulk, byToken.id)).toMatchObject({ state: 'stopped', made: 0, left: 3 })
+      expect(await ended(bulk, bySession.id)).toMatchObject({ state: 'done', made: 3 })
+    },
+  )
 
   test('another process continues a bulk change and repeats no change', async () => {
     const store = await open(engine)

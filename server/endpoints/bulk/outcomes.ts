@@ -25,8 +25,8 @@ const OPERATOR_ROLES = ROLES.slice(ROLES.indexOf('operator'))
 
 /**
  * Locks the bulk changes of these parts until the transaction ends. Returns the ids of those that
- * must stop: they were cancelled, another node has claimed them, or the person or token that
- * requested them no longer has the operator role.
+ * must stop: they were cancelled, another node has claimed them, the person or token that requested
+ * them no longer has the operator role, or the token has expired.
  */
 export async function fence(trx: Change, parts: readonly BulkPart[]): Promise<Set<string>> {
   const claims = new Map(parts.map(({ change, claim }) => [change, claim]))
@@ -47,7 +47,13 @@ export async function fence(trx: Change, parts: readonly BulkPart[]): Promise<Se
           eb(
             'token',
             'in',
-            eb.selectFrom('tokens').select('tokens.id').where('role', 'in', OPERATOR_ROLES),
+            eb
+              .selectFrom('tokens')
+              .select('tokens.id')
+              .where('role', 'in', OPERATOR_ROLES)
+              .where((token) =>
+                token.or([token('expires_at', 'is', null), token('expires_at', '>', Date.now())]),
+              ),
           ),
         ]),
       )

@@ -34,7 +34,7 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       describe({
         summary:
           'Start a bulk change of endpoints. The server makes the changes after it has responded. ' +
-          'It stops if the caller loses the operator role',
+          'It stops if the caller loses the operator role or the token expires',
         body: endpointChangeInput,
         responses: { 202: endpointChangeView },
         failures: {

@@ -48,7 +48,7 @@ export function createBulkRunner(deps: BulkRunnerDeps) {
       if (end === 'interrupted') return
       if (end === 'lost') {
         // It was cancelled or another node has claimed it. If this node still holds the claim, the
-        // requester has lost the operator role.
+        // requester has lost access.
         if (await claims.renew(claimed.id)) await claims.end(claimed.id, 'stopped')
       } else await claims.end(claimed.id, 'done')
       onProgress()

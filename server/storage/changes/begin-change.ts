@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Principal } from '../../contract/access/principal.ts'
 import { atLeast, lowerRole, type Role, role } from '../../contract/access/role.ts'
 import type { Actor } from '../../contract/audit/audit.ts'
@@ -20,8 +21,8 @@ export interface Caller extends Actor {
  * has either committed before, or waits for the end of this transaction.
  *
  * @returns the revision.
- * @throws Failure `unauthenticated` if the session or token has been revoked; `forbidden` if its
- *   role has been lowered.
+ * @throws Failure `unauthenticated` if the session or token has been revoked or the token has
+ *   expired; `forbidden` if its role has been lowered.
  */
 export async function beginChange(trx: Change, caller: Caller): Promise<number> {
   if (caller.authorization === undefined) return nextRevision(trx)
@@ -40,6 +41,8 @@ interface StoredCredential {
   readonly id: string
   readonly role: string
   readonly owner_role: string
+  /** When a token expires, Unix time, ms. The end of a session is extended by its use. */
+  readonly expires_at: number | null
 }
 
 /**
@@ -52,13 +55,18 @@ export function credentialsOf(trx: Change, callers: readonly Caller[]) {
   return trx
     .selectFrom('sessions')
     .innerJoin('people', 'people.id', 'sessions.person_id')
-    .select(['sessions.id', 'people.role', 'people.role as owner_role'])
+    .select([
+      'sessions.id',
+      'people.role',
+      'people.role as owner_role',
+      sql<number | null>`null`.as('expires_at'),
+    ])
     .where('sessions.id', 'in', ids)
     .unionAll(
       trx
         .selectFrom('tokens')
         .innerJoin('people', 'people.id', 'tokens.owner_id')
-        .select(['tokens.id', 'tokens.role', 'people.role as owner_role'])
+        .select(['tokens.id', 'tokens.role', 'people.role as owner_role', 'tokens.expires_at'])
         .where('tokens.id', 'in', ids),
     )
 }
@@ -81,6 +89,9 @@ export function requireAuthorized(
         ? 'Your session has ended. Sign in again.'
         : 'The token has been revoked.',
     )
+  }
+  if (stored.expires_at !== null && stored.expires_at <= Date.now()) {
+    throw new Failure('unauthenticated', 'The token has expired.')
   }
   const parsed = (text: string): Role => parseColumn(role, 'role', text)
   if (!atLeast(lowerRole(parsed(stored.role), parsed(stored.owner_role)), authorization.role)) {
