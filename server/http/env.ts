@@ -44,8 +44,9 @@ export interface AppEnv {
     /** The caller as the audit log names it. Set only for an authenticated caller. */
     actor: Actor
     /**
-     * Authorizes the caller again, for a body that arrives after the request was authorized. Set by
-     * `requireRole` for methods with a body. Throws if the credentials have expired or were revoked.
+     * Authorizes the caller again, for a body that arrives after the request was authorized, and for
+     * a response that is sent for longer than a second. Set by `requireRole`. Throws if the
+     * credentials have expired or were revoked.
      */
     authorizeAgain: ((c: Context<AppEnv>) => Promise<void>) | undefined
     /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { actionOf } from '../http/guards/audit-change.ts'
 import { AUTHORIZATION_INTERVAL } from '../http/input/body/request-body.ts'
@@ -162,6 +162,42 @@ forEachEngine((engine) => {
     )
   })
 
+  it('an export ends soon after its caller is revoked', async () => {
+    const { access, request, admin } = await open()
+    await admin('1')
+    const { id, session } = await admin('2')
+    const documents = Array.from({ length: 10 }, () => ({ text: 'x'.repeat(100_000) }))
+    await request('/articles', { method: 'POST', body: JSON.stringify(documents) })
+    const realNow = performance.now.bind(performance)
+    const now = vi.spyOn(performance, 'now')
+    onTestFinished(() => now.mockRestore())
+    const response = await request('/articles?export-as=ndjson', { headers: session })
+    const reader = response.body?.getReader()
+    expect((await reader?.read())?.value?.length).toBeGreaterThan(0)
+    await access.endSession(id, 'all', system)
+    now.mockImplementation(() => realNow() + AUTHORIZATION_INTERVAL)
+    await expect(reader?.read()).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  it('an import of a database defines nothing after its caller is revoked', async () => {
+    const { access, request, admin, hook } = await open()
+    await admin('1')
+    const { id, session } = await admin('2')
+    const body = [
+      { gatehouse: 1, database: 'x' },
+      { collection: 'c', schema: true, indexes: [{ name: 'by-n', fields: ['n'], unique: false }] },
+      { end: { collections: 1, documents: 0 } },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join('')
+    const headers = { ...session, 'Content-Type': 'application/x-ndjson' }
+    hook.beforeChange = () => access.endSession(id, 'all', system)
+    const { status } = await request('/_import', { method: 'POST', headers, body })
+    expect(status).toBe(401)
+    expect((await request('/_schema/c')).status).toBe(404)
+    expect(await (await request('/_index/c')).json()).toEqual([])
+  })
+
   it('every audited change authorizes its caller again in its transaction', async () => {
     const { app, access, request, hook, admin, signIn, store } = await open()
     await admin('1')
@@ -210,7 +246,7 @@ forEachEngine((engine) => {
     const audited = app.routes.flatMap(({ method, path, handler }) =>
       actionOf(handler) === undefined ? [] : `${method} ${path.replace(/\{[^/]+?\}+/g, '')}`,
     )
-    // Imports of documents run to completion.
+    // Imports have tests of their own.
     expect(audited.sort()).toEqual([...Object.keys(changes), 'POST /_import'].sort())
 
     for (const [route, [path, body]] of Object.entries(changes)) {
@@ -231,6 +267,10 @@ forEachEngine((engine) => {
       const revoked = await send(route, path, body, bearer)
       expect([route, revoked.status]).toEqual([route, 401])
     }
+    const { token } = await createToken()
+    hook.beforeChange = () => store.db.updateTable('tokens').set({ expires_at: 1 }).execute()
+    const bearer = { Authorization: `Bearer ${token}` }
+    expect((await send('PUT', '/_schema/new', true, bearer)).status).toBe(401)
     const made = await store.db
       .selectFrom('audit')
       .select('action')

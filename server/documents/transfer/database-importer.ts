@@ -3,6 +3,7 @@ import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
 import { Failure, requireConnected } from '../../failure.ts'
+import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -27,7 +28,7 @@ export interface DatabaseImporterDeps {
 
 /** The caller who imports a database, and its name, for the audit log. */
 export interface DatabaseImportAudit {
-  readonly actor: Actor
+  readonly actor: Caller
   readonly target: string
 }
 
@@ -229,10 +230,14 @@ async function attempt(
   try {
     await work()
   } catch (error) {
-    if (!(error instanceof Failure) || error.kind.status >= 500) throw error
+    if (!(error instanceof Failure) || !isListed(error)) throw error
     tally.list({ line, pointer, message: error.message })
   }
 }
+
+/** Whether an import continues after an error of a definition: not if its caller has lost access. */
+const isListed = ({ code, kind }: Failure) =>
+  kind.status < 500 && code !== 'unauthenticated' && code !== 'forbidden'
 
 const schemaTooLarge = () =>
   new Failure('too-large', `The schema is larger than ${EXPORTED_SCHEMA_BYTES / 1024} KiB.`)

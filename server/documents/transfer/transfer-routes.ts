@@ -6,7 +6,7 @@ import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
-import type { RequireRole } from '../../http/guards/require-role.ts'
+import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { requireUtf8 } from '../../http/input/body/charset.ts'
 import { bodyChunks } from '../../http/input/body/request-body.ts'
 import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/conditions.ts'
@@ -72,14 +72,15 @@ export function transferRoutes(deps: TransferRoutesDeps) {
         const records = pacedRecords(
           readRecords(bodyChunks(c), 'ndjson', { lineBytes: LINE_BYTES }),
         )
-        const audit = { actor: c.get('actor'), target }
         if (prefersAsync(c)) {
+          const audit = { actor: c.get('actor'), target }
           const where = { database, collection: WHOLE_DATABASE }
           const parts = storedDatabase(readDatabase(records))
           const caller = callerIdOf(c)
           return acceptedResponse(c, await beginImport(where, { onConflict, audit }, parts, caller))
         }
         const { signal } = c.req.raw
+        const audit = { actor: callerOf(c), target }
         const request = { database, records, onConflict, audit, signal }
         return c.json(await databaseImporter.run(request), 200)
       },

@@ -131,7 +131,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
     }
     const authorizeAgain = async (c: Context<AppEnv>) => {
       await deps.catchUp()
-      // In the background, because waiting for a body is not user activity.
+      // In the background, because waiting for a body or for its reader is not user activity.
       const principal = await deps.authenticate(credentialsOf(deps, c, deps.clientOf(c), true))
       if (principal === undefined && c.get('principal') !== undefined) {
         throw notSignedIn('Your session has ended. Sign in again.')
@@ -150,7 +150,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
           if (principal.role !== 'pending') deps.onAuthenticated(c.env.outgoing)
         }
         permit(c, principal)
-        if (c.req.method !== 'GET') c.set('authorizeAgain', authorizeAgain)
+        c.set('authorizeAgain', authorizeAgain)
         return next()
       }
       const enterAfter = (error: unknown) => enter(recover(error, credentials, client, inMemory))

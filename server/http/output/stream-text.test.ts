@@ -1,8 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Context } from 'hono'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { AppEnv } from '../env.ts'
+import { AUTHORIZATION_INTERVAL } from '../input/body/request-body.ts'
 import { streamText } from './stream-text.ts'
 
 /** Returns the body of a response without a connection, and what happens to its texts. */
@@ -11,6 +12,7 @@ function open(
   deadline = performance.now() + 60_000,
   signal?: AbortSignal,
   outgoing?: ServerResponse,
+  authorizeAgain?: () => Promise<void>,
 ) {
   const onError = vi.fn<(error: unknown) => void>()
   const state = { read: 0, ended: false }
@@ -25,7 +27,7 @@ function open(
       state.ended = true
     }
   }
-  const c = { env: { outgoing } } as unknown as Context<AppEnv>
+  const c = { env: { outgoing }, get: () => authorizeAgain } as unknown as Context<AppEnv>
   const generated = generate()
   return {
     state,
@@ -103,4 +105,26 @@ test('reports no error of a text after the client has disconnected', async () =>
   void reader?.read()
   await expect.poll(() => state.ended).toBe(true)
   expect(onError).not.toHaveBeenCalled()
+})
+
+test('ends when the caller has lost access', async () => {
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  const revoked = new Error('revoked')
+  const authorizeAgain = vi.fn(async () => {})
+  const texts = ['first', 'second', 'third', 'last']
+  const { state, onError, begin } = open(texts, now + 60_000, undefined, undefined, authorizeAgain)
+  const reader = (await begin()).body?.getReader()
+  await reader?.read()
+  expect(authorizeAgain).not.toHaveBeenCalled()
+  now += AUTHORIZATION_INTERVAL
+  await reader?.read()
+  await reader?.read()
+  expect(authorizeAgain).toHaveBeenCalledOnce()
+  now += AUTHORIZATION_INTERVAL
+  authorizeAgain.mockRejectedValue(revoked)
+  await expect(reader?.read()).rejects.toBe(revoked)
+  expect(onError).toHaveBeenCalledExactlyOnceWith(revoked)
+  expect(state).toEqual({ read: 3, ended: true })
 })

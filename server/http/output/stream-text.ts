@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
+import { AUTHORIZATION_INTERVAL } from '../input/body/request-body.ts'
 
 /** Maximum size of a written chunk, bytes. The server measures a client's progress in chunks. */
 const CHUNK = 64 * 1024
@@ -16,7 +17,8 @@ export interface StreamTextOptions {
 
 /**
  * Returns a body that sends texts as the client reads them. If it must end early, the connection is
- * closed, so that the client does not mistake the part for the whole.
+ * closed, so that the client does not mistake the part for the whole. It ends if the caller, who is
+ * authorized again every {@link AUTHORIZATION_INTERVAL}, has lost access.
  *
  * @param texts ended with `return` when the client disconnects.
  */
@@ -28,28 +30,36 @@ export function streamText(
 ): ReadableStream<Uint8Array> {
   const { outgoing } = c.env
   let rest = Buffer.from(first)
+  let authorizedAt = performance.now()
   let timer: NodeJS.Timeout | undefined
   let onAbort = () => {}
   const settle = () => {
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
+  const authorizeAgain = async () => {
+    if (performance.now() - authorizedAt < AUTHORIZATION_INTERVAL) return
+    await c.get('authorizeAgain')?.(c)
+    authorizedAt = performance.now()
+  }
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const end = (reason: unknown) => {
-          cut(controller, reason)
-          void texts.return().catch(onError)
-        }
         timer = setTimeout(
-          () => end(new Error('The client reads its response too slowly.')),
+          () => end(controller, new Error('The client reads its response too slowly.')),
           Math.max(0, deadline - performance.now()),
         )
-        onAbort = () => end(signal?.reason)
+        onAbort = () => end(controller, signal?.reason)
         signal?.addEventListener('abort', onAbort, { once: true })
         if (signal?.aborted) onAbort()
       },
       async pull(controller) {
+        try {
+          await authorizeAgain()
+        } catch (error) {
+          end(controller, error)
+          return
+        }
         try {
           while (rest.length === 0) {
             const { done, value } = await texts.next()
@@ -76,6 +86,11 @@ export function streamText(
     },
     { highWaterMark: 0 },
   )
+
+  function end(controller: ReadableStreamDefaultController, reason: unknown): void {
+    cut(controller, reason)
+    void texts.return().catch(onError)
+  }
 
   function cut(controller: ReadableStreamDefaultController, error: unknown): void {
     settle()

@@ -185,7 +185,7 @@ function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Arra
   })
 }
 
-/** Maximum time between two authorizations of the caller while a body is streamed, ms. */
+/** Maximum time between two authorizations of the caller while a body is sent, ms. */
 export const AUTHORIZATION_INTERVAL = 1_000
 
 /**
