@@ -155,10 +155,19 @@ forEachContractNode(({ by, created }) => {
       expect((await by('PUT', '/put/a%20b', { n: 2 }, absent)).status).toBe(412)
     })
 
+    it('creates a document with an id that contains a percent sign', async () => {
+      const { json, headers } = await by('PUT', '/percent/caf%25E9', {}, absent)
+      expect([json, headers.location]).toEqual([{ id: 'caf%E9' }, '/_db/blog/percent/caf%25E9'])
+    })
+
     it('rejects ids that no document can have', async () => {
       for (const [id, status] of [
         ['x'.repeat(257), 422],
         ['%00', 400],
+        ['caf%E9', 400],
+        ['%ED%A0%80', 400],
+        ['%', 400],
+        ['%2', 400],
       ] as const) {
         expect((await by('PUT', `/put/${id}`, {}, absent)).status).toBe(status)
       }

@@ -27,6 +27,15 @@ export function requireReachable(
   throw databaseNotFound()
 }
 
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const databaseNotFound = () => new Failure('database-not-found', 'database not found')
 
 /**
@@ -49,6 +58,9 @@ export const selectDatabase = (
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
     const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
     requireReachable(mapping, database, exists)
+    if (path.includes('%') && !isDecodable(path)) {
+      throw new Failure('bad-parameter', 'The path is not percent-encoded UTF-8.')
+    }
     // PostgreSQL cannot store it, so no resource has such a path.
     if (path.includes('\0')) {
       throw new Failure('bad-parameter', 'The path contains the character U+0000.')
