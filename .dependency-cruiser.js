@@ -152,13 +152,13 @@ export default {
           TEST,
           '^server/storage/(postgres|backup)/',
           '^server/oauth2/local/',
-          '^server/documents/schemas/(schema-worker|compile-schema|equality-keywords)\\.ts$',
+          '^server/documents/schemas/(schema-worker|compile-schema|keywords)\\.ts$',
         ],
       },
       {
         path: [
           '^server/storage/postgres/',
-          '^server/documents/schemas/(compile-schema|equality-keywords)\\.ts$',
+          '^server/documents/schemas/(compile-schema|keywords)\\.ts$',
           '^server/oauth2/local/(local-provider|local-issuer|oidc-provider)\\.ts$',
           '^node_modules/(ajv|oidc-provider|pg|pino-pretty)/',
           '^node_modules/@hono/node-server/dist/index\\.',

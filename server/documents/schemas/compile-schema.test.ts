@@ -163,10 +163,23 @@ describe('a document', () => {
     expect(pointers({ additionalProperties: false }, proto)).toEqual([''])
   })
 
+  it.each([
+    '{"properties":{"__proto__":{"type":"number"}}}',
+    '{"patternProperties":{"__proto__":{"type":"number"}}}',
+    '{"properties":{"a":{"properties":{"__proto__":{"type":"number"}}}}}',
+  ])('has its field __proto__ checked like others by %s', (schema) => {
+    const closed = { ...JSON.parse(schema), additionalProperties: false }
+    const documentOf = (value: string): Json =>
+      JSON.parse(schema.includes('"a"') ? `{"a":{"__proto__":${value}}}` : `{"__proto__":${value}}`)
+    expect(pointers(closed, documentOf('1'))).toEqual([])
+    expect(pointers(closed, documentOf('"x"'))).toEqual([expect.stringMatching(/\/__proto__$/)])
+  })
+
   it('is validated with decimal arithmetic', () => {
     const schema = { properties: { price: { multipleOf: 0.01 } } }
     expect(pointers(schema, { price: 19.99 })).toEqual([])
     expect(pointers(schema, { price: 19.995 })).toEqual(['/price'])
+    expect(pointers({ properties: { n: { multipleOf: 1e10 } } }, { n: 1 })).toEqual(['/n'])
   })
 
   it('gets at most 1,000 violations, and their number', () => {

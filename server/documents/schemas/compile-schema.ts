@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json } from '../../contract/json/json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
-import { replaceEqualityKeywords } from './equality-keywords.ts'
+import { replaceKeywords } from './keywords.ts'
+import { normalizeSchema } from './normalize-schema.ts'
 import {
   quoteValue,
   toValidationResult,
@@ -9,7 +10,6 @@ import {
   type ValidationResult,
   violationFailure,
 } from './violations.ts'
-import { withoutNullable } from './without-nullable.ts'
 
 // Runs in a worker (schema-worker.ts), because compiling and validating can take arbitrarily long.
 
@@ -31,12 +31,10 @@ const OPTIONS = {
   logger: false,
   // Otherwise "required" finds "toString" in every document.
   ownProperties: true,
-  // Otherwise 19.99 is not a multiple of 0.01.
-  multipleOfPrecision: 9,
 } as const
 
 /** Holds only the meta-schema. It validates the schemas of users, which are never added to it. */
-const meta = replaceEqualityKeywords(new Ajv2020(OPTIONS))
+const meta = replaceKeywords(new Ajv2020(OPTIONS))
 
 /**
  * Compiles a JSON Schema, draft 2020-12.
@@ -73,8 +71,8 @@ function compiled(schema: boolean | object): ValidateFunction {
   try {
     isValid = meta.validateSchema(schema) === true
     if (isValid && !(typeof schema === 'object' && '$async' in schema)) {
-      const ajv = replaceEqualityKeywords(new Ajv2020({ ...OPTIONS, validateSchema: false }))
-      return ajv.compile(withoutNullable(schema))
+      const ajv = replaceKeywords(new Ajv2020({ ...OPTIONS, validateSchema: false }))
+      return ajv.compile(normalizeSchema(schema))
     }
   } catch (error) {
     throw unusableSchema(`The schema is invalid. ${otherDraft(schema) ?? reasonOf(error)}`)

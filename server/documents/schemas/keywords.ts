@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import { _, type Ajv2020 } from 'ajv/dist/2020.js'
+import { _, type Ajv2020, str } from 'ajv/dist/2020.js'
 import type { Json } from '../../contract/json/json.ts'
+import { isMultipleOf } from './is-multiple-of.ts'
 
 /**
- * Replaces the keywords `const`, `enum` and `uniqueItems` of an instance by ones that compare JSON
- * values. Ajv calls the methods `toString` and `valueOf` of objects and compares their property
- * `constructor`, but a document may have fields with these names.
+ * Replaces keywords of an instance: `const`, `enum` and `uniqueItems` by ones that compare JSON
+ * values, and `multipleOf` by one with decimal arithmetic.
+ *
+ * Ajv calls the methods `toString` and `valueOf` of objects and compares their property
+ * `constructor`, but a document may have fields with these names. Its tolerance for `multipleOf` is
+ * absolute, so it would accept any small number.
  */
-export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
+export function replaceKeywords(ajv: Ajv2020): Ajv2020 {
   ajv.removeKeyword('const').addKeyword({
     keyword: 'const',
     error: {
@@ -27,6 +31,17 @@ export function replaceEqualityKeywords(ajv: Ajv2020): Ajv2020 {
     errors: false,
     compile: (allowed: readonly Json[]) => (value: Json) =>
       allowed.some((each) => isDeepStrictEqual(each, value)),
+  })
+  ajv.removeKeyword('multipleOf').addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    error: {
+      message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+      params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
+    },
+    errors: false,
+    compile: (divisor: number) => (value: number) => isMultipleOf(value, divisor),
   })
   return ajv.removeKeyword('uniqueItems').addKeyword({
     keyword: 'uniqueItems',
