@@ -1,5 +1,6 @@
 // One class, because the states of a listener and the transitions between them belong together.
 
+import type { BigIntStats } from 'node:fs'
 import type { Server } from 'node:net'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
@@ -14,7 +15,12 @@ import { type Certificate, missingCertificate } from './certificate.ts'
 import type { ConnectionLimit } from './connections/connection-limit.ts'
 import { ListenerConnections } from './connections/listener-connections.ts'
 import type { HttpEngine } from './http-engine.ts'
-import { clearStaleSocket, requireSafeFolder, restrictSocket } from './unix-socket.ts'
+import {
+  clearStaleSocket,
+  closeUnixServer,
+  requireSafeFolder,
+  restrictSocket,
+} from './unix-socket.ts'
 
 /** Interval at which a draining listener checks for idle connections, ms. */
 const IDLE_CHECK = 100
@@ -62,6 +68,8 @@ export class Listener {
   // The same moment by the monotonic clock, which changes of the system's time do not affect.
   #drainDeadline = Number.POSITIVE_INFINITY
   #server: Server | undefined
+  /** The file of a Unix socket. */
+  #socketFile: BigIntStats | undefined
   #draining: AbortController | undefined
   #drained: Promise<void> | undefined
   #endDrain: (() => void) | undefined
@@ -186,7 +194,7 @@ export class Listener {
     }
     if (this.closing) {
       // The node is stopping: close the socket that was opened in the meantime.
-      this.#server?.close()
+      this.#closeServer()
       return
     }
     this.#error = undefined
@@ -221,7 +229,8 @@ export class Listener {
     this.#drained ??= this.#beginDrain()
     if (this.#endDrain !== undefined) {
       clearTimeout(this.#closeTimer)
-      this.#closeTimer = setTimeout(() => this.close(), this.#drainDeadline - performance.now())
+      const left = Math.max(0, this.#drainDeadline - performance.now())
+      this.#closeTimer = setTimeout(() => this.close(), left)
     }
     return this.#drained
   }
@@ -230,7 +239,7 @@ export class Listener {
     this.#become('draining')
     this.nextTry = undefined
     // net.Server's close: http.Server's would close busy connections between requests.
-    this.#server?.close()
+    this.#closeServer()
     this.#draining?.abort()
     this.#connections.announceClose()
     return new Promise((resolve) => {
@@ -247,8 +256,15 @@ export class Listener {
 
   /** Closes the socket and all connections immediately. */
   close(): void {
-    this.#server?.close()
+    this.#closeServer()
     this.#connections.closeAll()
+  }
+
+  #closeServer(): void {
+    const { address } = this
+    if (this.#server === undefined) return
+    if (address.scheme !== 'unix' || this.#socketFile === undefined) this.#server.close()
+    else closeUnixServer(this.#server, address.path, this.#socketFile)
   }
 
   #become(state: ListenerState): void {
@@ -275,7 +291,7 @@ export class Listener {
     const server = this.#createServer()
     await bind(server, where)
     if (address.scheme === 'unix') {
-      await restrictSocket(address.path).catch((error: unknown) => {
+      this.#socketFile = await restrictSocket(address.path).catch((error: unknown) => {
         server.close()
         throw error
       })
@@ -288,7 +304,7 @@ export class Listener {
     server.on('error', (cause) => {
       this.#error = bindingFailure(address, cause)
       this.#become('failed')
-      server.close()
+      this.#closeServer()
     })
     this.#server = server
   }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { type BigIntStats, lstatSync, renameSync } from 'node:fs'
 import { chmod, lstat, readFile, realpath, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { platform } from 'node:os'
@@ -93,8 +94,44 @@ async function acquireLock(path: string): Promise<Server | undefined> {
   return server
 }
 
-/** Sets the mode of a new socket to 0660. */
-export const restrictSocket = (path: string): Promise<void> => chmod(path, MODE)
+/** Sets the mode of a new socket to 0660. Returns its file, for {@link closeUnixServer}. */
+export async function restrictSocket(path: string): Promise<BigIntStats> {
+  await chmod(path, MODE)
+  return lstat(path, { bigint: true })
+}
+
+/**
+ * Closes the server of a Unix socket. libuv removes whatever file is then at the path, so a file that
+ * has replaced the socket is moved away and back.
+ *
+ * @param socket the file of the socket, as it was when the server was bound.
+ */
+export function closeUnixServer(server: Server, path: string, socket: BigIntStats): void {
+  const found = server.listening ? lstatOf(path) : undefined
+  const isReplaced = found !== undefined && (found.ino !== socket.ino || found.dev !== socket.dev)
+  const moved = `${path}.${randomUUID()}`
+  // Where a file cannot be renamed, libuv cannot remove it either.
+  const isMoved = isReplaced && tryRename(path, moved)
+  server.close()
+  if (isMoved) tryRename(moved, path)
+}
+
+function tryRename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function lstatOf(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true })
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Returns the paths of bound sockets. They include sockets that do not listen yet, which refuse

@@ -1,5 +1,14 @@
 import { once } from 'node:events'
-import { existsSync, renameSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../test-support/start.testing.ts'
@@ -38,6 +47,27 @@ describe('a unix endpoint', () => {
     expect(await listeningAddresses(process.pid)).toContain(endpoint)
     expect((await remove(node, endpoint)).json).toEqual(DONE)
     expect(existsSync(path)).toBe(false)
+  })
+
+  test('keeps a file that has replaced its own', async () => {
+    const node = await start()
+    await add(node, endpoint)
+    rmSync(path)
+    writeFileSync(path, 'notes')
+    expect((await remove(node, endpoint)).json).toEqual(DONE)
+    expect(readFileSync(path, 'utf8')).toBe('notes')
+
+    rmSync(path)
+    await add(node, endpoint)
+    rmSync(path)
+    await occupy({ path })
+    expect((await remove(node, endpoint)).json).toEqual(DONE)
+    const client = connect(path)
+    await once(client, 'connect')
+    client.destroy()
+    expect(readdirSync(fixture.folder).filter((name) => name.startsWith('gatehouse.sock'))).toEqual(
+      ['gatehouse.sock'],
+    )
   })
 
   test('replaces a stale socket', async () => {
