@@ -28,7 +28,7 @@ export const tokenInput = z.object({
   name: z
     .string()
     .check(
-      z.minLength(1, 'must not be empty'),
+      z.regex(/\S/, 'must not be empty'),
       z.maxLength(64, 'at most 64 characters'),
       z.regex(PLAIN, 'must be a single line without control and direction characters'),
     ),
