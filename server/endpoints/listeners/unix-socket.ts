@@ -35,7 +35,7 @@ export async function requireSafeFolder(path: string, reserved: readonly string[
   if (platform() !== 'win32' && (mode & OTHERS_WRITE) !== 0) {
     throw new Failure(
       'bad-parameter',
-      `Other users can write to ${folder}. Choose a folder that only its owner can write to.`,
+      `Any user can write to ${folder}. Choose a folder that only its owner and its group can write to.`,
     )
   }
 }

@@ -155,7 +155,7 @@ describe('an endpoint is rejected, and leaves nothing behind, on', () => {
     await expectRejected(node, `unix://${join(open, 'a.sock')}`, {
       status: 400,
       errorNum: 10,
-      message: /Other users can write to/,
+      message: /Any user can write to/,
     })
   })
 
