@@ -32,6 +32,13 @@ describe('the console', () => {
     expect(file.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
   })
 
+  it('ignores Range', async () => {
+    const headers = { Range: 'bytes=0-1', 'If-Range': '"x"' }
+    const file = await request('/_console/assets/main-abc.js', { headers })
+    expect([file.status, await file.text()]).toEqual([200, 'main()'])
+    expect(file.headers.has('Content-Range')).toBe(false)
+  })
+
   it('gives each page a new nonce, which its policy contains', async () => {
     const nonces = await Promise.all(
       [1, 2].map(async () => {

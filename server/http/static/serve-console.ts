@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { pagePolicy, SCRIPT_POLICY, signInPagePolicy } from '../output/security-headers.ts'
@@ -46,6 +46,7 @@ export function consoleRoutes(folder: string, data: PageData) {
     .get(
       '/*',
       async (c, next) => {
+        withoutRange(c)
         await next()
         if (c.res.ok && c.req.path.endsWith('.js')) {
           c.res.headers.set('Content-Security-Policy', SCRIPT_POLICY)
@@ -84,6 +85,17 @@ export function consoleRoutes(folder: string, data: PageData) {
       c.header('Cache-Control', 'no-store')
       return c.html(page.replaceAll(NONCE_MARK, nonce))
     })
+}
+
+/**
+ * Removes `Range` from a request, which a server may ignore (RFC 9110 §14.2): the middleware would
+ * send ranges of compressed files, and without a validator.
+ */
+function withoutRange(c: Context<AppEnv>): void {
+  if (c.req.header('Range') === undefined) return
+  const headers = new Headers(c.req.raw.headers)
+  headers.delete('Range')
+  c.req.raw = new Request(c.req.raw, { headers })
 }
 
 function readPage(folder: string, name: string): string | undefined {

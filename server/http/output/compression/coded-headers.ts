@@ -18,15 +18,11 @@ export function headerOf({ headers }: ResponseHead, name: string): string | unde
   return value === undefined ? undefined : String(value)
 }
 
-/**
- * Returns whether a response may be compressed, if its body is large enough. A range is not: its
- * positions are those of the representation without a coding (RFC 9110 §14.4).
- */
+/** Returns whether a response may be compressed, if its body is large enough. */
 export function isCompressible(head: ResponseHead): boolean {
   return (
     COMPRESSIBLE.test(headerOf(head, 'content-type') ?? '') &&
     headerOf(head, 'content-encoding') === undefined &&
-    headerOf(head, 'content-range') === undefined &&
     !/\bno-transform\b/i.test(headerOf(head, 'cache-control') ?? '')
   )
 }

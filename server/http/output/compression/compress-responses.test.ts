@@ -125,7 +125,6 @@ describe('compressResponse', () => {
     ['a compressed body', { ...json, 'Content-Encoding': 'zstd' }],
     ['a response with no-transform', { ...json, 'Cache-Control': 'no-store, no-transform' }],
     ['a body without a type', {}],
-    ['a range', { ...json, 'Content-Range': 'bytes 0-9999/20000' }],
   ])('leaves %s unchanged', async (_, headers) => {
     const body = zlib.zstdCompressSync(large.repeat(1_000))
     const got = await serve((response) => {
