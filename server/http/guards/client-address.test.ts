@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { AppEnv } from '../env.ts'
 import { createClientOf } from './client-address.ts'
 
@@ -12,11 +12,12 @@ function clientOf(
   peer: string | undefined,
   headers: Record<string, string>,
   scheme: 'tcp' | 'ssl' | 'unix' = 'tcp',
+  url = '/',
 ) {
   const lower = new Headers({ Host: 'gate.example', ...headers })
   return createClientOf(trusted)({
     env: {
-      incoming: { socket: { remoteAddress: peer }, headers: Object.fromEntries(lower) },
+      incoming: { url, socket: { remoteAddress: peer }, headers: Object.fromEntries(lower) },
       listener: { address: { scheme } },
     },
     req: { header: (name: string) => lower.get(name) ?? undefined },
@@ -51,6 +52,16 @@ describe('forwarded headers', () => {
     [[], '127.0.0.1'],
   ])('are ignored if %j is trusted and %s sends them', (trusted, peer) => {
     expect(clientOf(trusted, peer, forged)).toEqual(direct(peer))
+  })
+
+  it.each([
+    ['192.0.2.7:5678', '192.0.2.7'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['192.0.2.7:port', '10.0.0.1'],
+  ])('contain the client in X-Forwarded-For: %s', (hops, address) => {
+    const client = clientOf(['10.0.0.1'], '10.0.0.1', { 'X-Forwarded-For': hops })
+    expect(client.address).toBe(address)
   })
 
   it('are ignored over a unix socket without a trusted proxy', () => {
@@ -100,4 +111,13 @@ describe('forwarded headers', () => {
     const headers = { Host: 'direct', 'X-Forwarded-Host': forwarded }
     expect(clientOf(['10.0.0.1'], '10.0.0.1', headers).host).toBe(host)
   })
+})
+
+test.each([
+  ['/_api/session', 'gate.example'],
+  ['http://evil.example:80/_api/session', 'evil.example'],
+  ['http://other.example:8529/', 'other.example:8529'],
+  ['*', 'gate.example'],
+])('the host of a request for %s is %s', (url, host) => {
+  expect(clientOf([], '192.0.2.7', {}, 'tcp', url).host).toBe(host)
 })

@@ -32,7 +32,7 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     const direct: Client = {
       address: peer,
       secure: c.env.listener.address.scheme === 'ssl',
-      host: requestHeader(c, 'host') ?? '',
+      host: targetHost(c.env.incoming?.url) ?? requestHeader(c, 'host') ?? '',
     }
     const viaUnix = c.env.listener.address.scheme === 'unix' && trusted.length > 0
     if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
@@ -49,6 +49,10 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     }
   }
 }
+
+/** Returns the host of a target in absolute form, which precedes `Host` (RFC 9112 §3.2.2). */
+const targetHost = (target: string | undefined): string | undefined =>
+  target === undefined || target.startsWith('/') ? undefined : URL.parse(target)?.host
 
 /** Returns a forwarded host, or undefined if it is missing or malformed. */
 const plainHost = (host: string | undefined): string | undefined =>
@@ -90,9 +94,16 @@ function blockList(ranges: readonly string[]): BlockList {
   return list
 }
 
-/** Returns an IP address, as IPv4 if it is an IPv4-mapped IPv6 address; null for anything else. */
+/** Matches an address with a port, as some proxies forward it: `192.0.2.1:80`, `[2001:db8::1]:80`. */
+const WITH_PORT = /^(?:([0-9.]+)|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/
+
+/**
+ * Returns an IP address without its port, as IPv4 if it is an IPv4-mapped IPv6 address; null for
+ * anything else.
+ */
 function normalizeAddress(address: string): string | null {
-  const text = withoutMapping(address)
+  const [, v4, v6] = WITH_PORT.exec(address) ?? []
+  const text = withoutMapping(v4 ?? v6 ?? address)
   return isIP(text) === 0 ? null : text
 }
 
