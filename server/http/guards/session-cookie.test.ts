@@ -24,17 +24,21 @@ describe('the session cookie', () => {
     ['gatehouse_xy=1; gatehouse_x=secret'],
     ['__Host-gatehouse_x=1; gatehouse_x=secret'],
     ['a=gatehouse_x; gatehouse_x=secret'],
-    ['gatehouse_x=secret; gatehouse_x=second'],
+    ['gatehouse_x=secret; gatehouse_x=secret'],
   ])('is found in "%s"', async (header) => {
     expect(await read(header)).toBe('secret')
   })
 
-  it.each([[undefined], ['a=1'], ['gatehouse_xy=1'], ['gatehouse_x'], ['GATEHOUSE_X=1']])(
-    'is not in %j',
-    async (header) => {
-      expect(await read(header)).toBe(undefined)
-    },
-  )
+  it.each([
+    [undefined],
+    ['a=1'],
+    ['gatehouse_xy=1'],
+    ['gatehouse_x'],
+    ['GATEHOUSE_X=1'],
+    ['gatehouse_x=planted; gatehouse_x=secret'],
+  ])('is not in %j', async (header) => {
+    expect(await read(header)).toBe(undefined)
+  })
 
   it('has another name on encrypted connections', async () => {
     const both = 'gatehouse_x=open; __Host-gatehouse_x=secret'

@@ -4,7 +4,7 @@ import { requestHeader } from '../input/request-header.ts'
 
 /** The cookie that carries a session secret. */
 export interface SessionCookie {
-  /** Returns the session secret of a request. */
+  /** Returns the session secret of a request; undefined if it has several different ones. */
   read(c: RequestView, secure: boolean): string | undefined
   /** Returns the `Set-Cookie` header that stores the secret in the browser. */
   set(secret: string, secure: boolean): string
@@ -41,14 +41,20 @@ export function createSessionCookie(instance: string, maxAge: number): SessionCo
  * Returns the value of a cookie in a `Cookie` header (RFC 6265 §4.2.1). The value is never quoted
  * or encoded, so this skips the decoding that takes most of the time in hono's `parse`; it runs on
  * every request.
+ *
+ * Returns undefined for different values: a page on another port of the host can set a cookie with a
+ * longer path, which a browser sends first.
  */
 function valueIn(header: string, name: string): string | undefined {
+  let value: string | undefined
   for (let at = header.indexOf(name); at !== -1; at = header.indexOf(name, at + 1)) {
     const begun = at === 0 || header[at - 1] === ' ' || header[at - 1] === ';'
     const from = at + name.length + 1
     if (!begun || header[from - 1] !== '=') continue
     const end = header.indexOf(';', from)
-    return header.slice(from, end === -1 ? undefined : end).trim()
+    const found = header.slice(from, end === -1 ? undefined : end).trim()
+    if (value !== undefined && found !== value) return undefined
+    value = found
   }
-  return undefined
+  return value
 }
