@@ -150,7 +150,7 @@ describe('a malformed request', () => {
     ['an absolute target', head('GET http://localhost/_api/health/live HTTP/1.1'), 200],
     ['an asterisk', head('OPTIONS * HTTP/1.1'), 400],
     ['two slashes', head('GET //evil.example/_console/ HTTP/1.1'), 404],
-    ['a percent sign alone', head('GET /_api/% HTTP/1.1'), 400],
+    ['a percent sign alone', head('GET /_api/% HTTP/1.1'), 404],
     ['bytes that are not UTF-8', head('GET /_db/%ff%fe/ HTTP/1.1'), 404],
     ['an unknown method', head('BREW / HTTP/1.1'), 400],
     ['TRACE', head('TRACE /_api/endpoint HTTP/1.1', '', () => signedIn), 405],

@@ -58,7 +58,8 @@ export const selectDatabase = (
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
     const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
     requireReachable(mapping, database, exists)
-    if (path.includes('%') && !isDecodable(path)) {
+    // Under `/_api`, nothing has such a name.
+    if (path.includes('%') && !SYSTEM_ONLY.test(path) && !isDecodable(path)) {
       throw new Failure('bad-parameter', 'The path is not percent-encoded UTF-8.')
     }
     // PostgreSQL cannot store it, so no resource has such a path.
