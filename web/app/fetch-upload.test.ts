@@ -62,6 +62,15 @@ test('an upload reports the share that was sent, and resolves with the response'
   await expect(readJson(response)).rejects.toThrow('The header is invalid.')
 })
 
+test.each([204, 205, 304])('an upload resolves with a %i, which has no body', async (status) => {
+  const requests = stubRequests()
+  const response = createUpload(() => {}, new AbortController().signal)('/articles')
+  const [request] = requests
+  Object.assign(request ?? {}, { status })
+  request?.onload?.()
+  expect((await response).status).toBe(status)
+})
+
 test('an upload rejects when the connection breaks', async () => {
   const requests = stubRequests()
   const response = createUpload(() => {}, new AbortController().signal)('/articles')

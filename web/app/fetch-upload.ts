@@ -12,7 +12,9 @@ export const createUpload =
       for (const [name, value] of new Headers(init.headers)) request.setRequestHeader(name, value)
       request.upload.onprogress = ({ loaded, total }) =>
         onProgress(total === 0 ? 1 : loaded / total)
-      request.onload = () => resolve(new Response(request.response, { status: request.status }))
+      // A 204, 205 or 304 must not have a body, not even an empty one.
+      request.onload = () =>
+        resolve(new Response(request.response || null, { status: request.status }))
       request.onerror = () => reject(new TypeError('The connection was lost.'))
       request.onabort = () => reject(signal.reason)
       signal.addEventListener('abort', () => request.abort(), { once: true })
