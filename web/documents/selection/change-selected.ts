@@ -13,6 +13,7 @@ import { readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
 import { ConflictError, hasStatus } from '../mutations/conflict-error.ts'
 import { deleteDocument } from '../mutations/delete-document.ts'
+import { readCurrent } from '../mutations/save-document.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** Number of requests at a time. */
@@ -111,6 +112,26 @@ function reasonOf(error: Error): string {
     : error.message
 }
 
+/**
+ * Resolves with the document after a change of one version, or with `gone`. The server rejects both
+ * a change of another version and a change of a deleted document with 412.
+ */
+async function changeVersion(
+  collectionRef: CollectionRef,
+  id: string,
+  change: Promise<StoredDocument>,
+): Promise<Changed> {
+  try {
+    return await change
+  } catch (error) {
+    if (!hasStatus(error, 412)) throw error
+    // If the read fails too, report the rejection: the document was not changed.
+    const current = await readCurrent(collectionRef, id).catch(() => undefined)
+    if (current === null) return 'gone'
+    throw error
+  }
+}
+
 /** Deletes these versions of documents. A document that was changed since then is kept. */
 export const deleteEach = (collectionRef: CollectionRef, documents: readonly StoredDocument[]) =>
   changeEach('deleted', documents, async (document) => {
@@ -141,12 +162,13 @@ export const patchEach = (
   changeEach('changed', documents, ({ id, etag }) => {
     const { param, document } = documentClient(collectionRef, id)
     const headers = { 'Content-Type': 'application/merge-patch+json', 'If-Match': etag }
-    return readStoredDocument(document.$patch({ param }, { headers, init: { body: patch } }))
+    const request = document.$patch({ param }, { headers, init: { body: patch } })
+    return changeVersion(collectionRef, id, readStoredDocument(request))
   })
 
 /**
  * Restores the documents before a change. A document that someone else changed since then, or
- * created again, is kept.
+ * created again, is kept; one that someone else deleted stays deleted.
  */
 export async function undoChanges(
   collectionRef: CollectionRef,
@@ -157,15 +179,16 @@ export async function undoChanges(
   return changeEach('restored', documents, async ({ id, json }) => {
     const { param, document } = documentClient(collectionRef, id)
     const after = afterOf.get(id)
-    const condition: Record<string, string> =
-      after === undefined ? { 'If-None-Match': '*' } : { 'If-Match': after.etag }
-    const headers = { ...JSON_TYPE, ...condition }
-    try {
-      return await readStoredDocument(document.$put({ param }, { headers, init: { body: json } }))
-    } catch (error) {
-      const isTaken = after === undefined && hasStatus(error, 412)
-      throw isTaken ? new Error('Someone created it again.') : error
+    const put = (condition: Record<string, string>) => {
+      const headers = { ...JSON_TYPE, ...condition }
+      return readStoredDocument(document.$put({ param }, { headers, init: { body: json } }))
     }
+    if (after !== undefined) {
+      return changeVersion(collectionRef, id, put({ 'If-Match': after.etag }))
+    }
+    return put({ 'If-None-Match': '*' }).catch((error: unknown) => {
+      throw hasStatus(error, 412) ? new Error('Someone created it again.') : error
+    })
   })
 }
 
