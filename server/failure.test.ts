@@ -64,17 +64,18 @@ describe('failureAt', () => {
 })
 
 describe('a response body', () => {
-  const failure = new Failure('conflict', 'why', { field: '/id', systemCode: 'EEXIST', ids: ['a'] })
+  const errors = [{ field: '/id', reason: 'missing' }]
+  const common = { field: '/id', errors, systemCode: 'EEXIST' }
+  const failure = new Failure('conflict', 'why', { ...common, ids: ['a'] })
 
-  it('carries the field and the system code under /_api', () => {
+  it('carries the fields and the system code under /_api', () => {
     const error = { error: true, code: 409, errorNum: 1200, errorMessage: 'why' }
-    expect(toErrorObject(failure)).toEqual({ ...error, field: '/id', systemCode: 'EEXIST' })
+    expect(toErrorObject(failure)).toEqual({ ...error, ...common })
     expect(Object.keys(toErrorObject(new Failure('conflict', 'why')))).toEqual(Object.keys(error))
   })
 
   it('carries all details elsewhere', () => {
-    const details = { field: '/id', systemCode: 'EEXIST', ids: ['a'] }
-    expect(toErrorBody(failure)).toEqual({ id: 'conflict', message: 'why', ...details })
+    expect(toErrorBody(failure)).toEqual({ id: 'conflict', message: 'why', ...common, ids: ['a'] })
   })
 })
 

@@ -127,6 +127,7 @@ export function toErrorObject({ kind, message, details }: Failure): ErrorObject 
     errorNum: kind.errorNum,
     errorMessage: message,
     ...(details.field !== undefined && { field: details.field }),
+    ...(details.errors !== undefined && { errors: details.errors }),
     ...(details.systemCode !== undefined && { systemCode: details.systemCode }),
   }
 }

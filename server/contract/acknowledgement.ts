@@ -10,14 +10,29 @@ export const acknowledgement = z.object({
 
 export type Acknowledgement = z.infer<typeof acknowledgement>
 
+const field = z
+  .optional(z.string())
+  .check(
+    z.describe(
+      'the rejected part: a JSON Pointer (RFC 6901) into the body, or the name of a query parameter or header',
+    ),
+  )
+
+/** A part of a request that does not match the schema of the body or the query. */
+const invalidPart = z.object({
+  field,
+  reason: z.string().check(z.describe('such as `missing` or `must not be empty`')),
+})
+
+export type InvalidPart = z.infer<typeof invalidPart>
+
 /** Fields of an error that programs evaluate, beside its code. */
 const details = {
-  field: z
-    .optional(z.string())
+  field,
+  errors: z
+    .optional(z.array(invalidPart))
     .check(
-      z.describe(
-        'the rejected part: a JSON Pointer (RFC 6901) into the body, or the name of a query parameter or header',
-      ),
+      z.describe('the first rejected parts of a body or query that does not match its schema'),
     ),
   systemCode: z
     .optional(z.string())

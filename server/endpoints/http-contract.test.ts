@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ErrorObject } from '../contract/acknowledgement.ts'
 import {
   endpointPath,
   sendRequest,
@@ -189,13 +190,15 @@ describe('Add an endpoint', () => {
       const before = (await node.request('GET', '/_api/endpoint')).text
       const response = await node.request('POST', '/_api/endpoint', body)
       expect(response.status).toBe(400)
-      expect(response.json).toEqual({
+      const { errors = [{ field }], ...error } = response.json as ErrorObject
+      expect(error).toEqual({
         error: true,
         code: 400,
         errorNum,
         errorMessage: expect.stringContaining(says),
         field,
       })
+      expect(errors[0]).toMatchObject({ field })
       expect((await node.request('GET', '/_api/endpoint')).text).toBe(before)
     },
   )

@@ -1,7 +1,7 @@
 import { hc } from 'hono/client'
 import type { Api } from '../../server/app.ts'
 import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
-import type { ErrorBody, ErrorObject } from '../../server/contract/acknowledgement.ts'
+import type { ErrorBody, ErrorObject, InvalidPart } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
 import { recordRequest } from '../shared/session/session-activity.ts'
 import { fetchWithTimeout, ResponseTimeout } from './fetch-with-timeout.ts'
@@ -43,6 +43,8 @@ export class ApiFailure extends Error {
   readonly id: string | undefined
   /** The rejected part: a JSON Pointer into the body, or the name of a parameter or header. */
   readonly field: string | undefined
+  /** The rejected parts of a body or query that does not match its schema. */
+  readonly errors: readonly InvalidPart[]
   /** The code of the operating system, such as `EADDRINUSE`. */
   readonly systemCode: string | undefined
   /** Violations of the collection's schema. */
@@ -58,6 +60,7 @@ export class ApiFailure extends Error {
     this.errorNum = errorNum
     this.id = details.id
     this.field = details.field
+    this.errors = details.errors ?? []
     this.systemCode = details.systemCode
     this.violations = details.violations ?? []
     this.stored = details.stored

@@ -2,9 +2,21 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { TOKEN_DATABASES, tokenInput } from '../../contract/access/token.ts'
 import { endpointInput, endpointQuery, MAPPING_NAMES } from '../../contract/endpoints/endpoint.ts'
+import { Failure, type FailureDetails } from '../../failure.ts'
 import { validated } from './validated.ts'
 
 const many = (length: number, item: unknown) => Array.from({ length }, () => item)
+/** Returns the details of the failure that a function throws. */
+function rejectionOf(validate: () => unknown): FailureDetails {
+  try {
+    validate()
+  } catch (error) {
+    if (error instanceof Failure) return error.details
+    throw error
+  }
+  throw new Error('Nothing was rejected.')
+}
+
 const endpoint = 'tcp://127.0.0.1:8530'
 
 describe('validated', () => {
@@ -27,6 +39,40 @@ describe('validated', () => {
     expect(() => validated(endpointQuery, { endpoint: databases }, 'query')).toThrow(
       'endpoint: at most 200 addresses.',
     )
+  })
+
+  it('lists each invalid field with its reason', () => {
+    const details = rejectionOf(() =>
+      validated(tokenInput, { name: '', role: 'viewer', databases: ['a', 1] }, 'body'),
+    )
+    expect(details).toEqual({
+      field: '/name',
+      errors: [
+        { field: '/name', reason: 'must not be empty' },
+        { field: '/databases/1', reason: 'expected string, received number' },
+      ],
+    })
+  })
+
+  it('locates a part of a body, a parameter and an unknown key', () => {
+    const within = ['changes', 2]
+    expect(rejectionOf(() => validated(tokenInput, 1, 'body', within)).errors).toEqual([
+      { field: '/changes/2', reason: 'expected object, received number' },
+    ])
+    expect(rejectionOf(() => validated(endpointQuery, { endpoint: [1] }, 'query'))).toMatchObject({
+      field: 'endpoint',
+      errors: [{ field: 'endpoint' }],
+    })
+    const strict = z.strictObject({})
+    expect(rejectionOf(() => validated(strict, { a: 1, b: 2 }, 'body'))).toMatchObject({
+      field: '/a',
+      errors: [{ field: '/a' }],
+    })
+  })
+
+  it('lists ten invalid fields at most', () => {
+    const numbers = z.array(z.number())
+    expect(rejectionOf(() => validated(numbers, many(11, 'a'), 'body')).errors).toHaveLength(10)
   })
 
   it('includes each limit in the API description', () => {

@@ -5,15 +5,15 @@ import { Failure } from '../../failure.ts'
 
 z.config(z.locales.en())
 
-/** Maximum number of issues in a message. */
+/** Maximum number of issues that a failure reports. */
 const MAX_ISSUES = 10
 
 /**
  * Parses the body or the query string of a request with a schema.
  *
  * @param within the path of the value, if it is only a part of the body.
- * @throws Failure `bad-parameter`. Its message names the first invalid fields, and `field` the first
- * one: a JSON Pointer into a body, or the name of a query parameter.
+ * @throws Failure `bad-parameter`. Its message names the first invalid fields, `errors` lists them,
+ * and `field` is the first one: a JSON Pointer into a body, or the name of a query parameter.
  */
 export function validated<S extends z.ZodMiniType>(
   schema: S,
@@ -23,16 +23,23 @@ export function validated<S extends z.ZodMiniType>(
 ): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const errors = result.error.issues.slice(0, MAX_ISSUES).map((issue) => {
+  const issues = result.error.issues.slice(0, MAX_ISSUES)
+  const sentences = issues.map((issue) => {
     const reason = issueReason(issue)
     const field = z.core.toDotPath([...within, ...issue.path])
     return field === '' ? capitalized(reason) : `${field}: ${reason}`
   })
-  const [first] = result.error.issues
-  const unknownKey = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : []
-  const path = [...within, ...(first?.path ?? []), ...unknownKey]
-  throw new Failure('bad-parameter', `The ${whole} is invalid. ${errors.join('; ')}.`, {
-    field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
+  const errors = issues.map((issue) => {
+    const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+    const path = [...within, ...issue.path, ...unknownKey]
+    return {
+      field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
+      reason: issueReason(issue),
+    }
+  })
+  throw new Failure('bad-parameter', `The ${whole} is invalid. ${sentences.join('; ')}.`, {
+    field: errors[0]?.field,
+    errors,
   })
 }
 

@@ -17,9 +17,22 @@ test.each([
   expect(toFormErrors(error, fields)).toEqual({ [field]: 'Invalid.' })
 })
 
-test('the message at a field does not name it', () => {
-  const error = new ApiFailure(400, 10, 'The body is invalid. name: must not be empty.', {
+test('each invalid field shows its own reason, without its name', () => {
+  const message = 'The body is invalid. name: must not be empty; expires: missing; expires: late.'
+  const error = new ApiFailure(400, 10, message, {
     field: '/name',
+    errors: [
+      { field: '/name', reason: 'must not be empty' },
+      { field: '/expires', reason: 'missing' },
+      { field: '/expires', reason: 'late' },
+    ],
   })
-  expect(toFormErrors(error, { name: 'name' })).toEqual({ name: 'Must not be empty.' })
+  expect(toFormErrors(error, { name: 'name', expires: 'day' })).toEqual({
+    name: 'Must not be empty.',
+    day: 'Missing.',
+  })
+  expect(toFormErrors(error, { name: 'name' })).toEqual({
+    name: 'Must not be empty.',
+    form: message,
+  })
 })
