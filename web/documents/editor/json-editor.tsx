@@ -11,7 +11,14 @@ import {
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { minimalSetup } from 'codemirror'
 import { getNonce } from 'get-nonce'
-import { type RefObject, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react'
+import {
+  type RefObject,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
 import { NEW_DOCUMENT } from './document-text.ts'
 import { editorTheme } from './editor-theme.ts'
@@ -53,13 +60,16 @@ export function JsonEditor(props: JsonEditorProps) {
   const { handle, text } = props
   const container = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
+  const [changing] = useState(() => new Compartment())
   const now = useRef(props)
-  now.current = props
-  const [changing] = useRef([new Compartment()]).current
+  // Before the effects below, which read it.
+  useLayoutEffect(() => {
+    now.current = props
+  })
 
   useLayoutEffect(() => {
     const parent = container.current
-    if (parent === null || changing === undefined) return
+    if (parent === null) return
     const { onChange } = now.current
     const editor = new EditorView({
       parent,
@@ -106,7 +116,6 @@ export function JsonEditor(props: JsonEditorProps) {
   const { marks, invalid, label, describedBy } = props
   // biome-ignore lint/correctness/useExhaustiveDependencies: the attributes depend only on these
   useLayoutEffect(() => {
-    if (changing === undefined) return
     view.current?.dispatch({ effects: changing.reconfigure(attributesOf(now.current)) })
   }, [changing, invalid, label, describedBy])
 
