@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { QueryResult, type QueryResultProps } from '../shared/ui/feedback/query-result.tsx'
+import { capitalize } from '../shared/ui/text/capitalize.ts'
 import { ReadFailure } from './read-failure.tsx'
 
 export interface ReadResultProps<T> extends Pick<QueryResultProps<T>, 'query' | 'what'> {
@@ -15,7 +16,7 @@ export function ReadResult<T>({ query, what, database, children }: ReadResultPro
       what={what}
       failed={(error) => (
         <ReadFailure
-          what={what.charAt(0).toUpperCase() + what.slice(1)}
+          what={capitalize(what)}
           database={database}
           error={error}
           onRetry={query.refetch}

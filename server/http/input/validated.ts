@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { issueReason } from '../../contract/issue-reason.ts'
 import { jsonPointer } from '../../contract/json/json-pointer.ts'
 import { Failure } from '../../failure.ts'
+import { capitalize } from '../capitalize.ts'
 
 z.config(z.locales.en())
 
@@ -27,7 +28,7 @@ export function validated<S extends z.ZodMiniType>(
   const sentences = issues.map((issue) => {
     const reason = issueReason(issue)
     const field = z.core.toDotPath([...within, ...issue.path])
-    return field === '' ? capitalized(reason) : `${field}: ${reason}`
+    return field === '' ? capitalize(reason) : `${field}: ${reason}`
   })
   const errors = issues.map((issue) => {
     const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
@@ -42,5 +43,3 @@ export function validated<S extends z.ZodMiniType>(
     errors,
   })
 }
-
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

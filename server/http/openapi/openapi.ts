@@ -5,6 +5,7 @@ import { person } from '../../contract/access/person.ts'
 import { acknowledgement, errorBody, errorObject } from '../../contract/acknowledgement.ts'
 import { endpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { jobView } from '../../contract/job.ts'
+import { capitalize } from '../capitalize.ts'
 import type { AppEnv } from '../env.ts'
 import { type Declared, permissionOf } from '../guards/require-role.ts'
 import { CODING_COMPONENTS, codingParameters, withCodingHeaders } from './openapi-coding.ts'
@@ -160,7 +161,7 @@ const idOf = (method: string, path: string): string =>
     .replace('/_api/', '/')
     .replaceAll('{', 'By-')
     .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .map(capitalize)
     .join('')
 
 /** The names of {@link SHARED} by their schemas as JSON. */

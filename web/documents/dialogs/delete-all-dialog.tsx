@@ -1,6 +1,7 @@
+import { capitalize } from '../../shared/ui/text/capitalize.ts'
 import { useStartJob } from '../mutations/start-job.ts'
 import { deleteMatching } from '../selection/change-selected.ts'
-import { capitalize, describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
+import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { DeleteManyDialog } from './delete-many-dialog.tsx'
 

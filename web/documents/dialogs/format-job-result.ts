@@ -1,4 +1,5 @@
 import type { JobView } from '../../../server/contract/job.ts'
+import { capitalize } from '../../shared/ui/text/capitalize.ts'
 import { formatCount } from '../../shared/ui/text/format-bytes.ts'
 
 const gerunds: Record<JobView['kind'], string> = {
@@ -30,8 +31,7 @@ const verbs: Record<JobView['kind'], string> = {
 export function formatJobTitle({ kind, state }: Pick<JobView, 'kind' | 'state'>): string {
   if (state === 'running') return `${gerunds[kind]} documents`
   if (state === 'done') return `Documents ${verbs[kind]}`
-  const noun = jobNouns[kind]
-  return `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${state}`
+  return capitalize(`${jobNouns[kind]} ${state}`)
 }
 
 /** Formats a job that has ended: "12 documents of articles were changed." */

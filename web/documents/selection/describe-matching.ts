@@ -17,10 +17,6 @@ export function describeMatching(
   return `${documents} where ${words.join(' and ')}`
 }
 
-/** Returns a sentence with a capital letter. */
-export const capitalize = (sentence: string): string =>
-  sentence.charAt(0).toUpperCase() + sentence.slice(1)
-
 /** Returns the number of documents that match; undefined until they are counted. */
 export const useMatchingCount = (
   collectionRef: CollectionRef,

@@ -1,5 +1,6 @@
 import type { FormErrors } from '@mantine/form'
 import { ApiFailure } from '../../app/api.ts'
+import { capitalize } from '../ui/text/capitalize.ts'
 
 /** Form fields by the member of the request body. */
 type FormFields = Readonly<Record<string, string>>
@@ -26,4 +27,4 @@ export function toFormErrors(error: Error, fields: FormFields): FormErrors {
 const formFieldOf = (pointer: string | undefined, fields: FormFields): string =>
   fields[pointer?.split('/')[1] ?? ''] ?? 'form'
 
-const toSentence = (reason: string) => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+const toSentence = (reason: string) => `${capitalize(reason)}.`

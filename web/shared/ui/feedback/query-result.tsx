@@ -1,5 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { capitalize } from '../text/capitalize.ts'
 import { LoadFailure } from './load-failure.tsx'
 import { SkeletonRows } from './skeleton-rows.tsx'
 
@@ -20,6 +21,5 @@ export function QueryResult<T>({ query, what, failed, children }: QueryResultPro
   if (data !== undefined) return children(data)
   if (error === null) return <SkeletonRows what={what} />
   if (failed !== undefined) return failed(error)
-  const subject = what.charAt(0).toUpperCase() + what.slice(1)
-  return <LoadFailure what={subject} error={error} onRetry={refetch} />
+  return <LoadFailure what={capitalize(what)} error={error} onRetry={refetch} />
 }
