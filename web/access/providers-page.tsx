@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { LOCAL_PROVIDER } from '../../server/contract/access/operator.ts'
 import type { ProviderSetupList } from '../../server/contract/access/session.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
@@ -39,7 +40,7 @@ function PublicUrlMissing() {
 }
 
 function Configured({ providers }: { providers: ProviderSetupList }) {
-  const others = providers.filter(({ name }) => name !== 'local')
+  const others = providers.filter(({ name }) => name !== LOCAL_PROVIDER)
   return (
     <Section title="In use" count={providers.length}>
       <ul className={classes.list}>

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { LOCAL_PROVIDER } from '../../contract/access/operator.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { ClientOf } from '../../http/guards/client-address.ts'
@@ -90,7 +91,7 @@ export function localProviderRoutes({
       } catch (error) {
         const wrong = error instanceof Failure && REFUSED.includes(error.code)
         if (!wrong) return failed(c, error)
-        await recordFailed({ provider: 'local', address: key.address, failure: error })
+        await recordFailed({ provider: LOCAL_PROVIDER, address: key.address, failure: error })
         return showKeyPage(c, uid, error)
       }
     })
@@ -108,6 +109,10 @@ const REFUSED: readonly Failure['code'][] = ['forbidden', 'too-many-requests']
 function failed(c: Context<AppEnv>, error: unknown): Response | Promise<Response> {
   const { kind, code, message, headers } = toFailure(error)
   if (code !== 'bad-parameter' && code !== 'too-many-requests') throw error
-  const page = failedSignInPage({ status: kind.status, message, start: callbackPath('local') })
+  const page = failedSignInPage({
+    status: kind.status,
+    message,
+    start: callbackPath(LOCAL_PROVIDER),
+  })
   return c.html(page, kind.status as ContentfulStatusCode, { ...headers })
 }

@@ -4,6 +4,7 @@ import '@fontsource-variable/geist/wght.css'
 import '@fontsource-variable/geist-mono/wght.css'
 import '../ui/theme/tokens.css'
 import '../ui/theme/base.css'
+import { LOCAL_PROVIDER } from '../../../server/contract/access/operator.ts'
 import type { ProviderInfo } from '../../../server/contract/access/session.ts'
 import { api, readJson } from '../../app/api.ts'
 import centered from '../ui/layout/centered-page.module.css'
@@ -12,9 +13,6 @@ import classes from './sign-in.module.css'
 
 const page = new URL(location.href)
 const returnTo = readReturnTo(page)
-
-/** Name of the built-in provider. */
-const LOCAL = 'local'
 
 /** Delay in milliseconds before the loading message appears. */
 const LOADING_DELAY_MS = 200
@@ -35,7 +33,7 @@ function element<K extends keyof HTMLElementTagNameMap>(
  * Returns a form for one provider. A form, because the browser must follow the server's redirect.
  */
 function providerForm({ name, label, start }: ProviderInfo, primary: boolean): HTMLElement {
-  const local = name === LOCAL
+  const local = name === LOCAL_PROVIDER
   const button = element(
     'button',
     { className: `${classes.button} ${primary ? classes.primary : ''}` },
@@ -74,8 +72,8 @@ function providerForm({ name, label, start }: ProviderInfo, primary: boolean): H
 }
 
 function show(providers: readonly ProviderInfo[]): void {
-  const others = providers.filter(({ name }) => name !== LOCAL)
-  const local = providers.filter(({ name }) => name === LOCAL)
+  const others = providers.filter(({ name }) => name !== LOCAL_PROVIDER)
+  const local = providers.filter(({ name }) => name === LOCAL_PROVIDER)
   if (providers.length === 0) {
     methods.replaceChildren(
       element(
