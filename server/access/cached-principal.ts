@@ -1,10 +1,10 @@
 import type { Principal } from '../contract/access/principal.ts'
 import { lowerRole, role } from '../contract/access/role.ts'
+import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import { databaseNames } from '../contract/database.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { CredentialOwner, FoundSession, FoundToken } from './find-credential.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
-import { MAX_SESSION_IDLE } from './sessions.ts'
 
 export interface CachedPrincipal {
   /** Replaced when it changes, never mutated. */
@@ -22,20 +22,20 @@ const PRECISION = 1_000
 
 /**
  * Whether the credential has expired, or the session has been idle for longer than
- * {@link MAX_SESSION_IDLE}.
+ * {@link SESSION_IDLE}.
  */
 export function isExpired(
   { principal: { by, expires }, used }: CachedPrincipal,
   at: number,
 ): boolean {
-  return (expires !== null && at >= expires) || (by === 'session' && at >= used + MAX_SESSION_IDLE)
+  return (expires !== null && at >= expires) || (by === 'session' && at >= used + SESSION_IDLE)
 }
 
 /** Sets the last use of a session and returns the principal with its new idle expiry. */
 export function extendSession(found: CachedPrincipal, at: number): Principal {
   if (at - found.used >= PRECISION) {
     found.used = at
-    const idleExpires = Math.min(at + MAX_SESSION_IDLE, found.principal.expires ?? Infinity)
+    const idleExpires = Math.min(at + SESSION_IDLE, found.principal.expires ?? Infinity)
     found.principal = { ...found.principal, idleExpires }
   }
   return found.principal
@@ -53,7 +53,7 @@ export function sessionPrincipal(row: FoundSession, unstoredUse = 0): CachedPrin
       databases: null,
       credential: row.id,
       expires: row.expires_at,
-      idleExpires: Math.min(used + MAX_SESSION_IDLE, row.expires_at),
+      idleExpires: Math.min(used + SESSION_IDLE, row.expires_at),
     },
   }
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
+import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { actor, createAccessFixture, from, github, HOUR, operator } from './access.testing.ts'
 import { type Access, createAccess } from './access.ts'
-import { MAX_SESSION_AGE, MAX_SESSION_IDLE } from './sessions.ts'
+import { MAX_SESSION_AGE } from './sessions.ts'
 
 forEachEngine((engine) => {
   const fixture = createAccessFixture(engine)
@@ -153,10 +154,10 @@ forEachEngine((engine) => {
     it('ends after 12 hours without use, and lasts while it is used', async () => {
       const secret = await fixture.access.signIn(operator, from)
       for (let n = 0; n < 5; n++) {
-        fixture.time += MAX_SESSION_IDLE - 1
+        fixture.time += SESSION_IDLE - 1
         expect(await fixture.bySession(secret)).toBeDefined()
       }
-      fixture.time += MAX_SESSION_IDLE
+      fixture.time += SESSION_IDLE
       expect(await fixture.bySession(secret)).toBeUndefined()
     })
 
@@ -164,7 +165,7 @@ forEachEngine((engine) => {
       await fixture.access.signIn(github('1'), from)
       const counted = async () => (await fixture.access.people())[0]?.sessions
       expect(await counted()).toBe(1)
-      fixture.time += MAX_SESSION_IDLE
+      fixture.time += SESSION_IDLE
       expect(await counted()).toBe(0)
     })
 
@@ -180,9 +181,9 @@ forEachEngine((engine) => {
       const secret = await fixture.access.signIn(operator, from)
       const background = { authorization: undefined, session: secret, background: true }
       const begun = fixture.time
-      for (fixture.time += HOUR; fixture.time < begun + MAX_SESSION_IDLE; fixture.time += HOUR) {
+      for (fixture.time += HOUR; fixture.time < begun + SESSION_IDLE; fixture.time += HOUR) {
         expect(await fixture.authenticate(background)).toMatchObject({
-          idleExpires: begun + MAX_SESSION_IDLE,
+          idleExpires: begun + SESSION_IDLE,
         })
       }
       expect(await fixture.authenticate(background)).toBeUndefined()
@@ -192,22 +193,22 @@ forEachEngine((engine) => {
     it('is extended by user activity on an open page', async () => {
       const secret = await fixture.access.signIn(operator, from)
       const background = { authorization: undefined, session: secret, background: true }
-      fixture.time += MAX_SESSION_IDLE - HOUR
+      fixture.time += SESSION_IDLE - HOUR
       expect(await fixture.authenticate(background)).toBeDefined()
       expect(await fixture.bySession(secret)).toMatchObject({
-        idleExpires: fixture.time + MAX_SESSION_IDLE,
+        idleExpires: fixture.time + SESSION_IDLE,
       })
-      fixture.time += MAX_SESSION_IDLE - HOUR
+      fixture.time += SESSION_IDLE - HOUR
       expect(await fixture.authenticate(background)).toBeDefined()
     })
 
     it('keeps its last use across a restart', async () => {
       const secret = await fixture.access.signIn(operator, from)
-      fixture.time += MAX_SESSION_IDLE - 1
+      fixture.time += SESSION_IDLE - 1
       await fixture.bySession(secret)
       await fixture.access.stop()
       fixture.access = fixture.open()
-      fixture.time += MAX_SESSION_IDLE - 1
+      fixture.time += SESSION_IDLE - 1
       expect(await fixture.bySession(secret)).toBeDefined()
     })
 

@@ -10,9 +10,6 @@ import type { Vault } from '../storage/vault.ts'
 import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
 import { createSessionSecret, hashSecret } from './secrets/secret-text.ts'
 
-/** Maximum idle time of a session, ms. */
-export const MAX_SESSION_IDLE = SESSION_IDLE
-
 /** Maximum lifetime of a session, ms: 7 days. */
 export const MAX_SESSION_AGE = 7 * 24 * 60 * 60 * 1000
 
@@ -69,7 +66,7 @@ export function beginSession(
     await trx
       .deleteFrom('sessions')
       .where((eb) =>
-        eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - MAX_SESSION_IDLE)]),
+        eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - SESSION_IDLE)]),
       )
       .execute()
     // Check inside the transaction: a concurrent renewal has either completed, or ends this session
@@ -134,7 +131,7 @@ export async function listSessions(
     .selectAll()
     .where('person_id', '=', person)
     .where('expires_at', '>', now)
-    .where('last_seen_at', '>', now - MAX_SESSION_IDLE)
+    .where('last_seen_at', '>', now - SESSION_IDLE)
     .orderBy('created_at', 'desc')
     .execute()
   return rows.map((row) => ({
