@@ -1,4 +1,5 @@
 import type { Principal } from '../contract/access/principal.ts'
+import { USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/store.ts'
 import {
@@ -11,7 +12,7 @@ import {
 import { createFindSession, createFindToken } from './find-credential.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
 import { hashSecret, isTokenText } from './secrets/secret-text.ts'
-import { type SessionDeps, USE_RECORD_INTERVAL, wasReplaced } from './sessions.ts'
+import { type SessionDeps, wasReplaced } from './sessions.ts'
 
 /** Credentials of a request. */
 export interface Credentials {

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../audit/record.ts'
 import { OPERATOR } from '../contract/access/operator.ts'
+import { USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { type Access, createAccess } from './access.ts'
 import { createLastUseRecorder, FLUSH_DELAY, MAX_WAITING } from './last-use-recorder.ts'
-import { USE_RECORD_INTERVAL } from './sessions.ts'
 
 forEachEngine((engine) => {
   let store: Store

@@ -13,9 +13,6 @@ import { createSessionSecret, hashSecret } from './secrets/secret-text.ts'
 /** Maximum lifetime of a session, ms: 7 days. */
 export const MAX_SESSION_AGE = 7 * 24 * 60 * 60 * 1000
 
-/** Minimum interval between two recorded uses of a session or token, ms. */
-export const USE_RECORD_INTERVAL = 60_000
-
 /** A sign-in that a provider has confirmed. */
 export interface SignIn extends ProviderIdentity {
   /** Access token of the provider. */

@@ -1,4 +1,4 @@
-import { SESSION_IDLE } from '../../../server/contract/access/session-use.ts'
+import { SESSION_IDLE, USE_RECORD_INTERVAL } from '../../../server/contract/access/session-use.ts'
 import type { Session } from './person.ts'
 
 /** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */
@@ -11,12 +11,6 @@ export interface SessionEndInput {
 }
 
 /**
- * The server records the use of a session at most once in this interval, so a session may end this
- * much earlier.
- */
-const TOUCH_MS = 60_000
-
-/**
  * Returns why a session ended, as far as the page can tell, as a sentence without its final period.
  */
 export function formatEndReason({ session, lastUse, now }: SessionEndInput): string {
@@ -26,7 +20,8 @@ export function formatEndReason({ session, lastUse, now }: SessionEndInput): str
   }
   // Another page may also have used the session before it was fetched.
   const idleEnd = Math.max(lastUse + SESSION_IDLE, Date.parse(idleExpires ?? '') || 0)
-  if (now >= idleEnd - TOUCH_MS) {
+  // The last uses may not be recorded, so the session may have ended this much earlier.
+  if (now >= idleEnd - USE_RECORD_INTERVAL) {
     return `You were signed out after ${SESSION_IDLE / 3_600_000} hours without activity`
   }
   return 'You were signed out because this session was ended'
