@@ -1,5 +1,4 @@
 import { Outlet } from '@tanstack/react-router'
-import { Preferences } from '../shared/keys/preferences.tsx'
 import { nameOf, usePresence } from '../shared/session/person.ts'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { Section } from '../shared/ui/layout/section.tsx'
@@ -7,6 +6,7 @@ import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import classes from './me-page.module.css'
 import { roleDescriptions, roleLabels } from './people/role-labels.ts'
 import { SessionList } from './people/session-list.tsx'
+import { Preferences } from './preferences.tsx'
 import { TokenSection } from './tokens/token-section.tsx'
 
 /** The signed-in person's page: role, sessions, tokens, and preferences. */

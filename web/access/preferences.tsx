@@ -1,10 +1,10 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useId } from 'react'
-import { ChoiceGroup } from '../ui/form/choice-group.tsx'
-import { Section } from '../ui/layout/section.tsx'
-import { setCharacterKeys, useCharacterKeys } from './character-keys.ts'
+import { setCharacterKeys, useCharacterKeys } from '../shared/keys/character-keys.ts'
+import { useLayer } from '../shared/keys/use-layer.ts'
+import { ChoiceGroup } from '../shared/ui/form/choice-group.tsx'
+import { Section } from '../shared/ui/layout/section.tsx'
 import classes from './preferences.module.css'
-import { useLayer } from './use-layer.ts'
 
 const themes = [
   { value: 'auto', label: 'System' },
