@@ -4,6 +4,7 @@ import { LazyFailure } from '../shared/ui/feedback/lazy-failure.tsx'
 import { rootRoute } from './root-route.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'
 import { activityRoutes } from './routes/activity-routes.tsx'
+import { databaseRoutes } from './routes/database-routes.tsx'
 import { documentRoutes } from './routes/document-routes.tsx'
 import { endpointRoutes } from './routes/endpoint-routes.tsx'
 
@@ -22,9 +23,10 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     indexRoute,
     ...endpointRoutes,
+    ...databaseRoutes,
+    ...documentRoutes,
     ...accessRoutes,
     ...activityRoutes,
-    ...documentRoutes,
   ]),
   // Values are plain text, so that the URL reads `?q=8530` and not `?q="8530"`.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

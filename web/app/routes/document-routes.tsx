@@ -1,40 +1,8 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { readDatabasesSearch } from '../../databases/databases-search.ts'
 import { readDocumentsSearch } from '../../documents/documents-search.ts'
 import { readIndexesSearch } from '../../documents/indexes/use-indexes-location.ts'
 import { lazyPage } from '../lazy-page.tsx'
 import { rootRoute } from '../root-route.tsx'
-
-const databasesRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/databases',
-  validateSearch: readDatabasesSearch,
-  component: lazyPage(
-    async () => (await import('../../databases/databases-page.tsx')).DatabasesPage,
-    {
-      what: 'the databases',
-      heading: 'Databases',
-    },
-  ),
-})
-
-const createDatabaseRoute = createRoute({
-  getParentRoute: () => databasesRoute,
-  path: '/new',
-  component: lazyPage(
-    async () =>
-      (await import('../../databases/create/create-database-dialog.tsx')).CreateDatabaseDialog,
-  ),
-})
-
-const importDatabaseRoute = createRoute({
-  getParentRoute: () => databasesRoute,
-  path: '/import',
-  component: lazyPage(
-    async () =>
-      (await import('../../databases/import/import-database-dialog.tsx')).ImportDatabaseDialog,
-  ),
-})
 
 const documentsPage = lazyPage(
   async () => (await import('../../documents/documents-page.tsx')).DocumentsPage,
@@ -97,9 +65,8 @@ const documentRoute = createRoute({
   },
 })
 
-/** Pages and dialogs of databases, documents, schemas and indexes. */
+/** Pages and dialogs of documents, schemas and indexes. */
 export const documentRoutes = [
-  databasesRoute.addChildren([createDatabaseRoute, importDatabaseRoute]),
   documentsRoute,
   databaseDocumentsRoute,
   collectionDocumentsRoute,
