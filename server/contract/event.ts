@@ -35,3 +35,9 @@ export const eventQuery = z.object({
     eventId.check(z.describe('start after the event with this id, such as Gatehouse-Last-Event')),
   ),
 })
+
+/**
+ * Response header of `GET /_api/session`: the id of the last event before the response. A page that
+ * reads its data after this response misses no change if it follows the events from this id.
+ */
+export const LAST_EVENT_HEADER = 'Gatehouse-Last-Event'

@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import { LAST_EVENT_HEADER } from '../../server/contract/access/session-use.ts'
 import type { CollectionList } from '../../server/contract/document.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import { LAST_EVENT_HEADER } from '../../server/contract/event.ts'
 import { compareNames } from '../shared/ui/text/compare-names.ts'
 import { api, isSignedOut, pollWhileSignedIn, readJson } from './api.ts'
 import { mergeParts } from './merge-parts.ts'
