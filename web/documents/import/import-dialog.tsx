@@ -16,9 +16,9 @@ import { CollectionField } from '../dialogs/collection-field.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
-import { NO_JSON } from './array-splitter.ts'
 import classes from './import-dialog.module.css'
 import { ImportPreview, usePreview } from './import-preview.tsx'
+import { NO_JSON } from './json-to-lines.ts'
 import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Longer text is a file, because a text field would be slow. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { createArraySplitter, errorAtEnd, toLines } from './array-splitter.ts'
+import { createLineConverter, errorAtEnd, toLines } from './json-to-lines.ts'
 import { PREVIEW_BYTES, previewSource } from './preview.ts'
 import { detectFormat, type ImportFormat } from './read-source.ts'
 
@@ -27,11 +27,11 @@ test.each([
   expect(detectFormat(name, begin)).toBe(format)
 })
 
-/** Splits a text in parts of these sizes, and the rest at once. */
-function splitParts(
+/** Converts a text in parts of these sizes, and the rest at once. */
+function convertParts(
   text: string,
   sizes: readonly number[],
-  { write, end } = createArraySplitter(),
+  { write, end } = createLineConverter(),
 ): string {
   let [lines, at] = ['', 0]
   for (const size of [...sizes, text.length]) {
@@ -41,18 +41,18 @@ function splitParts(
   return lines + end()
 }
 
-test('An array is split into its elements, however it is printed and read', () => {
+test('An array is converted to a line per element, however it is printed and read', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }))
   const space = fc.constantFrom(undefined, 2, '\t')
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), space, sizes, (array, indent, parts) => {
-      const lines = splitParts(`\uFEFF ${JSON.stringify(array, null, indent)} \n`, parts)
+      const lines = convertParts(`\uFEFF ${JSON.stringify(array, null, indent)} \n`, parts)
       expect(lines).toBe(array.map((element) => `${JSON.stringify(element)}\n`).join(''))
     }),
   )
 })
 
-test('Objects one after another are split, however they are printed and read', async () => {
+test('Objects one after another are converted, however they are printed and read', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }))
   const space = fc.constantFrom(undefined, 2, '\t')
   const objects = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength: 1 })
@@ -65,7 +65,7 @@ test('Objects one after another are split, however they are printed and read', a
       (all, indent, by, parts) => {
         const text = all.map((each) => JSON.stringify(each, null, indent)).join(by)
         const lines = all.map((each) => `${JSON.stringify(each)}\n`).join('')
-        expect(splitParts(text, parts)).toBe(lines)
+        expect(convertParts(text, parts)).toBe(lines)
       },
     ),
   )
@@ -98,12 +98,12 @@ test.each(['[{"a":1}]x', 'id'])(
 )
 
 test('The elements of an array are kept as they are written, with its errors', () => {
-  const split = (text: string) => splitParts(text, [])
-  expect(split('[{"n": 12345678901234567890}, {"n": 1.0}]')).toBe(
+  const convert = (text: string) => convertParts(text, [])
+  expect(convert('[{"n": 12345678901234567890}, {"n": 1.0}]')).toBe(
     '{"n":12345678901234567890}\n{"n":1.0}\n',
   )
-  expect(split('[{"a": 1},, 7 "b\nc')).toBe('{"a":1}\n7"b\tc\n')
-  expect(split('[{"n": 1 000}, {"a": "b\\\n"}, {}]')).toBe('{"n":1 000}\n{"a":"b\\\t"}\n{}\n')
+  expect(convert('[{"a": 1},, 7 "b\nc')).toBe('{"a":1}\n7"b\tc\n')
+  expect(convert('[{"n": 1 000}, {"a": "b\\\n"}, {}]')).toBe('{"n":1 000}\n{"a":"b\\\t"}\n{}\n')
 })
 
 test('Text that is not JSON does not become JSON', () => {
@@ -120,9 +120,9 @@ test('Text that is not JSON does not become JSON', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...tokens), { maxLength: 5 }), sizes, (text, parts) => {
       const array = `[${text.join('')}]`
-      const splitter = createArraySplitter()
-      const lines = splitParts(array, parts, splitter).split('\n').filter(Boolean)
-      const isAccepted = errorAtEnd(splitter) === undefined && lines.every(isJson)
+      const converter = createLineConverter()
+      const lines = convertParts(array, parts, converter).split('\n').filter(Boolean)
+      const isAccepted = errorAtEnd(converter) === undefined && lines.every(isJson)
       expect(isAccepted).toBe(isJson(array))
     }),
     { numRuns: 3_000 },

@@ -8,7 +8,7 @@ import {
 } from '../../../server/contract/records/preview-records.ts'
 import { exportHead } from '../../../server/contract/transfer.ts'
 import { isBinary, NO_TEXT, SourceError } from '../../shared/import/source-error.ts'
-import { createArraySplitter, createDecoder, errorAtEnd, NO_JSON } from './array-splitter.ts'
+import { createDecoder, createLineConverter, errorAtEnd, NO_JSON } from './json-to-lines.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview, and of those that are checked. */
@@ -140,17 +140,17 @@ const TOO_LONG = 'The first document is too long for a preview.'
 
 /** Returns the elements of JSON as lines, and why the source would be rejected as a whole. */
 function jsonToLines(begin: Uint8Array, isWhole: boolean) {
-  const splitter = createArraySplitter()
+  const converter = createLineConverter()
   let bytes = new Uint8Array()
   try {
     // The beginning of a longer source may end within a character.
-    bytes = new TextEncoder().encode(splitter.write(createDecoder()(begin, isWhole)))
+    bytes = new TextEncoder().encode(converter.write(createDecoder()(begin, isWhole)))
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
     return { bytes, error: error.message }
   }
-  if (splitter.isJson === false) return { bytes, error: NO_JSON }
-  return { bytes, error: isWhole || splitter.hasTextAfterEnd ? errorAtEnd(splitter) : undefined }
+  if (converter.isJson === false) return { bytes, error: NO_JSON }
+  return { bytes, error: isWhole || converter.hasTextAfterEnd ? errorAtEnd(converter) : undefined }
 }
 
 function typeOf(value: unknown): string[] {

@@ -18,10 +18,10 @@ const isWord = (code: number) =>
   code !== CLOSE_OBJECT
 
 /**
- * Turns the text of a JSON array, or of objects one after another, in any parts, into lines with one
- * element each.
+ * Converts the text of a JSON array, or of objects one after another, in any parts, to lines with
+ * one element each.
  */
-export interface ArraySplitter {
+export interface LineConverter {
   /** Whether the text begins with `[` or `{`; undefined before its first character. */
   readonly isJson: boolean | undefined
   /** Whether the array has ended. Objects one after another have no end. */
@@ -35,10 +35,10 @@ export interface ArraySplitter {
 }
 
 /**
- * Returns a splitter. Whitespace between tokens is removed, unless it separates two numbers or words.
- * Elements are not checked; the server reports those that are not JSON.
+ * Creates a converter. It removes whitespace between tokens, unless it separates two numbers or
+ * words. It does not check elements; the server reports those that are not JSON.
  */
-export function createArraySplitter(): ArraySplitter {
+export function createLineConverter(): LineConverter {
   let isJson: boolean | undefined
   let isArray = false
   let depth = 0
@@ -122,7 +122,7 @@ export function createArraySplitter(): ArraySplitter {
   }
 }
 
-/** Size of the texts that are turned into lines at once, and of the parts of the result, bytes. */
+/** Size of the texts that are converted at once, and of the parts of the result, bytes. */
 const PART_BYTES = 1024 * 1024
 
 /**
@@ -133,19 +133,19 @@ const PART_BYTES = 1024 * 1024
  * if it is not UTF-8
  */
 export async function toLines(source: Blob, signal: AbortSignal): Promise<Blob> {
-  const splitter = createArraySplitter()
+  const converter = createLineConverter()
   const decode = createDecoder()
   const lines: Blob[] = []
-  const isRejected = () => splitter.isJson === false || splitter.hasTextAfterEnd
+  const isRejected = () => converter.isJson === false || converter.hasTextAfterEnd
   for (let from = 0; from < source.size && !isRejected(); from += PART_BYTES) {
     const bytes = await source.slice(from, from + PART_BYTES).arrayBuffer()
     signal.throwIfAborted()
     const isLast = from + PART_BYTES >= source.size
-    lines.push(new Blob([splitter.write(decode(bytes, isLast))]))
+    lines.push(new Blob([converter.write(decode(bytes, isLast))]))
   }
-  const error = splitter.isJson === true ? errorAtEnd(splitter) : NO_JSON
+  const error = converter.isJson === true ? errorAtEnd(converter) : NO_JSON
   if (error !== undefined) throw new SourceError(error)
-  return new Blob([...lines, splitter.end()])
+  return new Blob([...lines, converter.end()])
 }
 
 /**
@@ -165,8 +165,8 @@ export function createDecoder(): (part: AllowSharedBufferSource, isLast: boolean
   }
 }
 
-/** Returns why a source cannot be imported once all of it was split; undefined if it can be. */
-export function errorAtEnd({ isComplete, hasTextAfterEnd }: ArraySplitter): string | undefined {
+/** Returns why a source cannot be imported once all of it was converted; undefined if it can be. */
+export function errorAtEnd({ isComplete, hasTextAfterEnd }: LineConverter): string | undefined {
   if (!isComplete) return NO_END
   return hasTextAfterEnd ? TEXT_AFTER_END : undefined
 }
