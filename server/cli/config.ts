@@ -14,7 +14,7 @@ import {
   readSecret,
   splitList,
 } from './config-access.ts'
-import { findMisspeltVariables } from './misspelt-variables.ts'
+import { findMisspelledVariables } from './misspelled-variables.ts'
 import { LOG_LEVELS, type LogLevel, SETTINGS } from './settings.ts'
 
 /** The configuration of a node. Frozen. */
@@ -116,7 +116,7 @@ export function parseConfig(
   folder: string,
   command = 'start',
 ): ParsedConfig {
-  const errors = findMisspeltVariables(env)
+  const errors = findMisspelledVariables(env)
   const given = givenFlags.parse(flags)
 
   const read = (name: SettingName): ConfiguredValue => {

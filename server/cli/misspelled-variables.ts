@@ -10,7 +10,7 @@ const KNOWN = [...SETTINGS, ...VARIABLES].flatMap(({ env, isSecret = false }) =>
  * Returns a message for each variable whose name is a misspelling of that of a setting. Other
  * unknown variables are ignored, because Kubernetes adds some for a service with the name `gatehouse`.
  */
-export const findMisspeltVariables = (env: Environment): string[] =>
+export const findMisspelledVariables = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {
     if (!name.startsWith('GATEHOUSE_') || KNOWN.includes(name)) return []
     const [meant] = KNOWN.filter((known) => isMisspelling(name, known))
