@@ -69,7 +69,7 @@ export const createDocumentRules = (
     return { tag, check }
   },
 
-  /** Returns a function that returns whether the JSON of a document matches a filter. */
+  /** Compiles a filter into a test of the JSON of a document. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean> {
     if (filter.length === 0) return () => true
     const conditions = parseFilter(filter)

@@ -122,7 +122,7 @@ export interface DocumentRules {
     readonly tag: string | null
     check(documents: readonly { readonly id: string; readonly body: string }[]): Promise<void>
   }>
-  /** Returns a function that returns whether the JSON of a document matches a filter. */
+  /** Compiles a filter into a test of the JSON of a document. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   /** Imports a part that `stored-part.ts` has printed. */
   readonly importPart: ImportPart

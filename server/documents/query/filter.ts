@@ -112,7 +112,7 @@ export function equalTexts({ operator, text }: Condition): readonly string[] | u
 }
 
 /**
- * Returns a function that returns whether a document matches all conditions.
+ * Compiles conditions into a test of documents. A document must match all of them.
  *
  * @param now returns the time of a monotonic clock, ms.
  * @throws Failure `bad-parameter` for a value that its operator does not take, or more than

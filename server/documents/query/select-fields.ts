@@ -6,8 +6,8 @@ import { endOfValue, readFields } from '../json/read-fields.ts'
 type Selection = Map<string, Selection | null>
 
 /**
- * Returns a function that returns the JSON of a stored document with the selected fields only, in
- * the document's own order and nesting. `id` is always kept. Values are copied, not parsed.
+ * Creates a function that reduces the JSON of a document to the selected fields, in the document's
+ * own order and nesting. `id` is always kept. Values are copied, not parsed.
  */
 export function createFieldSelector(paths: readonly FieldPath[]): (body: string) => string {
   const selection: Selection = new Map([['id', null]])
@@ -51,7 +51,7 @@ function select(
   return { selected: `{${fields}}`, end }
 }
 
-/** Returns a function that returns the JSON to return for a document: selected fields, or all. */
+/** Creates a function that reduces the JSON of a document to the selected fields; by default, all. */
 export const createDocumentPrinter = (
   fields: readonly FieldPath[] | undefined,
 ): ((body: string) => string) =>

@@ -5,7 +5,7 @@ import { notCollectionName } from '../output/no-route.ts'
 import { pathParam } from './path-param.ts'
 
 /**
- * Returns a function that returns the collection which the path of a request names.
+ * Creates a reader of the collection in a request's path.
  *
  * @param idOf returns the id of an existing database.
  * @throws Failure `not-found`

@@ -17,7 +17,10 @@ export interface PreviewedChange {
   readonly after: Json
 }
 
-/** Returns a function that returns the documents that a patch changes; none if it is no patch. */
+/**
+ * Parses documents for previews of patches. The returned function lists the documents that a patch
+ * would change; none if its text is not a patch.
+ */
 export function previewChanges(
   documents: readonly StoredDocument[],
 ): (text: string) => readonly PreviewedChange[] {
