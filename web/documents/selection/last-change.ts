@@ -1,4 +1,5 @@
 import { createUndoCountdown, MIN_AFTER_PAUSE_MS } from '../../shared/ui/overlay/undo-countdown.ts'
+import { createStore } from '../../shared/ui/store/store.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import type { DocumentChange, SelectionOutcome } from './change-selected.ts'
 
@@ -34,23 +35,20 @@ export interface LastChangeStore {
 }
 
 export function createLastChange(): LastChangeStore {
-  const listeners = new Set<() => void>()
-  let now: LastChange | undefined
+  const store = createStore<LastChange | undefined>(undefined)
   let lastId = 0
   const countdown = createUndoCountdown(() => become(undefined))
   const become = (next: LastChange | undefined) => {
     countdown.stop()
-    now = next
-    for (const listener of listeners) listener()
+    store.set(next)
   }
-  const isLimited = () =>
-    now !== undefined && now.stage !== 'undoing' && now.outcome.failures.length === 0
+  const isLimited = () => {
+    const now = store.get()
+    return now !== undefined && now.stage !== 'undoing' && now.outcome.failures.length === 0
+  }
   return {
-    current: () => now,
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    current: store.get,
+    subscribe: store.subscribe,
     show: (collectionRef, outcome) => {
       const { changes } = outcome
       become({ id: ++lastId, collectionRef, outcome, changes, stage: 'made' })
@@ -61,11 +59,13 @@ export function createLastChange(): LastChangeStore {
       if (isLimited()) countdown.resume()
     },
     begin: () => {
+      const now = store.get()
       if (now === undefined || now.stage === 'undoing' || now.changes.length === 0) return undefined
       become({ ...now, stage: 'undoing' })
-      return now
+      return store.get()
     },
     end: ({ id }, outcome) => {
+      const now = store.get()
       // Another change may have replaced the undone one.
       if (now?.id !== id) return
       const failed = new Set(outcome.failures.map((failure) => failure.id))

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createStore, useStore } from '../../shared/ui/store/store.ts'
 
 /** The bulk changes that this page shows. */
 export interface TrackedBulk {
@@ -10,29 +10,21 @@ export interface TrackedBulk {
   readonly onPage: string | undefined
 }
 
-let now: TrackedBulk = { ids: new Set(), closed: new Set(), onPage: undefined }
-const listeners = new Set<() => void>()
+const tracked = createStore<TrackedBulk>({ ids: new Set(), closed: new Set(), onPage: undefined })
 
-function become(next: Partial<TrackedBulk>): void {
-  now = { ...now, ...next }
-  for (const listener of listeners) listener()
-}
+const change = (part: Partial<TrackedBulk>) => tracked.set({ ...tracked.get(), ...part })
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-export const useTrackedBulk = (): TrackedBulk => useSyncExternalStore(subscribe, () => now)
+export const useTrackedBulk = (): TrackedBulk => useStore(tracked)
 
 /** Keeps showing a bulk change after it has ended. */
 export function trackBulk(id: string): void {
-  if (!now.ids.has(id)) become({ ids: new Set([...now.ids, id]) })
+  const { ids } = tracked.get()
+  if (!ids.has(id)) change({ ids: new Set([...ids, id]) })
 }
 
 /** Stops showing bulk changes. */
 export const dismissBulk = (ids: readonly string[]): void =>
-  become({ closed: new Set([...now.closed, ...ids]) })
+  change({ closed: new Set([...tracked.get().closed, ...ids]) })
 
 /** Shows a bulk change in the page content instead of the bar; undefined shows all in the bar. */
-export const showBulkOnPage = (id: string | undefined): void => become({ onPage: id })
+export const showBulkOnPage = (id: string | undefined): void => change({ onPage: id })

@@ -1,11 +1,11 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
 import {
   type EndpointChangeInput,
   type EndpointChangeView,
   MAX_CHANGES,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { NoResponse } from '../../app/api.ts'
+import { createStore, useStore } from '../../shared/ui/store/store.ts'
 import {
   bulkChangesQuery,
   cancelBulk,
@@ -47,24 +47,16 @@ export interface ImportRun {
 
 type Kept = Omit<ImportRun, 'made' | 'failed'> & { readonly view: EndpointChangeView | undefined }
 
-let current: Kept | undefined
-const listeners = new Set<() => void>()
+const run = createStore<Kept | undefined>(undefined)
 
-function set(next: Kept | undefined): void {
-  current = next
-  for (const listener of listeners) listener()
-}
-
-const change = (part: Partial<Kept>) => current && set({ ...current, ...part })
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+function change(part: Partial<Kept>): void {
+  const current = run.get()
+  if (current !== undefined) run.set({ ...current, ...part })
 }
 
 /** Returns the import of this page, if there is one. */
 export function useImportRun(): ImportRun | undefined {
-  const stored = useSyncExternalStore(subscribe, () => current)
+  const stored = useStore(run)
   const { data } = useQuery(bulkChangesQuery)
   if (stored === undefined) return undefined
   return toRun(stored, stored.view ?? data?.find(({ id }) => id === stored.id))
@@ -91,6 +83,7 @@ export async function startImport(
     readonly onStarted: (id: string) => void
   },
 ): Promise<ImportRun | undefined> {
+  const current = run.get()
   if (current !== undefined && current.end === undefined) return undefined
   const { queryClient, here, removeAnyway, onStarted } = options
   begin(undefined, changes.length)
@@ -100,7 +93,7 @@ export async function startImport(
     const { id } = await startBulk(queryClient, inputs, !removeAnyway)
     change({ id })
     onStarted(id)
-    if (current?.cancelling) void cancelOnServer(queryClient, id)
+    if (run.get()?.cancelling) void cancelOnServer(queryClient, id)
     const isOwn = changes.some(({ address }) => address === here)
     return await finish(queryClient, id, isOwn)
   } catch (error) {
@@ -110,16 +103,16 @@ export async function startImport(
 
 /** Follows a running import that was started before the page was reloaded. */
 export async function resumeImport(queryClient: QueryClient, id: string): Promise<void> {
-  if (current !== undefined) return
+  if (run.get() !== undefined) return
   const list = await queryClient.ensureQueryData(bulkChangesQuery).catch(() => [])
   const view = list.find((each) => each.id === id)
-  if (view === undefined || view.state !== 'running' || current !== undefined) return
+  if (view === undefined || view.state !== 'running' || run.get() !== undefined) return
   begin(id, view.total)
   await finish(queryClient, id, false)
 }
 
 const begin = (id: string | undefined, total: number) =>
-  set({
+  run.set({
     id,
     total,
     view: undefined,
@@ -162,6 +155,7 @@ async function end(
 ): Promise<ImportRun | undefined> {
   const compared = await refetchEndpoints(queryClient)
   change({ view, end: how, compared })
+  const current = run.get()
   return current && toRun(current, view)
 }
 
@@ -183,6 +177,7 @@ function toInput({ kind, address, after, revision }: ImportChange): EndpointChan
 
 /** Cancels the import. Changes already applied stay. */
 export async function cancelImport(queryClient: QueryClient): Promise<void> {
+  const current = run.get()
   if (current === undefined || current.cancelling) return
   change({ cancelling: true })
   const { id } = current
@@ -200,7 +195,7 @@ export async function refreshPreview(queryClient: QueryClient): Promise<void> {
 }
 
 /** Discards the outcome of the last import. */
-export const clearImport = (): void => set(undefined)
+export const clearImport = (): void => run.set(undefined)
 
 const refetchEndpoints = (queryClient: QueryClient): Promise<boolean> =>
   Promise.all([

@@ -1,4 +1,5 @@
 import { createUndoCountdown } from '../../shared/ui/overlay/undo-countdown.ts'
+import { createStore } from '../../shared/ui/store/store.ts'
 import type { EndpointChange, OtherConsole } from '../guard/check-changes.ts'
 import { sameState } from './mapping.ts'
 
@@ -45,21 +46,16 @@ export interface UndoStore {
 }
 
 export function createUndoStore(): UndoStore {
-  const listeners = new Set<() => void>()
-  let now: Undo | undefined
+  const store = createStore<Undo | undefined>(undefined)
   const countdown = createUndoCountdown(() => become(undefined))
 
   const become = (next: Undo | undefined) => {
     countdown.stop()
-    now = next
-    for (const listener of listeners) listener()
+    store.set(next)
   }
   return {
-    current: () => now,
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    current: store.get,
+    subscribe: store.subscribe,
     offer: (made) => {
       const changes = made.filter(({ before, after }) => !sameState(before, after))
       if (changes.length === 0) return
@@ -69,9 +65,10 @@ export function createUndoStore(): UndoStore {
     offerConsole: (change, otherConsole) => become({ stage: 'disconnected', change, otherConsole }),
     pause: countdown.pause,
     resume: () => {
-      if (now?.stage === 'offered') countdown.resume()
+      if (store.get()?.stage === 'offered') countdown.resume()
     },
     begin: () => {
+      const now = store.get()
       if (now?.stage !== 'offered' && now?.stage !== 'failed') return undefined
       const changes =
         now.stage === 'offered' ? now.changes : now.failures.map(({ change }) => change)
@@ -80,7 +77,7 @@ export function createUndoStore(): UndoStore {
     },
     end: (failures) => {
       // Another change may have replaced the offer.
-      if (now?.stage !== 'undoing') return
+      if (store.get()?.stage !== 'undoing') return
       become(failures.length === 0 ? undefined : { stage: 'failed', failures })
     },
     dismiss: () => become(undefined),

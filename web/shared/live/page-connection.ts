@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../../server/contract/event.ts'
+import { createStore } from '../ui/store/store.ts'
 import { type Connection, type LiveConnection, openStream } from './live-connection.ts'
 import type { PageMessage, WorkerMessage } from './live-worker.ts'
 
@@ -24,13 +25,10 @@ const HEARTBEAT_TIMEOUT_MS = 30_000
  * use them up. Without shared workers, each page opens its own stream while it is visible.
  */
 export function openPageConnection(options: PageConnectionOptions): LiveConnection {
-  const listeners = new Set<() => void>()
-  let connection: Connection = { state: 'connecting' }
+  const connection = createStore<Connection>({ state: 'connecting' })
   const setConnection = (next: Connection) => {
     // Most heartbeats do not change the state; skip the render.
-    if (next.state === connection.state && next.state !== 'lost') return
-    connection = next
-    for (const listener of listeners) listener()
+    if (next.state !== connection.get().state || next.state === 'lost') connection.set(next)
   }
   let transport = 'SharedWorker' in globalThis ? throughWorker() : whileVisible()
 
@@ -99,17 +97,15 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
   addEventListener('pageshow', onShow)
   // Retry immediately when the network returns or the page becomes visible.
   const onReturn = () => {
-    if (connection.state === 'lost' && document.visibilityState === 'visible') transport.tryNow()
+    if (connection.get().state === 'lost' && document.visibilityState === 'visible')
+      transport.tryNow()
   }
   addEventListener('online', onReturn)
   document.addEventListener('visibilitychange', onReturn)
 
   return {
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    current: () => connection,
+    subscribe: connection.subscribe,
+    current: connection.get,
     tryNow: () => transport.tryNow(),
     close: () => {
       removeEventListener('pagehide', onHide)

@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react'
 import { NoResponse } from '../../app/api.ts'
+import { createStore, useStore } from '../ui/store/store.ts'
 
 /** A change that a form requests, in words: "Document one", "saved". */
 export interface RequestedChange {
@@ -17,28 +17,17 @@ export interface FailureReport {
   readonly formUrl: string
 }
 
-let now: readonly FailureReport[] = []
-const listeners = new Set<() => void>()
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-function become(next: readonly FailureReport[]): void {
-  now = next
-  for (const listener of listeners) listener()
-}
+const reports = createStore<readonly FailureReport[]>([])
 
 /** Returns the reports that have not been closed, oldest first. */
-export const useFailureReports = (): readonly FailureReport[] =>
-  useSyncExternalStore(subscribe, () => now)
+export const useFailureReports = (): readonly FailureReport[] => useStore(reports)
 
 /** Reports on every page that a change failed after its form was closed. */
 export function reportFailure(change: RequestedChange, error: Error, formUrl: string): void {
   const { what } = change
   closeReport(what)
-  become([...now, { what, text: describeFailure(change, error), reason: error.message, formUrl }])
+  const report = { what, text: describeFailure(change, error), reason: error.message, formUrl }
+  reports.set([...reports.get(), report])
 }
 
 /** Returns a sentence that says that a change was not made, or may not have been made. */
@@ -49,5 +38,6 @@ export function describeFailure({ what, done }: RequestedChange, error: Error): 
 
 /** Closes the report about this, if there is one. */
 export function closeReport(about: string): void {
-  if (now.some(({ what }) => what === about)) become(now.filter(({ what }) => what !== about))
+  const now = reports.get()
+  if (now.some(({ what }) => what === about)) reports.set(now.filter(({ what }) => what !== about))
 }

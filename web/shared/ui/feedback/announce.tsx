@@ -1,28 +1,18 @@
 import { useEffect, useId, useSyncExternalStore } from 'react'
+import { createStore } from '../store/store.ts'
 
 /** How long, in milliseconds, an announcement is repeated on the page when its dialog closes. */
 const REPEAT_WITHIN_MS = 1_000
 
-const listeners = new Set<() => void>()
 /** Ids of the mounted live regions; the frontmost dialog's is last. */
 const announcers: string[] = []
-let message = { text: '', at: 0, announcer: '' }
-
-function setMessage(next: typeof message): void {
-  message = next
-  for (const listener of listeners) listener()
-}
+const message = createStore({ text: '', at: 0, announcer: '' })
 
 /** Announces a message politely to screen readers: "tcp://127.0.0.1:8530 was added." */
 export function announce(text: string): void {
   // Screen readers skip an unchanged message; a trailing space makes it different.
-  const made = text === message.text ? `${text}\u00a0` : text
-  setMessage({ text: made, at: Date.now(), announcer: announcers.at(-1) ?? '' })
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  const made = text === message.get().text ? `${text}\u00a0` : text
+  message.set({ text: made, at: Date.now(), announcer: announcers.at(-1) ?? '' })
 }
 
 /**
@@ -36,11 +26,15 @@ export function Announcer() {
     return () => {
       announcers.splice(announcers.indexOf(id), 1)
       // Repeat a recent message of the closing dialog in the page.
-      const fresh = message.announcer === id && Date.now() - message.at < REPEAT_WITHIN_MS
-      if (fresh) setMessage({ ...message, announcer: announcers.at(-1) ?? '' })
+      const last = message.get()
+      const fresh = last.announcer === id && Date.now() - last.at < REPEAT_WITHIN_MS
+      if (fresh) message.set({ ...last, announcer: announcers.at(-1) ?? '' })
     }
   }, [id])
-  const text = useSyncExternalStore(subscribe, () => (message.announcer === id ? message.text : ''))
+  const text = useSyncExternalStore(message.subscribe, () => {
+    const { announcer, text } = message.get()
+    return announcer === id ? text : ''
+  })
   return (
     <div aria-live="polite" aria-atomic="true" className="visually-hidden">
       {text}

@@ -1,23 +1,12 @@
-import { useSyncExternalStore } from 'react'
+import { createStore, useStore } from '../store/store.ts'
 
-let isPrinting = false
-const listeners = new Set<() => void>()
-
-function set(now: boolean): void {
-  isPrinting = now
-  for (const listener of listeners) listener()
-}
+const isPrinting = createStore(false)
 
 // Node, where the pure parts are tested, has no `addEventListener`.
 if (typeof addEventListener === 'function') {
-  addEventListener('beforeprint', () => set(true))
-  addEventListener('afterprint', () => set(false))
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  addEventListener('beforeprint', () => isPrinting.set(true))
+  addEventListener('afterprint', () => isPrinting.set(false))
 }
 
 /** Returns whether the page is being printed. */
-export const usePrinting = (): boolean => useSyncExternalStore(subscribe, () => isPrinting)
+export const usePrinting = (): boolean => useStore(isPrinting)
