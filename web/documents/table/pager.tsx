@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { tabStorage } from '../../shared/storage/browser-storage.ts'
 import { IconChevronLeft, IconChevronRight } from '../../shared/ui/icon/icons.tsx'
 import { PrintNote } from '../../shared/ui/print/printed-rows.tsx'
 import { PAGE_SIZE } from '../document-requests.ts'
@@ -42,7 +43,8 @@ export function Pager({ collectionRef, size, next, loading }: PagerProps) {
   const goOn = () => {
     if (next === undefined) return
     const before = at < 0 ? [{ after, cursor }] : trail.slice(0, at + 1)
-    storeTrail(list, [...before, next])
+    // If it cannot be stored, the first page can still be reached.
+    tabStorage.set(keyOf(list), JSON.stringify([...before, next]))
     page(next)
   }
   return (
@@ -80,18 +82,5 @@ export function Pager({ collectionRef, size, next, loading }: PagerProps) {
 const keyOf = (list: string) => `gatehouse-pages ${list}`
 
 /** Returns the pages of a list that were visited one after another in this tab. */
-function readTrail(list: string): readonly PagePosition[] {
-  try {
-    return JSON.parse(sessionStorage.getItem(keyOf(list)) ?? '[]')
-  } catch {
-    return []
-  }
-}
-
-function storeTrail(list: string, trail: readonly PagePosition[]): void {
-  try {
-    sessionStorage.setItem(keyOf(list), JSON.stringify(trail))
-  } catch {
-    // Storage is blocked or full. The first page can still be reached.
-  }
-}
+const readTrail = (list: string) =>
+  (tabStorage.getJson(keyOf(list)) ?? []) as readonly PagePosition[]

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
+import { sharedStorage } from '../../shared/storage/browser-storage.ts'
 import {
   type FieldColumn,
   formatColumns,
@@ -27,7 +28,8 @@ import {
  */
 export function useColumns(collectionRef: CollectionRef, documents: readonly DocumentFields[]) {
   const { search, setColumns } = useDocumentsLocation()
-  const [remembered, setRemembered] = useState(() => read(collectionRef))
+  const key = `gatehouse-columns ${formatCollection(collectionRef)}`
+  const [remembered, setRemembered] = useState(() => sharedStorage.get(key))
   // Keep the columns while the user turns pages and changes documents.
   const [initial, setInitial] = useState<readonly string[]>()
   const text = search.columns ?? remembered
@@ -50,7 +52,8 @@ export function useColumns(collectionRef: CollectionRef, documents: readonly Doc
     change: (columns: readonly FieldColumn[]) => {
       // Empty text would stand for the initial columns.
       const next = columns.length === 0 ? 'id' : formatColumns(columns)
-      remember(collectionRef, next)
+      // If they cannot be stored, the URL still has them.
+      sharedStorage.set(key, next)
       setRemembered(next)
       setColumns(next)
     },
@@ -59,29 +62,9 @@ export function useColumns(collectionRef: CollectionRef, documents: readonly Doc
       text === undefined
         ? undefined
         : () => {
-            remember(collectionRef, undefined)
+            sharedStorage.remove(key)
             setRemembered(undefined)
             setColumns('')
           },
-  }
-}
-
-const keyOf = (collectionRef: CollectionRef) =>
-  `gatehouse-columns ${formatCollection(collectionRef)}`
-
-function read(collectionRef: CollectionRef): string | undefined {
-  try {
-    return localStorage.getItem(keyOf(collectionRef)) ?? undefined
-  } catch {
-    return undefined
-  }
-}
-
-function remember(collectionRef: CollectionRef, columns: string | undefined): void {
-  try {
-    if (columns === undefined) localStorage.removeItem(keyOf(collectionRef))
-    else localStorage.setItem(keyOf(collectionRef), columns)
-  } catch {
-    // Storage is blocked or full. The URL still has the columns.
   }
 }

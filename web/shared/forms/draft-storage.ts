@@ -1,11 +1,12 @@
 import { useSyncExternalStore } from 'react'
 import { usePresence } from '../session/person.ts'
+import { tabStorage } from '../storage/browser-storage.ts'
 
 const PREFIX = 'gatehouse-draft:'
 
 /**
  * A form draft in `sessionStorage`, where it survives a new sign-in, which leaves the page, a reload,
- * and an accidental close of the form. Never use it for secrets.
+ * and an accidental close of the form. Forms also work without storage. Never use it for secrets.
  */
 export interface DraftStorage<T> {
   /** Returns the stored draft, if there is one with the fields of the initial values. */
@@ -58,39 +59,25 @@ export function clearDrafts(person: string): void {
   for (const key of keysOf(person)) remove(key)
 }
 
-// The browser may block storage. Drafts are then lost, but forms still work.
-function attempt<T>(action: () => T, otherwise: T): T {
-  try {
-    return action()
-  } catch {
-    return otherwise
-  }
-}
-
 const keysOf = (person: string) =>
-  attempt(
-    () => Object.keys(sessionStorage).filter((key) => key.startsWith(`${PREFIX}${person}:`)),
-    [],
-  )
+  tabStorage.keys().filter((key) => key.startsWith(`${PREFIX}${person}:`))
 
 function store(key: string, draft: object): void {
-  attempt(() => sessionStorage.setItem(key, JSON.stringify(draft)), undefined)
+  tabStorage.set(key, JSON.stringify(draft))
   notify()
 }
 
 function remove(key: string): void {
-  attempt(() => sessionStorage.removeItem(key), undefined)
+  tabStorage.remove(key)
   notify()
 }
 
 function read<T extends object>(key: string, initialValues: T): T | undefined {
-  const text = attempt(() => sessionStorage.getItem(key), null)
-  if (text === null) return undefined
-  const stored = attempt<unknown>(() => JSON.parse(text), undefined)
+  const stored = tabStorage.getJson(key)
   if (hasShape(stored, initialValues)) return { ...initialValues, ...stored }
-  // Stored by another version of the console. Listeners are not notified, because this runs during
-  // render.
-  attempt(() => sessionStorage.removeItem(key), undefined)
+  // A draft may be stored by another version of the console. Listeners are not notified, because
+  // this runs during render.
+  tabStorage.remove(key)
   return undefined
 }
 

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { sharedStorage } from '../storage/browser-storage.ts'
 
 /** Key in `localStorage` for whether character keys are off. */
 const STORAGE_KEY = 'gatehouse-character-keys'
@@ -9,22 +10,13 @@ let fallback: boolean | undefined
 
 /** Returns whether single-character shortcuts are on (WCAG 2.1.4). Default: on. */
 export function characterKeysOn(): boolean {
-  if (fallback !== undefined) return fallback
-  try {
-    return localStorage.getItem(STORAGE_KEY) !== 'off'
-  } catch {
-    return true
-  }
+  return fallback ?? sharedStorage.get(STORAGE_KEY) !== 'off'
 }
 
 /** Turns single-character shortcuts on or off in all tabs of this browser. */
 export function setCharacterKeys(on: boolean): void {
-  try {
-    if (on) localStorage.removeItem(STORAGE_KEY)
-    else localStorage.setItem(STORAGE_KEY, 'off')
-  } catch {
-    fallback = on
-  }
+  const isStored = on ? sharedStorage.remove(STORAGE_KEY) : sharedStorage.set(STORAGE_KEY, 'off')
+  if (!isStored) fallback = on
   for (const listener of listeners) listener()
 }
 
