@@ -4,6 +4,7 @@ import { ARTICLES, dialogOf, makeBlog, replaceOutside } from '../support/page/do
 import { rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
+import { pressSequence } from '../support/page/press-sequence.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 test('Selected documents are changed with a preview and deleted, and both can be undone', async ({
@@ -159,8 +160,7 @@ test('A change of documents can be undone on every page', async ({
     await expect(bar).toHaveText('1 document was deleted.Undo')
     await expect(page.getByRole('main')).toBeFocused()
   }
-  await page.keyboard.press('g')
-  await page.keyboard.press('e')
+  await pressSequence(page, 'g', 'e')
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
   await expect(bar).toHaveText('1 document was deleted.Undo')
 
@@ -168,8 +168,7 @@ test('A change of documents can be undone on every page', async ({
   const held = await holdRequests(page, /\/articles\/one$/)
   await page.keyboard.press('Control+z')
   await expect(bar.getByRole('button', { name: 'Undoing…' })).toBeVisible()
-  await page.keyboard.press('g')
-  await page.keyboard.press('d')
+  await pressSequence(page, 'g', 'd')
   await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
   held.release()
   await expect(page.getByText('1 document was restored.')).not.toHaveCount(0)
@@ -181,8 +180,7 @@ test('A change of documents can be undone on every page', async ({
   const undo = bar.getByRole('button', { name: 'Undo' })
   await undo.focus()
   await page.clock.fastForward(11_000)
-  await page.keyboard.press('g')
-  await page.keyboard.press('e')
+  await pressSequence(page, 'g', 'e')
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
   await expect(undo).toBeFocused()
   await page.getByRole('main').focus()
@@ -208,8 +206,7 @@ test('Ctrl Z undoes the newest change of documents and endpoints first', async (
     await ofDocument.hover()
   }
   const removeEndpoint = async () => {
-    await page.keyboard.press('g')
-    await page.keyboard.press('e')
+    await pressSequence(page, 'g', 'e')
     await rowOf(page, endpoint).press('Delete')
     await page.getByRole('button', { name: 'Remove endpoint' }).press('Enter')
     await expect(ofEndpoint).toBeVisible()
@@ -225,8 +222,7 @@ test('Ctrl Z undoes the newest change of documents and endpoints first', async (
 
   await removeEndpoint()
   await ofEndpoint.hover()
-  await page.keyboard.press('g')
-  await page.keyboard.press('o')
+  await pressSequence(page, 'g', 'o')
   await page.getByRole('link', { name: 'blog', exact: true }).press('Enter')
   await page.getByRole('link', { name: 'articles', exact: true }).first().press('Enter')
   await page.getByRole('row', { name: 'one' }).press('Delete')
