@@ -34,7 +34,7 @@ test('A document that is closed as soon as it is shown returns the focus to its 
   await held.requested
   await expect(dialog.getByRole('status')).toHaveText('Loading the document…')
   // Neither the skeleton nor the document moves the focus until both are removed.
-  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000))
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 10_000))
   held.release()
   await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
   await page.keyboard.press('Escape')
