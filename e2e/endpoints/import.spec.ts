@@ -233,7 +233,7 @@ freshTest(
     await page.goto('about:blank')
     await page.goto(`${gatehouse.url}${importPath}`)
     await expect
-      .poll(async () => (await configured(gatehouse)).length, { timeout: 60_000 })
+      .poll(async () => (await configured(gatehouse)).length, { timeout: 180_000 })
       .toBe(1_501)
     for (const address of [addresses[0], addresses[749], addresses[1_499]]) {
       const url = `http://${address?.slice('tcp://'.length)}/`
@@ -249,7 +249,7 @@ freshTest(
     await gatehouse.post(`/_db/_system/_api/endpoint-change/${id}/undo`, {})
     // The page shows the undo of another client only if it has seen it while it ran.
     await expect
-      .poll(latest, { timeout: 60_000 })
+      .poll(latest, { timeout: 180_000 })
       .toMatchObject({ undoOf: id, state: 'done', made: 1_500 })
     expect(await configured(gatehouse)).toHaveLength(1)
     await expect(page.getByText('1,500 will be added.')).toBeVisible()
@@ -269,14 +269,16 @@ freshTest(
     await expect(cancel).toBeFocused()
     await cancel.click()
     const outcome = page.getByText(/^Cancelled\. [\d,]+ of 8,000 changes (was|were) made\./).first()
-    await expect(outcome).toBeFocused({ timeout: 60_000 })
+    await expect(outcome).toBeFocused({ timeout: 180_000 })
     const made = (await configured(gatehouse)).length - 1
     await expect(outcome).toContainText(`Cancelled. ${made.toLocaleString('en')} of 8,000`)
     const left = (8_000 - made).toLocaleString('en')
     await expect(page.getByRole('button', { name: `Import ${left} changes` })).toBeVisible()
     if (made === 0) return
     await page.getByRole('button', { name: 'Undo import' }).click()
-    await expect.poll(async () => (await configured(gatehouse)).length, { timeout: 60_000 }).toBe(1)
+    await expect
+      .poll(async () => (await configured(gatehouse)).length, { timeout: 180_000 })
+      .toBe(1)
   },
 )
 
