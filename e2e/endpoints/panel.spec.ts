@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
+import { BODY_PROGRESS } from '../../server/contract/request-body.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
 import { forward } from '../support/server/forward.ts'
@@ -228,11 +229,13 @@ test.describe('During a grace period', () => {
       client.on('error', () => {}).resume()
       // An idle connection, which draining does not wait for.
       connect(port, '127.0.0.1').on('error', () => {})
-      // A request in progress: its body is incomplete.
+      // A request in progress: its body arrives slowly. The server ends one that makes no progress.
       client.write(
-        'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n' +
+        'POST /articles HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900000\r\n' +
           `Authorization: Bearer ${token}\r\n\r\n{`,
       )
+      const progress = setInterval(() => client.write(' '.repeat(BODY_PROGRESS.bytes)), 1_000)
+      client.once('close', () => clearInterval(progress))
 
       const query = new URLSearchParams({ endpoint: address })
       const listener = async () => (await gatehouse.get(`/_db/_system/_api/listener?${query}`)).body
