@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { onceAwaited } from '../../storage/test-support/lock-waits.testing.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
 forEngine('postgres', (engine) => {
@@ -12,18 +13,13 @@ forEngine('postgres', (engine) => {
       await fixture.insert(600)
       const other = new pg.Client((engine.location() as { databaseUrl: string }).databaseUrl)
       await other.connect()
-      const lock = (id: string) =>
-        other.query(`select 1 from documents where id = '${id}' for update`)
       // PostgreSQL then ends the transaction of the job.
       await other.query("begin; set local deadlock_timeout = '30s'")
-      await lock('d10599')
+      await other.query("select 1 from documents where id = 'd10599' for update")
       const jobs = fixture.node()
       const changing = jobs.run(where, kind, { ...everything, patch: '{"on":true}' })
       changing.catch(() => {})
-      await expect
-        .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount)
-        .toBeGreaterThan(0)
-      await lock('d10000')
+      await other.query(onceAwaited("perform 1 from documents where id = 'd10000' for update"))
       await other.query('rollback')
       await other.end()
       expect(await changing).toBe(600)

@@ -7,6 +7,7 @@ import { postgresError } from '../../../storage/postgres/postgres-error.ts'
 import type { Store } from '../../../storage/store.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { makeDatabase } from '../../../storage/test-support/each-engine.testing.ts'
+import { onceAwaited } from '../../../storage/test-support/lock-waits.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { readStored } from '../read-stored.testing.ts'
@@ -263,7 +264,7 @@ describe.each(['replacements', 'deletions'])('%s', (kind) => {
   it('are made after a short wait for a lock', async () => {
     const other = await lockDocument('d1', 'for update')
     const changing = changeAll(['d0', 'd1', 'd2'])
-    await untilWaiting(other)
+    await untilAwaited(other)
     await other.end()
     expect(await changing).toEqual([true, true, true])
     await expectEntriesOfDocuments(store)
@@ -274,7 +275,7 @@ describe.each(['replacements', 'deletions'])('%s', (kind) => {
     await storeAll(some(2, 40))
     const other = await lockDocument('d0', 'for share')
     const changing = changeAll(['d0'])
-    await untilWaiting(other)
+    await untilAwaited(other)
     await other.query(`
       insert into index_entries (index_id, key, id, document_ctid)
       select document_indexes.id, '\\x01', documents.id, documents.ctid
@@ -303,12 +304,13 @@ it('an insertion in a deadlock is repeated', async () => {
   // The change waits for the value of this document, and then this transaction for the change.
   await other.query("delete from index_entries where id = 'd2' and sole is not null")
   const changing = failureOf(insertAll([{ id: 'new', n: 2 }]))
-  await untilWaiting(other)
   // PostgreSQL then ends the transaction of the change.
-  await other.query("set local deadlock_timeout = '10s'")
-  await other.query(`
-    insert into documents values ('${where.database}', '${where.collection}', 'new', '', '{}')
-    on conflict (database, collection, id) do update set tag = documents.tag`)
+  await other.query("set local deadlock_timeout = '30s'")
+  await other.query(
+    onceAwaited(`
+      insert into documents values ('${where.database}', '${where.collection}', 'new', '', '{}')
+      on conflict (database, collection, id) do update set tag = documents.tag`),
+  )
   await other.query('rollback')
   await other.end()
   expect(await changing).toEqual(rival('d2'))
@@ -330,13 +332,8 @@ async function lockDocument(id: string, mode: 'for share' | 'for update'): Promi
   return other
 }
 
-/** Waits until a transaction waits for a lock. */
-const untilWaiting = (other: pg.Client) =>
-  expect
-    .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount, {
-      interval: 1,
-    })
-    .toBeGreaterThan(0)
+/** Waits until a change waits for a transaction. */
+const untilAwaited = (other: pg.Client) => other.query(onceAwaited('null'))
 
 describe('the statement of', () => {
   const changes: Record<string, (at: number) => Promise<unknown>> = {
