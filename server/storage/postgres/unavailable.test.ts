@@ -127,31 +127,57 @@ test('notifications resume after their connection broke, starting with `all`', a
   await expect.poll(() => heard).toContain('nodes')
 })
 
-test('an available server is not reported as unavailable if this process cannot open files', async () => {
-  await revision()
-  const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
-    this.destroy(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' }))
-    return this
-  })
-  onTestFinished(() => connect.mockRestore())
-  const recovered = store.recovered()
-  await expect.poll(() => connect.mock.calls.length).toBeGreaterThan(0)
-  await revise()
-  connect.mockRestore()
-  expect(await recovered).toBe(false)
-  expect(reached).toEqual([])
-})
+/**
+ * Expects one of three attempts to report no outage, because a pause of the test machine may look
+ * like one.
+ *
+ * @param attempt returns whether it had the expected outcome.
+ */
+async function expectNoOutage(attempt: () => Promise<boolean>): Promise<void> {
+  const attempts: unknown[] = []
+  for (let time = 0; time < 3; time++) {
+    await vi.waitFor(revise, WAIT)
+    await expect.poll(() => store.outage()).toBeUndefined()
+    reached.length = 0
+    const result = { hasOutcome: await attempt(), outages: reached.length }
+    if (result.hasOutcome && result.outages === 0) return
+    attempts.push(result)
+  }
+  expect(attempts).toContainEqual({ hasOutcome: true, outages: 0 })
+}
 
-test('a connection lost in the network is closed, and no other', async () => {
-  const lost = proxy.loseAnswerTo('forgotten', 'silence')
-  const slow = sql`select pg_sleep(3)`.execute(store.db)
-  const rejected = expectUnavailable(sql`select 'forgotten'`.execute(store.db))
-  await lost
-  await rejected
-  expect(reached).toEqual([])
-  // A slow query on another connection is not aborted.
-  await slow
-})
+test('an available server is not reported as unavailable if this process cannot open files', () =>
+  expectNoOutage(async () => {
+    const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (
+      this: Socket,
+    ) {
+      this.destroy(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' }))
+      return this
+    })
+    onTestFinished(() => connect.mockRestore())
+    const recovered = store.recovered()
+    await expect.poll(() => connect.mock.calls.length).toBeGreaterThan(0)
+    const isRevised = await revise().then(
+      () => true,
+      () => false,
+    )
+    connect.mockRestore()
+    return isRevised && !(await recovered)
+  }))
+
+test('a connection lost in the network is closed, and no other', () =>
+  expectNoOutage(async () => {
+    const lost = proxy.loseAnswerTo('forgotten', 'silence')
+    const slow = sql`select pg_sleep(3)`.execute(store.db)
+    const rejected = expectUnavailable(sql`select 'forgotten'`.execute(store.db))
+    await lost
+    await rejected
+    // A slow query on another connection is not aborted.
+    return slow.then(
+      () => true,
+      () => false,
+    )
+  }))
 
 describe('a commit whose response was lost', () => {
   test('is not reported as failed if it succeeded', async () => {
