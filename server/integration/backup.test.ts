@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { verifyAuditLog } from '../cli/commands/audit-verify.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
 import { forEachEngine, makeDatabase } from '../storage/test-support/each-engine.testing.ts'
+import { sendUntilConfirmed } from '../test-support/not-confirmed.testing.ts'
 import { operatorSession } from '../test-support/operator-session.testing.ts'
 import { MAIN, storeFlags } from '../test-support/server-process.testing.ts'
 import { sendRequest, startForTest } from '../test-support/start.testing.ts'
@@ -64,7 +65,8 @@ forEachEngine((engine) => {
     const writing = (async () => {
       while (!stopped) {
         const pair = [{ id: `${written}-a` }, { id: `${written}-b` }]
-        expect((await node.request('POST', '/pairs', pair)).status).toBe(201)
+        const send = () => node.request('POST', '/pairs', pair)
+        expect((await sendUntilConfirmed(send)).status).toBe(201)
         written++
       }
     })()
@@ -92,7 +94,7 @@ forEachEngine((engine) => {
     const second = await startForTest({ ...settingsOf(target), endpoints: [] })
     onTestFinished(() => second.stop())
     const askSecond = (path: string, headers: Record<string, string>) =>
-      sendRequest(second.port, 'GET', path, { headers })
+      sendUntilConfirmed(() => sendRequest(second.port, 'GET', path, { headers }))
     const token = { Authorization: `Bearer ${node.token}` }
     const ids: string[] = []
     for (let after = ''; ; ) {
@@ -119,16 +121,19 @@ forEachEngine((engine) => {
 forEachEngine((engine) => {
   test('indexes are built again after a restore', async () => {
     const node = await startForTest(settingsOf(engine.location()))
-    await node.request('POST', '/articles', [{ id: 'a', n: 1 }, { id: 'b' }])
-    await node.request('PUT', '/_index/articles/by-n', { fields: ['n'] })
+    const documents = [{ id: 'a', n: 1 }, { id: 'b' }]
+    await sendUntilConfirmed(() => node.request('POST', '/articles', documents))
+    const index = { fields: ['n'] }
+    await sendUntilConfirmed(() => node.request('PUT', '/_index/articles/by-n', index))
     await gatehouse(engine.location(), 'backup', folder)
     await node.stop()
     const target = await emptyLocation(engine.location())
     await gatehouse(target, 'restore', folder)
     const second = await startForTest({ ...settingsOf(target), endpoints: [] })
     onTestFinished(() => second.stop())
+    const headers = { Authorization: `Bearer ${node.token}` }
     const askSecond = (path: string) =>
-      sendRequest(second.port, 'GET', path, { headers: { Authorization: `Bearer ${node.token}` } })
+      sendUntilConfirmed(() => sendRequest(second.port, 'GET', path, { headers }))
     await expect
       .poll(async () => (await askSecond('/_index/articles')).json)
       .toMatchObject([{ name: 'by-n', state: 'ready' }])

@@ -198,7 +198,8 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked cre
   const random = randomNumbers(SEED)
   const writers = nodes.flatMap((node) =>
     Array.from({ length: CLIENTS }, (_, at) => ({
-      call: ((method, path, body) => node.request(method, path, body)) satisfies Call,
+      call: ((method, path, body) =>
+        node.request(method, path, body, { once: true })) satisfies Call,
       writer: createDocumentWriter(`${node.name}${at}`, randomNumbers(SEED + random(1_000_000))),
     })),
   )
@@ -222,7 +223,11 @@ test(`after each of ${FAULTS} faults, acknowledged changes exist and revoked cre
     if (failure !== undefined) throw failure
   }
   const ready = async (node: NodeProcess) =>
-    (await node.request('GET', '/_api/health/ready').catch(() => undefined))?.status
+    (
+      await node
+        .request('GET', '/_api/health/ready', undefined, { once: true })
+        .catch(() => undefined)
+    )?.status
 
   const done: string[] = []
   try {

@@ -49,7 +49,7 @@ export function createRevoker(
   /** Returns the response of any node; undefined if the node does not respond. */
   const send = (method: string, path: string, body?: unknown) =>
     pick(random, nodes)
-      .request(method, path, body)
+      .request(method, path, body, { once: true })
       .catch(() => undefined)
 
   async function createToken(): Promise<Credential | undefined> {

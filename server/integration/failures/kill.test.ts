@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { expectListening } from '../../endpoints/listeners/kernel-sockets.testing.ts'
 import type { StoreLocation } from '../../storage/open.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { type BundledServer, bundleServer } from '../../test-support/bundle-server.testing.ts'
+import { isNotConfirmed, sendUntilConfirmed } from '../../test-support/not-confirmed.testing.ts'
 import {
   killProcesses,
   SECRETS,
@@ -19,7 +20,6 @@ import {
 import { endpointPath, makeToken, sendRequest } from '../../test-support/start.testing.ts'
 import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
 import { KILLS, randomNumbers, SEED } from '../endurance/settings.testing.ts'
-import { isNotConfirmed } from './not-confirmed.testing.ts'
 import { waitUntilDisconnected } from './wait-until-disconnected.testing.ts'
 
 // Each round starts a server on the store that the previous round left, checks it, changes
@@ -139,12 +139,7 @@ async function runRounds(
       known.set(address, { sure: now })
     }
     expect([...listed]).toEqual([])
-    const stored = await readAll((method, path) =>
-      vi.waitUntil(async () => {
-        const response = await call(method, path)
-        return isNotConfirmed(response) ? undefined : response
-      }, ROUND),
-    )
+    const stored = await readAll((method, path) => sendUntilConfirmed(() => call(method, path)))
     for (const writer of writers) writer.check(stored, true)
   }
 

@@ -87,8 +87,8 @@ test(`three nodes agree after ${CHANGES} changes, one kill and one stop`, async 
       const before = known.get(address) ?? new Set()
       const after = removes ? ABSENT : JSON.stringify(databases)
       const response = await (removes
-        ? node.request('DELETE', endpointPath(address))
-        : node.request('POST', '/_api/endpoint', { endpoint: address, databases })
+        ? node.request('DELETE', endpointPath(address), undefined, { once: true })
+        : node.request('POST', '/_api/endpoint', { endpoint: address, databases }, { once: true })
       ).catch(() => undefined)
       if (response?.status === 200) {
         acknowledged++
@@ -127,7 +127,9 @@ test('nodes that restart one after the other lose nothing and agree', async () =
       // Like a client behind a load balancer: retry at the next node until one succeeds.
       for (let at = n; ; at++) {
         const node = nodes[at % nodes.length]
-        const response = await node?.request('POST', '/articles', { id }).catch(() => undefined)
+        const response = await node
+          ?.request('POST', '/articles', { id }, { once: true })
+          .catch(() => undefined)
         if (response?.status === 201 || response?.status === 409) break
         expect([undefined, 503]).toContain(response?.status)
       }

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
+import { sendUntilConfirmed } from '../../test-support/not-confirmed.testing.ts'
 import { operatorSession } from '../../test-support/operator-session.testing.ts'
 import { sendRequest, startForTest, type TestNode } from '../../test-support/start.testing.ts'
 
@@ -44,12 +45,16 @@ afterAll(async () => {
 beforeEach(async () => {
   // A node that starts to listen assumes missed changes and clears its authentication cache.
   await expect.poll(listens).toBe(true)
-  await other.request('POST', '/_api/database', { name: 'blog' })
+  await send(other, 'POST', '/_api/database', { name: 'blog' })
   await soonAt(limited, '/_db/blog/', 200)
-  await limited.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
-  await limited.request('POST', '/_db/blog/articles', { id: 'one' })
-  expect((await limited.request('GET', '/articles/one', undefined, { port })).status).toBe(200)
+  await send(limited, 'POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  await send(limited, 'POST', '/_db/blog/articles', { id: 'one' })
+  expect((await send(limited, 'GET', '/articles/one', undefined, { port })).status).toBe(200)
 })
+
+/** Sends a request until the node confirms its state. */
+const send = (node: TestNode, ...request: Parameters<TestNode['request']>) =>
+  sendUntilConfirmed(() => node.request(...request))
 
 const limitConnections = (most: number) =>
   server.query(`alter role ${role} connection limit ${most}`)
@@ -84,23 +89,23 @@ async function loseNotices(): Promise<void> {
 
 test('a node without notifications follows the changes of another node', async () => {
   await loseNotices()
-  await other.request('POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
+  await send(other, 'POST', '/_api/endpoint', { endpoint, databases: ['_system'] })
   await soonAt(limited, '/articles/one', 404, port)
-  expect((await limited.request('GET', '/_api/health/ready')).status).toBe(200)
-  await other.request('POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
+  await soonAt(limited, '/_api/health/ready', 200)
+  await send(other, 'POST', '/_api/endpoint', { endpoint, databases: ['blog'] })
   await soonAt(limited, '/articles/one', 200, port)
 
   // Acknowledged documents are in the new database, not in the deleted one.
-  await other.request('DELETE', '/_api/database/blog')
-  await other.request('POST', '/_api/database', { name: 'blog' })
+  await send(other, 'DELETE', '/_api/database/blog')
+  await send(other, 'POST', '/_api/database', { name: 'blog' })
   const acknowledged: string[] = []
   for (let n = 0; acknowledged.length < 3; n++) {
     const id = `d${String(n).padStart(6, '0')}`
-    const { status, text } = await limited.request('POST', '/articles', { id }, { port })
+    const { status, text } = await send(limited, 'POST', '/articles', { id }, { port })
     expect([201, 404], text).toContain(status)
     if (status === 201) acknowledged.push(id)
   }
-  const { json } = await other.request('GET', '/_db/blog/articles')
+  const { json } = await send(other, 'GET', '/_db/blog/articles')
   expect(json.map(({ id }: { id: string }) => id)).toEqual(acknowledged)
   await limitConnections(-1)
 })

@@ -30,7 +30,8 @@ afterAll(async () => {
   await server.remove()
 })
 
-const ready = (node: NodeProcess) => node.request('GET', '/_api/health/ready')
+const ready = (node: NodeProcess) =>
+  node.request('GET', '/_api/health/ready', undefined, { once: true })
 
 /** Returns how often the log of a node contains a line. */
 const count = (node: NodeProcess, line: string) => node.process.printed().split(line).length - 1
@@ -62,7 +63,8 @@ test.each(outages)(
       for (let n = 0; !over; n++) {
         const id = `${way.replaceAll(' ', '-')}-${node.name}-${worker}-${n}`
         for (let first = true; ; first = false) {
-          const { status, headers }: TestResponse = await node.request('POST', '/things', { id })
+          const sent = node.request('POST', '/things', { id }, { once: true })
+          const { status, headers }: TestResponse = await sent
           if (status === 503) {
             expect(headers['retry-after']).toBe('1')
             continue

@@ -1,5 +1,6 @@
 import type { ListenerStatus } from '../../contract/endpoints/listener.ts'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
+import { sendUntilConfirmed } from '../../test-support/not-confirmed.testing.ts'
 import { type ServerProcess, startProcess } from '../../test-support/server-process.testing.ts'
 import { makeToken, sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
@@ -22,7 +23,10 @@ export interface NodeProcess {
   readonly port: number
   /** An API token of the operator with all permissions. */
   readonly token: string
-  /** Sends a request through its first endpoint with the operator's token. */
+  /**
+   * Sends a request through its first endpoint with the operator's token. Repeats it while the node
+   * cannot confirm its state, unless `once` is set.
+   */
   request(
     method: string,
     path: string,
@@ -39,6 +43,8 @@ export interface NodeRequestOptions {
   readonly headers?: Record<string, string>
   /** Port to use instead of that of the first endpoint. */
   readonly port?: number
+  /** Whether to return the 503 of a node that cannot confirm its state. */
+  readonly once?: boolean
 }
 
 /**
@@ -75,11 +81,14 @@ export async function startNodes(
       get token() {
         return token
       },
-      request: (method, path, body, options = {}) =>
-        sendRequest(options.port ?? port, method, path, {
-          body,
-          headers: { Authorization: `Bearer ${token}`, ...options.headers },
-        }),
+      request(method, path, body, options = {}) {
+        const send = () =>
+          sendRequest(options.port ?? port, method, path, {
+            body,
+            headers: { Authorization: `Bearer ${token}`, ...options.headers },
+          })
+        return options.once === true ? send() : sendUntilConfirmed(send)
+      },
       async end(signal) {
         ended = true
         process.signal(signal)

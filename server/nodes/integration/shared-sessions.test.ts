@@ -8,6 +8,7 @@ import { createBrowser } from '../../oauth2/sign-in/browser.testing.ts'
 import { openStore } from '../../storage/open.ts'
 import type { Store } from '../../storage/store.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
+import { sendUntilConfirmed } from '../../test-support/not-confirmed.testing.ts'
 import { CONSOLE_HEADERS } from '../../test-support/operator-session.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { sendRequest } from '../../test-support/start.testing.ts'
@@ -62,15 +63,14 @@ test('a sign-in can continue on another node, and its session is valid and ends 
   await browser.post(page.url, { key: OPERATOR_KEY }, (url) => url.pathname === '/')
   const [key = '', cookie] = [...browser.jar].find(([each]) => each.includes(' / gatehouse_')) ?? []
   const headers = { Cookie: `${key.split(' ')[2]}=${cookie?.value}` }
-  const who = async (node: NodeProcess) =>
-    (await sendRequest(node.port, 'GET', '/_api/session', { headers })).json
+  const send = (node: NodeProcess, method: string, headers: Record<string, string>) =>
+    sendUntilConfirmed(() => sendRequest(node.port, method, '/_api/session', { headers }))
+  const who = async (node: NodeProcess) => (await send(node, 'GET', headers)).json
   for (const node of [a, b])
     expect(await who(node)).toMatchObject({ person: { username: 'local:operator' } })
 
   const stream = await follow(b, headers)
-  const out = await sendRequest(a.port, 'DELETE', '/_api/session', {
-    headers: { ...headers, ...CONSOLE_HEADERS },
-  })
+  const out = await send(a, 'DELETE', { ...headers, ...CONSOLE_HEADERS })
   expect(out.status).toBe(200)
   expect(await who(b)).toBeNull()
   await stream.ended()

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, onTestFailed, test, vi } from '
 import { freePorts } from '../../../endpoints/listeners/free-ports.testing.ts'
 import type { StoreLocation } from '../../../storage/open.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { sendUntilConfirmed } from '../../../test-support/not-confirmed.testing.ts'
 import {
   killProcesses,
   type ServerProcess,
@@ -13,7 +14,6 @@ import {
   storeFlags,
 } from '../../../test-support/server-process.testing.ts'
 import { makeToken, sendRequest, type TestResponse } from '../../../test-support/start.testing.ts'
-import { isNotConfirmed } from '../../failures/not-confirmed.testing.ts'
 import { waitUntilDisconnected } from '../../failures/wait-until-disconnected.testing.ts'
 import {
   MODEL_SECONDS,
@@ -49,8 +49,8 @@ const COMMAND_TIME = 1_000
 /** Drain time of a node that is stopped, s. */
 const DRAIN = 2
 
-/** Maximum time until a node on a busy machine confirms that its state is current. */
-const CONFIRMED = { timeout: 60_000, interval: 20 }
+/** Maximum time until a node on a busy machine has applied the changes of others. */
+const CURRENT = { timeout: 60_000, interval: 20 }
 
 /** Number of operations between comparisons. */
 const COMPARE = 10
@@ -81,10 +81,9 @@ function createCall(socketPath: string, token: string): Call {
   return (method, path, body, headers = {}) => {
     const isOther = 'Authorization' in headers || 'Cookie' in headers
     const all = isOther ? headers : { ...operator, ...headers }
-    return vi.waitUntil(async () => {
-      const response = await sendRequest(0, method, path, { socketPath, body, headers: all })
-      return isNotConfirmed(response) ? undefined : response
-    }, CONFIRMED)
+    return sendUntilConfirmed(() =>
+      sendRequest(0, method, path, { socketPath, body, headers: all }),
+    )
   }
 }
 
@@ -205,7 +204,7 @@ forEachEngine((engine) => {
     /** Waits until all nodes have applied the model, and directs requests to one of them. */
     const use = async (next: number, model: Model) => {
       for (at = 0; servers.length > 1 && at < servers.length; at++) {
-        await vi.waitUntil(() => operations.isCurrent(model), CONFIRMED)
+        await vi.waitUntil(() => operations.isCurrent(model), CURRENT)
       }
       at = next
     }
