@@ -110,16 +110,24 @@ describe('a command', () => {
 
 describe('a running node', () => {
   it('ignores the SIGINT that npm forwards after Ctrl-C', async () => {
-    const [port] = await freePorts(1)
-    const flags = ['--data', join(data, 'signals'), '--endpoint', `tcp://127.0.0.1:${port}`]
-    const { child, ended } = gatehouse(...flags, '--ready-delay', '60')
-    await printed(child, 'is ready')
-    child.kill('SIGINT')
-    await printed(child, '"stopping"')
-    child.kill('SIGINT')
-    child.kill('SIGTERM')
-    // A third signal would have ended it with code 1.
-    expect(await ended).toMatchObject({ code: 0, out: expect.stringContaining('"stopped"') })
+    let node: Ended
+    let duration: number
+    do {
+      const [port] = await freePorts(1)
+      const flags = ['--data', join(data, 'signals'), '--endpoint', `tcp://127.0.0.1:${port}`]
+      const { child, ended } = gatehouse(...flags, '--ready-delay', '60')
+      await printed(child, 'is ready')
+      const begun = performance.now()
+      child.kill('SIGINT')
+      await printed(child, '"stopping"')
+      child.kill('SIGINT')
+      child.kill('SIGTERM')
+      node = await ended
+      duration = performance.now() - begun
+      // A third signal ends it with code 1. On a busy machine, the second one may come too late to
+      // repeat the first: then try again.
+    } while (node.code === 1 && duration > 1_000)
+    expect(node).toMatchObject({ code: 0, out: expect.stringContaining('"stopped"') })
   })
 })
 
