@@ -26,11 +26,14 @@ export async function freePorts(count: number): Promise<number[]> {
   return found
 }
 
-/** Whether a socket can currently be bound there. */
+/** Error codes of addresses that this machine does not have, such as those of IPv6. */
+const NO_ADDRESS: readonly (string | undefined)[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']
+
+/** Whether no socket is bound there now. */
 export function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(NO_ADDRESS.includes(code)))
     server.listen({ port, host, ipv6Only: true, exclusive: true }, () => {
       server.close(() => resolve(true))
     })
