@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { readStored } from '../read-stored.testing.ts'
@@ -8,6 +8,10 @@ import { createDocumentRepository } from '../repository.ts'
 const where = { database: '_system', collection: 'articles' }
 
 forEngine('postgres', (engine) => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   test.each([
     ['in a collection without indexes', false],
     ['while an index is built', true],
@@ -23,6 +27,8 @@ forEngine('postgres', (engine) => {
       const stored = await Promise.all(ids.map((id) => readStored(repository, { ...where, id })))
       const long = new pg.Client((engine.location() as { databaseUrl: string }).databaseUrl)
       await long.connect()
+      // A wait for a connection ends after some seconds, which a busy machine may take.
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       await long.query("begin; select 1 from documents where id <> 'free' for update")
       let made = 0
       const changes = stored.map(async (old) => {
