@@ -45,7 +45,7 @@ const inBlog = (method: string, path: string, body?: unknown, headers = {}) =>
   node.request(method, path, body, { port: blog, headers })
 
 /** Number of documents of the import that the page cancels. */
-const VISITS = 200_000
+const VISITS = 2_000_000
 
 /** What the page expects before the first example below a heading. */
 const PREPARATIONS: Readonly<Record<string, () => Promise<void>>> = {
@@ -76,7 +76,7 @@ const PREPARATIONS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
   'DELETE /_job/<id>': async () => {
-    // Takes seconds.
+    // Takes ten seconds.
     const headers = { Prefer: 'respond-async', 'Content-Type': 'application/x-ndjson' }
     const { json } = await inBlog('POST', '/visits', '{}\n'.repeat(VISITS), headers)
     variables.set('IMPORT', json.id)
