@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
@@ -25,19 +26,22 @@ afterAll(async () => {
 /**
  * Sends a request, and again after `change`, which commits before the node has the response to its
  * first lookup. Returns both statuses and texts.
+ *
+ * @param token the token of the request, whose lookups contain its hash.
  */
 async function sendAround(
+  token: string,
   send: () => ReturnType<typeof node.request>,
   change: () => Promise<unknown>,
 ) {
-  const responses = proxy.holdResponses()
+  const responses = proxy.holdResponses(createHash('sha256').update(token).digest('hex'))
   try {
     const early = send()
     await expect.poll(() => responses.held).toBeGreaterThan(0)
     await change()
-    const { roundTrips } = proxy
+    const { asked } = responses
     const late = send()
-    await expect.poll(() => proxy.roundTrips).toBeGreaterThan(roundTrips)
+    await expect.poll(() => responses.asked).toBeGreaterThan(asked)
     responses.release()
     return { early: await early, late: await late }
   } finally {
@@ -58,7 +62,7 @@ test.each([
     const body = method === 'POST' ? {} : undefined
     const send = () => node.request(method, path, body, { headers })
     expect((await send()).status).toBeLessThan(300)
-    const { late } = await sendAround(send, () =>
+    const { late } = await sendAround(json.token, send, () =>
       other.db.deleteFrom('tokens').where('id', '=', json.info.id).execute(),
     )
     // 503 if the lookup takes too long on a busy machine.
@@ -69,7 +73,7 @@ test.each([
 test('a document that is changed during a lookup is returned to later requests as changed', async () => {
   await node.request('POST', '/changed', { id: 'one', n: 1 })
   const send = () => node.request('GET', '/changed/one')
-  const { late } = await sendAround(send, () =>
+  const { late } = await sendAround(node.token, send, () =>
     other.db
       .updateTable('documents')
       .set({ body: '{"id":"one","n":2}', tag: 'new' })

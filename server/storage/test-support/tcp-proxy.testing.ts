@@ -24,10 +24,11 @@ export interface TcpProxy {
    */
   delay(roundTrip: number): void
   /**
-   * Holds the responses on connections that are open now. Returns how many parts are held, and the
-   * function that passes them on.
+   * Holds the responses on connections that are open now. Returns how many client messages contain
+   * these bytes from now on, how many parts of responses to them are held, and the function that
+   * passes all on.
    */
-  holdResponses(): { readonly held: number; release(): void }
+  holdResponses(bytes: string): { readonly asked: number; readonly held: number; release(): void }
   /**
    * Drops the response to the next client message that contains these bytes. Then closes the
    * connection (`cut`), or keeps it open without passing any more data (`silence`). Resolves when
@@ -54,6 +55,17 @@ interface Trap {
   readonly sprung: () => void
 }
 
+/** Held responses. */
+interface Hold {
+  readonly bytes: string
+  readonly pairs: ReadonlySet<unknown>
+  /** The connections on which a client message contained the bytes. */
+  readonly matching: Set<unknown>
+  readonly parts: (() => void)[]
+  asked: number
+  held: number
+}
+
 /**
  * What the message of a COMMIT contains. The settings of a new connection contain `read committed`.
  */
@@ -70,7 +82,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let sequentialRoundTrips = 0
   let unanswered = 0
   const busy = new Set<Socket>()
-  let hold: { readonly pairs: ReadonlySet<unknown>; readonly parts: (() => void)[] } | undefined
+  let hold: Hold | undefined
   // Without `noDelay`, a socket holds a second part back until the first one is acknowledged.
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
@@ -90,6 +102,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         if (unanswered++ === 0) sequentialRoundTrips++
       }
       isAnswered = false
+      if (hold !== undefined && bytes.includes(hold.bytes)) {
+        hold.asked++
+        hold.matching.add(pair)
+      }
       lost ||= swallowing
       if (lost) return
       if (trap !== undefined && bytes.includes(trap.bytes)) {
@@ -121,8 +137,12 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       }
       if (lost) return
       const pass = () => toClient(roundTrip / 2, () => client.write(bytes))
-      if (hold?.pairs.has(pair)) hold.parts.push(pass)
-      else pass()
+      if (hold?.pairs.has(pair)) {
+        hold.parts.push(pass)
+        if (hold.matching.has(pair)) hold.held++
+      } else {
+        pass()
+      }
     })
     for (const socket of pair) {
       socket.on('error', () => {})
@@ -169,16 +189,26 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     delay(ms) {
       roundTrip = ms
     },
-    holdResponses() {
-      const parts: (() => void)[] = []
-      hold = { pairs: new Set(pairs), parts }
+    holdResponses(bytes) {
+      const held: Hold = {
+        bytes,
+        pairs: new Set(pairs),
+        matching: new Set(),
+        parts: [],
+        asked: 0,
+        held: 0,
+      }
+      hold = held
       return {
+        get asked() {
+          return held.asked
+        },
         get held() {
-          return parts.length
+          return held.held
         },
         release() {
           hold = undefined
-          for (const pass of parts.splice(0)) pass()
+          for (const pass of held.parts.splice(0)) pass()
         },
       }
     },
