@@ -28,24 +28,29 @@ test('the output of a command is complete when it ends, with its background proc
 })
 
 describe('a command with a progress timeout', () => {
-  const options = (file: string) => ({ limit: 600, progress: { file, limit: 3 }, quiet: true })
+  const options = (file: string, limit: number) => ({
+    limit: 600,
+    progress: { file, limit },
+    quiet: true,
+  })
 
+  // The timeout is longer than a process takes to start on a busy machine.
   test('runs past the timeout while the file grows', async () => {
     const file = path.join(folder, 'events')
     const script = `const fs = require('node:fs')
-      let left = 20
+      let left = 110
       setInterval(() => {
         fs.appendFileSync(process.argv[1], 'x')
         if (--left === 0) process.exit(0)
       }, 200)`
-    expect(await runCommand('node', ['-e', script, file], options(file))).toBe(0)
-    expect(readFileSync(file, 'utf8')).toBe('x'.repeat(20))
+    expect(await runCommand('node', ['-e', script, file], options(file, 20))).toBe(0)
+    expect(readFileSync(file, 'utf8')).toBe('x'.repeat(110))
   })
 
   test('is stopped when the file stops growing', async () => {
     const file = path.join(folder, 'events')
     const script = `require('node:fs').writeFileSync(process.argv[1], 'x'); setInterval(() => {}, 1000)`
-    expect(await runCommand('node', ['-e', script, file], options(file))).toBe(STOPPED)
+    expect(await runCommand('node', ['-e', script, file], options(file, 3))).toBe(STOPPED)
   })
 })
 
@@ -54,8 +59,8 @@ describe('a stage that hangs in a test', () => {
     const file = path.join(folder, `${command}-events`)
     const exitCode = await runCommand(command, args, {
       limit: 600,
-      // Longer than a runner takes to start.
-      progress: { file, limit: 10 },
+      // Longer than a runner takes to start on a busy machine.
+      progress: { file, limit: 60 },
       quiet: true,
       env: { [EVENTS_VARIABLE]: file },
     })
