@@ -28,7 +28,10 @@ const FILES = 200
 const IDLE_CONNECTIONS = Math.max(CONNECTIONS, 2_000)
 
 /** How often these connections are opened and closed. */
-const ROUNDS = 3
+const ROUNDS = 8
+
+/** Memory that the allocator may keep, KiB. All sockets together take several times as much. */
+const ALLOCATED = 10 * 1024
 
 /** Minimum number of requests after which the code of a node is compiled. */
 const WARM_UP = 2_000
@@ -130,14 +133,14 @@ test('more connections than the limit on open files leave the administration rea
   const durations = [await serve(), await serve(), await serve()]
   /**
    * Closes all connections but one, and waits until the node has closed its ends. It then serves new
-   * connections within a second, and the time that a busy machine takes for the same requests.
+   * connections within seconds, and the time that a busy machine takes for the same requests.
    */
   const recover = async () => {
     closeClients()
     await expect.poll(() => descriptors(server).length).toBeLessThan(usual + 8)
     const duration = await serve()
     durations.push(await serve(), await serve())
-    expect(duration).toBeLessThan(1_000 + 2 * Math.max(...durations))
+    expect(duration).toBeLessThan(5_000 + 2 * Math.max(...durations))
   }
 
   await open(CONNECTIONS, data)
@@ -210,5 +213,6 @@ test(`${IDLE_CONNECTIONS} idle connections beside a load do not increase the mem
     }
   })
   await untilReleased()
-  await expect.poll(() => residentMemory(server) / before, RELEASED).toBeLessThan(1.1)
+  const allowed = before * 1.1 + ALLOCATED
+  await expect.poll(() => residentMemory(server), RELEASED).toBeLessThan(allowed)
 })
