@@ -45,6 +45,17 @@ describe('Failure', () => {
     const cause = new Error('inside')
     expect(new Failure('internal', 'why', { cause }).cause).toBe(cause)
   })
+
+  it('is copied with another message and further details, and keeps everything else', () => {
+    const cause = new Error('inside')
+    const headers = { 'Retry-After': '1' }
+    const failure = new Failure('busy', 'why', { cause, headers, field: '/a', stored: 1 })
+    const copy = failure.with({ message: 'because', stored: 2 })
+    expect(copy).toMatchObject({ code: 'busy', message: 'because', cause, headers })
+    expect(copy.details).toEqual({ field: '/a', stored: 2 })
+    expect(failure).toMatchObject({ message: 'why', details: { field: '/a', stored: 1 } })
+    expect(failure.with({ field: '/b' }).message).toBe('why')
+  })
 })
 
 describe('failureAt', () => {

@@ -78,6 +78,12 @@ export class Failure extends Error {
   get kind(): FailureKind {
     return failureKinds[this.code]
   }
+
+  /** Returns a copy with another message or further details. It keeps the cause and the headers. */
+  with({ message = this.message, ...details }: FailureDetails & { message?: string }): Failure {
+    const { cause, headers } = this
+    return new Failure(this.code, message, { ...this.details, ...details, cause, headers })
+  }
 }
 
 /** A document of a request conflicts with a stored one. */
@@ -97,9 +103,7 @@ export class DocumentConflict extends Failure {
  */
 export function failureAt(pointer: string, failure: Failure): Failure {
   if (failure.kind.status >= 500) return failure
-  const { code, message, cause, headers, details } = failure
-  const field = pointer + (details.field ?? '')
-  return new Failure(code, message, { ...details, cause, headers, field })
+  return failure.with({ field: pointer + (failure.details.field ?? '') })
 }
 
 /**

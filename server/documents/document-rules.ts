@@ -107,6 +107,5 @@ interface Checked {
 /** Prefixes the error's message with the document's id if the caller's request caused the error. */
 function withDocumentId(id: string, error: unknown): unknown {
   if (!(error instanceof Failure) || error.kind.status >= 500) return error
-  const { code, message, details } = error
-  return new Failure(code, `${JSON.stringify(id.slice(0, 64))}: ${message}`, details)
+  return error.with({ message: `${JSON.stringify(id.slice(0, 64))}: ${error.message}` })
 }

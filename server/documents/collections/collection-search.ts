@@ -120,11 +120,9 @@ export function createCollectionSearch(
 /** Returns the error of a change whose search was stopped. Other errors are returned unchanged. */
 function explainStop(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'query-too-expensive') return error
-  const { code, details, headers } = error
-  return new Failure(
-    code,
-    'The change was stopped, because it takes too long to find its documents. Nothing was changed. ' +
+  return error.with({
+    message:
+      'The change was stopped, because it takes too long to find its documents. Nothing was changed. ' +
       'Request a job with the header Prefer: respond-async.',
-    { ...details, headers },
-  )
+  })
 }

@@ -275,12 +275,12 @@ function count(
 
 /** Returns the failure of an import, with the number of documents that it has stored. */
 export function interruptedFailure(failure: Failure, { created, replaced }: ImportResult): Failure {
-  const { code, message, cause, headers, details } = failure
+  const { message } = failure
   const stored = created + replaced
   const sentence = message.endsWith('.') ? message : `${message}.`
   const kept =
     stored === 0
       ? 'Nothing was imported.'
       : `The import has ended; ${stored.toLocaleString('en')} ${stored === 1 ? 'document is' : 'documents are'} stored.`
-  return new Failure(code, `${sentence} ${kept}`, { ...details, stored, cause, headers })
+  return failure.with({ message: `${sentence} ${kept}`, stored })
 }

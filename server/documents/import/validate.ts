@@ -43,8 +43,7 @@ export async function validate(
         if (isTruncated(failure)) checked = Math.max(...invalid.keys()) + 1
         for (const [at, violations] of invalid) {
           const { line } = some[at] as ImportedDocument
-          const { code, message, details } = failure
-          rejected.fail(line, new Failure(code, message, { ...details, violations }))
+          rejected.fail(line, failure.with({ violations }))
         }
         valid.push(...some.slice(0, checked).filter((_, at) => !invalid.has(at)))
       }

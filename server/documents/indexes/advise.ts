@@ -30,12 +30,11 @@ export function withAdvice(
   alternative?: string,
 ): unknown {
   if (!(error instanceof Failure) || error.code !== 'query-too-expensive') return error
-  const { code, message, details, headers } = error
   const fields = adviseFields(query)
   const parts = [
-    message,
+    error.message,
     fields && `An index on ${fields.join(', ')} would serve it.`,
     alternative,
   ].filter((part) => part !== undefined)
-  return new Failure(code, parts.join(' '), { ...details, headers, ...(fields && { fields }) })
+  return error.with({ message: parts.join(' '), ...(fields && { fields }) })
 }

@@ -99,13 +99,9 @@ function requireLimits({ line, text }: ImportRecord & { readonly text: string })
     // A schema of the maximum depth is part of an object.
     requireJsonLimits(text, 1)
   } catch (error) {
-    throw error instanceof Failure ? inLine(line, error) : error
+    if (!(error instanceof Failure)) throw error
+    throw error.with({ message: `Line ${line}: ${error.message}` })
   }
-}
-
-/** Returns a failure whose message names the line. */
-function inLine(line: number, { code, message, details }: Failure): Failure {
-  return new Failure(code, `Line ${line}: ${message}`, details)
 }
 
 /** Returns the failure of a line that an export does not contain at its position. */

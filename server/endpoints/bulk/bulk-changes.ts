@@ -137,11 +137,8 @@ async function canonical(
       result.push({ ...change, endpoint })
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      const { code, message, details } = error
-      throw failureAt(
-        `/changes/${at}`,
-        new Failure(code, `changes[${at}]: ${message}`, { ...details, cause: error }),
-      )
+      const message = `changes[${at}]: ${error.message}`
+      throw failureAt(`/changes/${at}`, error.with({ message }))
     }
   }
   return result
