@@ -26,6 +26,15 @@ test('callers enter in turn, and the requests of each in order of arrival', asyn
   expect(entered).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
 })
 
+test('a request that does not wait enters only if a slot is free for its caller', () => {
+  const semaphore = new Semaphore(3, 2)
+  const tries = ['a', 'a', 'a', 'b', 'c'].map((caller) => semaphore.tryEnter(caller))
+  expect(tries).toEqual([true, true, false, true, false])
+  expect([semaphore.held, semaphore.waiting]).toEqual([3, 0])
+  semaphore.leave('a')
+  expect(semaphore.tryEnter('a')).toBe(true)
+})
+
 test('the caller that holds the fewest slots enters first', async () => {
   const { entered, enter, leave } = enterings(new Semaphore(3))
   for (const request of ['a1', 'a2', 'b1', 'a3', 'b2', 'c1']) void enter(request)

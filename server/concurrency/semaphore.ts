@@ -44,12 +44,15 @@ export class Semaphore {
    * @throws the reason of the signal if it is aborted before the request enters.
    */
   enter(signal: () => AbortSignal, caller = ''): Promise<void> | undefined {
+    return this.tryEnter(caller) ? undefined : this.#wait(caller, signal())
+  }
+
+  /** Enters if a slot is free for the caller, and returns whether it has entered. */
+  tryEnter(caller = ''): boolean {
     // Requests that wait while a slot is free are those of callers that hold their share.
-    if (this.#heldByAll < this.#limit && !this.isAtShare(caller)) {
-      this.#hold(caller)
-      return undefined
-    }
-    return this.#wait(caller, signal())
+    if (this.#heldByAll >= this.#limit || this.isAtShare(caller)) return false
+    this.#hold(caller)
+    return true
   }
 
   leave(caller = ''): void {

@@ -1,3 +1,4 @@
+import { Semaphore } from '../concurrency/semaphore.ts'
 import { Failure } from '../failure.ts'
 
 /**
@@ -20,23 +21,21 @@ export interface StreamLimit {
 }
 
 export function createStreamLimit(ofPerson = STREAMS_PER_PERSON, all = STREAMS): StreamLimit {
-  const open = new Map<string, number>()
-  let total = 0
+  const open = new Semaphore(all, ofPerson)
   return {
     enter(personId) {
-      const count = open.get(personId) ?? 0
-      if (count >= ofPerson) throw tooMany(`You have ${count} open event streams on this node`)
-      if (total >= all) throw tooMany(`This node has ${total} open event streams`)
-      open.set(personId, count + 1)
-      total++
+      if (!open.tryEnter(personId)) {
+        throw tooMany(
+          open.isAtShare(personId)
+            ? `You have ${ofPerson} open event streams on this node`
+            : `This node has ${all} open event streams`,
+        )
+      }
       let entered = true
       return () => {
         if (!entered) return
         entered = false
-        total--
-        const remaining = (open.get(personId) ?? 1) - 1
-        if (remaining === 0) open.delete(personId)
-        else open.set(personId, remaining)
+        open.leave(personId)
       }
     },
   }

@@ -1,3 +1,4 @@
+import { Semaphore } from '../../concurrency/semaphore.ts'
 import { type RateLimit, tooManyRequests } from '../../rate-limit.ts'
 
 /** Maximum number of checks per person and minute. The console sends at most three per second. */
@@ -25,26 +26,22 @@ export interface CheckLimit {
  * @param rate allows {@link CHECKS_PER_MINUTE} per person.
  */
 export function createCheckLimit(rate: Pick<RateLimit, 'consume'>): CheckLimit {
-  const running = new Map<string, number>()
-  let total = 0
+  const running = new Semaphore(CHECKS, CHECKS_PER_PERSON)
   return {
     async run(personId, check) {
-      const count = running.get(personId) ?? 0
-      if (count >= CHECKS_PER_PERSON || total >= CHECKS) {
-        throw tooManyRequests(`${Math.max(count, total)} checks are running`, 1_000)
+      if (!running.tryEnter(personId)) {
+        const reached = running.isAtShare(personId)
+          ? `You have ${CHECKS_PER_PERSON} checks`
+          : `This node has ${CHECKS} checks`
+        throw tooManyRequests(`${reached} in progress, the maximum`, 1_000)
       }
-      const wait = rate.consume(personId)
-      if (wait > 0)
-        throw tooManyRequests(`${CHECKS_PER_MINUTE} checks per minute are allowed`, wait)
-      running.set(personId, count + 1)
-      total++
       try {
+        const wait = rate.consume(personId)
+        if (wait > 0)
+          throw tooManyRequests(`${CHECKS_PER_MINUTE} checks per minute are allowed`, wait)
         return await check()
       } finally {
-        total--
-        const remaining = (running.get(personId) ?? 1) - 1
-        if (remaining === 0) running.delete(personId)
-        else running.set(personId, remaining)
+        running.leave(personId)
       }
     },
   }

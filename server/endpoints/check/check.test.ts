@@ -217,14 +217,22 @@ describe('checks are limited', () => {
   test('by concurrency', async () => {
     const limit = createCheckLimit({ consume: () => 0 })
     const slow = Promise.withResolvers<void>()
-    const running = Array.from({ length: CHECKS_PER_PERSON }, () =>
-      limit.run('ada', () => slow.promise),
-    )
+    const running: Promise<void>[] = []
+    const runAll = (personId: string) => {
+      for (let count = 0; count < CHECKS_PER_PERSON; count++)
+        running.push(limit.run(personId, () => slow.promise))
+    }
+    for (const person of ['bob', 'cy', 'ada']) runAll(person)
     await expect(limit.run('ada', async () => {})).rejects.toMatchObject({
       code: 'too-many-requests',
+      message: 'You have 2 checks in progress, the maximum. Try again in 1 s.',
       headers: { 'Retry-After': '1' },
     })
     await limit.run('eve', async () => {})
+    runAll('dan')
+    await expect(limit.run('eve', async () => {})).rejects.toMatchObject({
+      message: 'This node has 8 checks in progress, the maximum. Try again in 1 s.',
+    })
     slow.resolve()
     await Promise.all(running)
     await limit.run('ada', async () => {})
