@@ -5,7 +5,8 @@ import { type ProviderInfo, providerList, providerSetupList } from '../contract/
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { ClientOf } from '../http/guards/client-address.ts'
-import { createOwnOrigin, guardForm } from '../http/guards/own-origin.ts'
+import { guardForm } from '../http/guards/guard-origin.ts'
+import { createOwnOrigin } from '../http/guards/own-origin.ts'
 import { readSignInCookies, setSignInCookies } from '../http/guards/sign-in-cookies.ts'
 import { readForm } from '../http/input/body/request-body.ts'
 import { describe } from '../http/openapi/describe.ts'
@@ -102,7 +103,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
       })
       .post('/:provider/auth', async (c) => {
         const provider = providerOf(c.req.param('provider'))
-        guardForm(c, publicOrigin, clientOf)
+        guardForm(c, clientOf(c).host, publicOrigin)
         const form = await readForm(c)
         try {
           const origin = ownOrigin(c)

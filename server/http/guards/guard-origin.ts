@@ -13,13 +13,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD'])
  */
 export function guardOrigin(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (SAFE_METHODS.has(c.req.method)) return
-  const origin = c.req.header('Origin')
-  const site = c.req.header('Sec-Fetch-Site')
-  const sameOrigin =
-    !(origin === undefined && site === undefined) &&
-    (site === undefined || site === 'same-origin') &&
-    (origin === undefined || origin === publicOrigin || isHost(origin, host))
-  if (!sameOrigin) throw foreignPage()
+  const isTyped = c.req.header('Sec-Fetch-Site') === 'none'
+  if (!isFromBrowser(c) || isTyped || !isSameOrigin(c, host, publicOrigin)) throw foreignPage()
   if (c.req.header('X-Gatehouse') !== '1') {
     throw new Failure(
       'forbidden',
@@ -45,12 +40,19 @@ export const isFromBrowser = ({ req }: RequestView): boolean =>
  */
 export function guardBasic(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (SAFE_METHODS.has(c.req.method)) return
-  const origin = c.req.header('Origin')
-  const site = c.req.header('Sec-Fetch-Site')
-  const isSameOrigin =
-    (site === undefined || site === 'same-origin' || site === 'none') &&
-    (origin === undefined || origin === publicOrigin || isHost(origin, host))
-  if (!isSameOrigin) throw foreignPage()
+  if (!isSameOrigin(c, host, publicOrigin)) throw foreignPage()
+}
+
+/**
+ * Rejects a form that another web page sent. Forms of this server come from its own origin. A
+ * request with neither `Origin` nor `Sec-Fetch-Site` does not come from a browser and passes.
+ *
+ * @param host the host and port that the client addressed.
+ * @throws Failure `forbidden`
+ */
+export function guardForm(c: RequestView, host: string, publicOrigin: string | undefined): void {
+  if (isSameOrigin(c, host, publicOrigin)) return
+  throw new Failure('forbidden', 'This form was sent by a page of another site and was rejected.')
 }
 
 const foreignPage = () =>
@@ -59,6 +61,23 @@ const foreignPage = () =>
     'The change was rejected because Origin and Sec-Fetch-Site do not show that a page of this ' +
       'server sent it. In scripts, authenticate with the header "Authorization: Bearer TOKEN".',
   )
+
+/**
+ * Returns whether `Origin` and `Sec-Fetch-Site` name no other origin than that of this server. Both
+ * may be missing, and a user may have typed the address.
+ */
+function isSameOrigin(
+  { req }: RequestView,
+  host: string,
+  publicOrigin: string | undefined,
+): boolean {
+  const origin = req.header('Origin')
+  const site = req.header('Sec-Fetch-Site')
+  return (
+    (site === undefined || site === 'same-origin' || site === 'none') &&
+    (origin === undefined || origin === publicOrigin || isHost(origin, host))
+  )
+}
 
 /**
  * Returns whether an origin has the host that the request addressed. The scheme is ignored because

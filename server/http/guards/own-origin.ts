@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { isLoopbackHost } from '../../contract/endpoints/address.ts'
-import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { type ClientOf, isPlainHost } from './client-address.ts'
 import { hostName } from './guard-host.ts'
@@ -22,25 +21,3 @@ export const createOwnOrigin =
     const isShown = local !== undefined && c.req.header('Origin') === local
     return isShown ? local : (publicOrigin ?? local)
   }
-
-/**
- * Rejects a form that another web page sent. Forms of this server come from its own origin. A
- * request with neither `Origin` nor `Sec-Fetch-Site` does not come from a browser and passes.
- *
- * @throws Failure `forbidden`
- */
-export function guardForm(
-  c: Context<AppEnv>,
-  publicOrigin: string | undefined,
-  clientOf: ClientOf,
-) {
-  const origin = c.req.header('Origin')
-  const site = c.req.header('Sec-Fetch-Site')
-  const { host } = clientOf(c)
-  const isOwn =
-    origin === undefined ||
-    origin === publicOrigin ||
-    (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())
-  if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return
-  throw new Failure('forbidden', 'This form was sent by a page of another site and was rejected.')
-}

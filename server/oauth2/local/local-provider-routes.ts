@@ -4,7 +4,7 @@ import { LOCAL_PROVIDER } from '../../contract/access/operator.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import type { ClientOf } from '../../http/guards/client-address.ts'
-import { guardForm } from '../../http/guards/own-origin.ts'
+import { guardForm } from '../../http/guards/guard-origin.ts'
 import { readForm } from '../../http/input/body/request-body.ts'
 import { pathParam } from '../../http/input/path-param.ts'
 import { toFailure } from '../../http/output/render-failure.ts'
@@ -80,7 +80,7 @@ export function localProviderRoutes({
       }
     })
     .post('/key/:uid', async (c) => {
-      guardForm(c, publicOrigin, clientOf)
+      guardForm(c, clientOf(c).host, publicOrigin)
       const uid = c.req.param('uid')
       const text = (await readForm(c)).get('key') ?? ''
       const key: SubmittedKey = { text, address: clientOf(c).address }
