@@ -97,6 +97,9 @@ export class DocumentConflict extends Failure {
   }
 }
 
+/** Returns the failure of a request for a database that does not exist or is not served. */
+export const databaseNotFound = () => new Failure('database-not-found', 'database not found')
+
 /**
  * Returns the failure with the JSON Pointer of the failed value prepended to its field. Failures
  * that the caller did not cause are returned unchanged.

@@ -1,6 +1,6 @@
 import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
 import type { LiveEvent } from '../contract/event.ts'
-import { Failure } from '../failure.ts'
+import { databaseNotFound, Failure } from '../failure.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
@@ -51,7 +51,7 @@ export async function createDatabaseRegistry(
     has: (name) => name === SYSTEM_DATABASE || ids.has(name),
     idOf(name) {
       const id = name === SYSTEM_DATABASE ? SYSTEM_DATABASE : ids.get(name)
-      if (id === undefined) throw new Failure('database-not-found', 'database not found')
+      if (id === undefined) throw databaseNotFound()
       return id
     },
     list: () => [SYSTEM_DATABASE, ...[...ids.keys()].sort()],
@@ -85,7 +85,7 @@ export async function createDatabaseRegistry(
         )
       }
       const revision = await deleteDatabase(store, name, { record, actor })
-      if (revision === undefined) throw new Failure('database-not-found', 'database not found')
+      if (revision === undefined) throw databaseNotFound()
       changes++
       if (revision > syncedTo) ids.delete(name)
       publish({ type: 'database', name })

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { collectionList, collectionQuery, sizeList } from '../../contract/document.ts'
-import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { requireScope } from '../../http/guards/require-role.ts'
+import { requireReachable } from '../../http/guards/select-database.ts'
 import { queryInput } from '../../http/input/query-input.ts'
 import { describe } from '../../http/openapi/describe.ts'
 import type { SendList } from '../../http/output/send-list.ts'
@@ -50,10 +50,7 @@ export const collectionRoutes = ({
       const { database } = c.req.valid('query')
       // Collection names are data: the endpoint's mapping and the token's scope apply to them as
       // they do to documents.
-      const { names } = c.env.listener.mapping
-      if ((names.length > 0 && !names.includes(database)) || !exists(database)) {
-        throw new Failure('database-not-found', 'database not found')
-      }
+      requireReachable(c.env.listener.mapping, database, exists)
       requireScope(c.get('principal'), database)
       const id = idOf(database)
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])

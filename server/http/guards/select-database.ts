@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
-import { Failure } from '../../failure.ts'
+import { databaseNotFound, Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
 import { splitRequestPath } from '../input/request-path.ts'
 
@@ -35,8 +35,6 @@ function isDecodable(path: string): boolean {
     return false
   }
 }
-
-const databaseNotFound = () => new Failure('database-not-found', 'database not found')
 
 /**
  * Selects the database of a request and checks that the endpoint exposes it.

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
-import { Failure } from '../../failure.ts'
+import { databaseNotFound } from '../../failure.ts'
 import type { Tables } from '../tables.ts'
 
 /**
@@ -25,5 +25,5 @@ export async function requireDatabase(db: Kysely<Tables>, id: string): Promise<v
     .select('id')
     .where('id', '=', id)
     .executeTakeFirst()
-  if (found === undefined) throw new Failure('database-not-found', 'database not found')
+  if (found === undefined) throw databaseNotFound()
 }
