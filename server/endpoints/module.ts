@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { includesDatabase } from '../contract/endpoints/endpoint.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -9,7 +10,6 @@ import { createBulkChanges } from './bulk/bulk-changes.ts'
 import { endpointChangeRoutes } from './bulk/routes.ts'
 import { endpointCheckRoutes } from './check/routes.ts'
 import { addressRoutes, listenerRoutes } from './listener-routes.ts'
-import { reaches } from './registry/mapping/mapping.ts'
 import { type ConfiguredEndpoints, openEndpoints } from './registry/open-endpoints.ts'
 import { createPeers } from './registry/placement/peers.ts'
 import { sweepProposals } from './registry/placement/proposals.ts'
@@ -81,7 +81,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     /** Returns the addresses that reach `_system`, and with it the console. */
     adminAddresses: () =>
       listening()
-        .filter(({ mapping }) => reaches(mapping, SYSTEM_DATABASE))
+        .filter(({ mapping }) => includesDatabase(mapping.names, SYSTEM_DATABASE))
         .map(({ address }) => address),
     /** Drains all listeners for at most `grace` ms. A later call can only shorten the time. */
     stop: registry.stop,

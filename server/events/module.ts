@@ -2,6 +2,7 @@ import type { Access } from '../access/access.ts'
 import type { Principal } from '../contract/access/principal.ts'
 import { atLeast } from '../contract/access/role.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { includesDatabase } from '../contract/endpoints/endpoint.ts'
 import { Failure } from '../failure.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
@@ -33,7 +34,7 @@ export function createEventsModule({ hub, access, http, requireRole }: EventsMod
     // Streams call this repeatedly; the mapping of their endpoint may have changed since they
     // began.
     const { names } = c.env.listener.mapping
-    if (names.length > 0 && !names.includes(SYSTEM_DATABASE)) return undefined
+    if (!includesDatabase(names, SYSTEM_DATABASE)) return undefined
     const authorization = c.req.header('Authorization')
     const session = cookie.read(c, clientOf(c).secure)
     const principal = await sharedLookup(JSON.stringify([authorization, session]), () =>

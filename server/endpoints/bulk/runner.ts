@@ -1,5 +1,6 @@
 import { createBackgroundLoop } from '../../concurrency/background-loop.ts'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure, isFileLimit, isStoreFailure } from '../../failure.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
@@ -193,4 +194,4 @@ export function groupsOf({
 
 /** Whether a change leaves the endpoint without `_system`. */
 const removesAdminAccess = (change: EndpointChangeInput): boolean =>
-  'remove' in change || (change.databases.length > 0 && !change.databases.includes(SYSTEM_DATABASE))
+  'remove' in change || !includesDatabase(change.databases, SYSTEM_DATABASE)

@@ -4,10 +4,11 @@ import type { BigIntStats } from 'node:fs'
 import type { Server } from 'node:net'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
+import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
 import type { ListenerState } from '../../contract/endpoints/listener.ts'
 import { Failure } from '../../failure.ts'
 import { bindingFailure, resolveHost } from '../address.ts'
-import { type Mapping, reaches } from '../registry/mapping/mapping.ts'
+import type { Mapping } from '../registry/mapping/mapping.ts'
 import { Traffic } from '../traffic/traffic.ts'
 import { TrafficHistory } from '../traffic/traffic-history.ts'
 import { bind } from './bind.ts'
@@ -86,7 +87,7 @@ export class Listener {
     this.#connections = new ListenerConnections({
       serve: (socket) => deps.engine.serve(socket, this),
       limit: deps.limit,
-      servesSystem: () => reaches(this.mapping, SYSTEM_DATABASE),
+      servesSystem: () => includesDatabase(this.mapping.names, SYSTEM_DATABASE),
       traffic: this.traffic,
       onEmpty: () => this.#endDrain?.(),
     })

@@ -1,6 +1,7 @@
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointInput } from '../../contract/endpoints/endpoint.ts'
+import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure, failureAt } from '../../failure.ts'
 import type { Caller } from '../../storage/changes/begin-change.ts'
@@ -14,7 +15,7 @@ import { createEndpointWriter } from '../writes/endpoint-writer.ts'
 import type { EndpointChange } from '../writes/write-batch.ts'
 import type { ListenerSet } from './listener-set.ts'
 import type { AdminAccess } from './mapping/admin-access.ts'
-import { createMapping, type Mapping, reaches } from './mapping/mapping.ts'
+import { createMapping, type Mapping } from './mapping/mapping.ts'
 import { explainBindFailure } from './placement/bind-failure.ts'
 import type { Placement } from './placement/placement.ts'
 import type { Reconciler } from './reconciler/reconciler.ts'
@@ -112,7 +113,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     const storeMapping = (guard?: EndpointChange['guard']) =>
       put(opened.name, mapping, { ...change, guard })
     const storeEndpoint = async () => {
-      const storing = reaches(mapping, SYSTEM_DATABASE)
+      const storing = includesDatabase(mapping.names, SYSTEM_DATABASE)
         ? storeMapping()
         : adminAccess.withdraw(opened, storeMapping)
       const desired = await storing.catch((error: unknown) => {
@@ -141,7 +142,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const desired = await put(listener.name, mapping, { ...change, guard })
       await reconcile(listener.name, { desired, seen })
     }
-    await (reaches(mapping, SYSTEM_DATABASE)
+    await (includesDatabase(mapping.names, SYSTEM_DATABASE)
       ? storeMapping()
       : adminAccess.withdraw(listener, storeMapping))
   }

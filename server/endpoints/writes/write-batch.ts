@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../contract/audit/audit.ts'
 import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
+import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import {
@@ -213,7 +214,7 @@ class Batch {
 function reachesSystem(databases: string | null | undefined): boolean {
   if (databases == null) return false
   const names = parseJsonColumn(databaseNames, 'endpoints.databases', databases)
-  return names.length === 0 || names.includes(SYSTEM_DATABASE)
+  return includesDatabase(names, SYSTEM_DATABASE)
 }
 
 const actionOf = (added: boolean, removed: boolean) =>

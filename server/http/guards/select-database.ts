@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
 import { databaseNotFound, Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
 import { splitRequestPath } from '../input/request-path.ts'
@@ -23,7 +24,7 @@ export function requireReachable(
   database: string,
   exists: (name: string) => boolean,
 ): void {
-  if ((names.length === 0 || names.includes(database)) && exists(database)) return
+  if (includesDatabase(names, database) && exists(database)) return
   throw databaseNotFound()
 }
 

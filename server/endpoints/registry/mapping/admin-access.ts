@@ -1,8 +1,8 @@
 import { SYSTEM_DATABASE } from '../../../contract/database.ts'
+import { includesDatabase } from '../../../contract/endpoints/endpoint.ts'
 import { Failure } from '../../../failure.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import type { Peers } from '../placement/peers.ts'
-import { reaches } from './mapping.ts'
 import { type Guard, requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 /**
@@ -30,7 +30,8 @@ export function createAdminAccess(peers: Peers | undefined): AdminAccess {
   const withdrawn = new Set<Listener>()
   const access: AdminAccess = {
     update(listener) {
-      const serves = listener.state === 'listening' && reaches(listener.mapping, SYSTEM_DATABASE)
+      const serves =
+        listener.state === 'listening' && includesDatabase(listener.mapping.names, SYSTEM_DATABASE)
       if (serves && !withdrawn.has(listener)) serving.add(listener)
       else serving.delete(listener)
     },

@@ -50,7 +50,3 @@ export function createMapping(names: readonly string[], max = MAPPING_NAMES): Ma
     defaultDatabase: names[0] ?? SYSTEM_DATABASE,
   })
 }
-
-/** Whether a mapping includes a database. The database need not exist. */
-export const reaches = (mapping: Mapping, database: string): boolean =>
-  mapping.names.length === 0 || mapping.names.includes(database)
