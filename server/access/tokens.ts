@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { atLeast, type Role, role } from '../contract/access/role.ts'
 import {
-  TOKEN_DATABASES,
   TOKEN_SCOPES_BYTES,
   TOKENS_PER_PERSON,
   type TokenInfo,
@@ -74,9 +73,6 @@ export async function createToken(
     )
   }
   const databases = input.databases == null ? null : [...new Set(input.databases)]
-  if (databases !== null && databases.length > TOKEN_DATABASES) {
-    throw new Failure('bad-parameter', 'databases: at most 1,000 names.', { field: '/databases' })
-  }
   const bad = databases?.find((name) => !isDatabaseName(name))
   if (bad !== undefined) {
     const shown = JSON.stringify(bad.slice(0, 64))

@@ -86,6 +86,10 @@ forEachEngine((engine) => {
       [{ name: 'a'.repeat(65), role: 'viewer' }, '--name must be 1 to 64 characters'],
       [{ name: 'a', role: 'viewer', expires: '30' }, '--expires must be a duration'],
       [{ name: 'a', role: 'viewer', databases: '1a' }, 'not a valid database name'],
+      [
+        { name: 'a', role: 'viewer', databases: 'b,'.repeat(1_001) },
+        '--databases must be at most 1,000 names',
+      ],
     ])('rejects %j with a message', async (flags, says) => {
       await expect(create(flags as unknown as Record<string, string>)).rejects.toThrow(says)
     })

@@ -24,6 +24,15 @@ it('rejects names that are invisible or change the text around them', () => {
   }
 })
 
+it('accepts at most 1,000 databases', () => {
+  const parse = (count: number) => {
+    const databases = Array.from({ length: count }, (_, at) => `n${at}`)
+    return tokenInput.safeParse({ name: 'ci', role: 'viewer', databases })
+  }
+  expect(parse(1_000).success).toBe(true)
+  expect(parse(1_001).error?.issues).toMatchObject([{ message: 'at most 1,000 names' }])
+})
+
 it.each<[string, boolean]>([
   ['2028-01-31T00:00:00Z', true],
   ['2028-01-31T00:00:00.5+02:00', true],
