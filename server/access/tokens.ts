@@ -7,8 +7,9 @@ import {
   type TokenInfo,
   type TokenInput,
 } from '../contract/access/token.ts'
-import { DATABASE_NAME_RULE, databaseNames, isDatabaseName } from '../contract/database.ts'
+import { databaseNames } from '../contract/database.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
+import { requireDatabaseName } from '../contract/require-database-name.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
@@ -73,16 +74,8 @@ export async function createToken(
     )
   }
   const databases = input.databases == null ? null : [...new Set(input.databases)]
-  const bad = databases?.find((name) => !isDatabaseName(name))
-  if (bad !== undefined) {
-    const shown = JSON.stringify(bad.slice(0, 64))
-    throw new Failure(
-      'bad-database-name',
-      `${shown} is not a valid database name. ${DATABASE_NAME_RULE}`,
-      {
-        field: `/databases/${input.databases?.indexOf(bad)}`,
-      },
-    )
+  for (const [at, name] of input.databases?.entries() ?? []) {
+    requireDatabaseName(name, `/databases/${at}`)
   }
   if (databases?.length === 0) {
     throw new Failure(

@@ -1,5 +1,6 @@
-import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { LiveEvent } from '../contract/event.ts'
+import { requireDatabaseName } from '../contract/require-database-name.ts'
 import { databaseNotFound, Failure } from '../failure.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
@@ -56,14 +57,7 @@ export async function createDatabaseRegistry(
     },
     list: () => [SYSTEM_DATABASE, ...[...ids.keys()].sort()],
     async create(name, actor) {
-      if (!isDatabaseName(name)) {
-        const shown = JSON.stringify(name.slice(0, 64))
-        throw new Failure(
-          'bad-database-name',
-          `${shown} is not a valid database name. ${DATABASE_NAME_RULE}`,
-          { field: '/name' },
-        )
-      }
+      requireDatabaseName(name, '/name')
       const inserted =
         name === SYSTEM_DATABASE
           ? undefined

@@ -1,5 +1,6 @@
-import { DATABASE_NAME_RULE, isDatabaseName, SYSTEM_DATABASE } from '../../../contract/database.ts'
+import { SYSTEM_DATABASE } from '../../../contract/database.ts'
 import { MAPPING_NAMES } from '../../../contract/endpoints/endpoint.ts'
+import { requireDatabaseName } from '../../../contract/require-database-name.ts'
 import { Failure } from '../../../failure.ts'
 
 /**
@@ -33,13 +34,7 @@ export function createMapping(names: readonly string[], max = MAPPING_NAMES): Ma
   const seen = new Set<string>()
   for (const [at, name] of names.entries()) {
     const field = `/databases/${at}`
-    if (!isDatabaseName(name)) {
-      throw new Failure(
-        'bad-database-name',
-        `${JSON.stringify(name.slice(0, 64))} is not a valid database name. ${DATABASE_NAME_RULE}`,
-        { field },
-      )
-    }
+    requireDatabaseName(name, field)
     if (seen.has(name)) {
       throw new Failure('bad-parameter', `The list of databases contains ${name} twice.`, { field })
     }
