@@ -1,5 +1,6 @@
 import { DOCUMENT_BYTES } from '../contract/document.ts'
 import { documentIdError } from '../contract/document-id.ts'
+import { documentTooLarge } from '../contract/document-too-large.ts'
 import type { Json } from '../contract/json/json.ts'
 import { printJson } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
@@ -37,7 +38,7 @@ export function toDocument(
   }
   const id = known ?? ownId ?? createDocumentId(now())
   const body = ownId === undefined ? withId(printed, id) : printed
-  if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw tooLarge()
+  if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw documentTooLarge()
   return { id, body }
 }
 
@@ -53,5 +54,3 @@ export function requireDocumentId(value: Json): asserts value is string {
 
 /** Quotes the first 64 characters of a text, for messages. */
 export const quoteId = (text: string) => JSON.stringify(text.slice(0, 64))
-
-const tooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')

@@ -1,5 +1,6 @@
 import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
+import { documentTooLarge } from '../document-too-large.ts'
 import type { Json } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
@@ -221,8 +222,6 @@ const withoutGuard = (cell: string) =>
 
 const badQuote = () =>
   new Failure('invalid', 'A cell that contains a quote must be quoted, and its quotes doubled.')
-
-export const documentTooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')
 
 const badName = (name: string) =>
   new Failure(

@@ -1,7 +1,8 @@
 import { Failure } from '../../failure.ts'
+import { documentTooLarge } from '../document-too-large.ts'
 import { CSV_SEPARATORS, type CsvSeparator } from '../import.ts'
 import type { Steps } from '../run-steps.ts'
-import { type CsvHeader, documentTooLarge, parseHeader, parseRecord } from './csv-record.ts'
+import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
 import {
   CsvSplitter,
   LineSplitter,

@@ -1,5 +1,6 @@
 import { CollectedBytes } from '../../collected-bytes.ts'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { documentTooLarge } from '../../contract/document-too-large.ts'
 import { Failure } from '../../failure.ts'
 
 // States: what may come next in the array.
@@ -140,7 +141,7 @@ export class ArraySplitter {
 
   #hold(part: Uint8Array): void {
     this.#held.add(part)
-    if (this.#held.length > DOCUMENT_BYTES) throw elementTooLarge()
+    if (this.#held.length > DOCUMENT_BYTES) throw documentTooLarge()
   }
 
   #take(part: Uint8Array): Uint8Array {
@@ -153,5 +154,3 @@ const isBlank = (byte: number): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const noJson = () => new Failure('bad-json', 'The body is not JSON.')
-
-const elementTooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')

@@ -1,5 +1,6 @@
 import { CollectedBytes } from '../../collected-bytes.ts'
 import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
+import { documentTooLarge } from '../../contract/document-too-large.ts'
 import { decodeBody } from '../../contract/json/decode-body.ts'
 import { Failure } from '../../failure.ts'
 import { ArraySplitter } from './array-splitter.ts'
@@ -38,7 +39,7 @@ export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise
     if (first !== undefined) return { text: await textOf(joined(head.take(), rest)) }
     if (head.length > DOCUMENT_BYTES) {
       await rest.return?.()
-      throw tooLarge()
+      throw documentTooLarge()
     }
   }
 }
@@ -46,7 +47,7 @@ export async function readCreateBody(chunks: AsyncIterable<Uint8Array>): Promise
 /** Returns the same for a complete body. @throws Failure as {@link readCreateBody} */
 export function createBodyOf(bytes: Uint8Array): CreateBody {
   if (firstOf(bytes) === OPEN_ARRAY) return { parts: partsOf([bytes]) }
-  if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
+  if (bytes.length > DOCUMENT_BYTES) throw documentTooLarge()
   return { text: decodeBody(bytes) }
 }
 
@@ -88,7 +89,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const bytes = new CollectedBytes()
   for await (const chunk of chunks) {
     bytes.add(chunk)
-    if (bytes.length > DOCUMENT_BYTES) throw tooLarge()
+    if (bytes.length > DOCUMENT_BYTES) throw documentTooLarge()
   }
   return decodeBody(bytes.take())
 }
@@ -117,8 +118,6 @@ async function* partsOf(
   splitter.end()
   if (part.length > 0) yield part
 }
-
-const tooLarge = () => new Failure('too-large', 'A document can be at most 1 MiB.')
 
 const tooMany = () =>
   new Failure('too-large', `An array can contain at most ${BULK_DOCUMENTS} documents.`)
