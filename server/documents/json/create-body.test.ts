@@ -74,14 +74,17 @@ describe('readCreateBody', () => {
   })
 
   it.each([
-    ['no end', 'bad-json', ['[1']],
-    ['content after its end', 'bad-json', ['[1]', ' 2']],
-    ['bytes that are not UTF-8', 'bad-json', ['["', Buffer.from([0xff]), '"]']],
-    ['a large element', 'too-large', ['["', 'x'.repeat(DOCUMENT_BYTES), '"]']],
-    ['too many elements', 'too-large', [`[${'1,'.repeat(BULK_DOCUMENTS)}1]`]],
-  ] as const)('rejects an array with %s', async (_what, code, pieces) => {
+    ['no end', 'bad-json', '', ['[1']],
+    ['content after its end', 'bad-json', '', ['[1]', ' 2']],
+    ['bytes that are not UTF-8', 'bad-json', '', ['["', Buffer.from([0xff]), '"]']],
+    ['a large element', 'too-large', '1 MiB', ['["', 'x'.repeat(DOCUMENT_BYTES), '"]']],
+    ['too many elements', 'too-large', '1,000,000', [`[${'1,'.repeat(BULK_DOCUMENTS)}1]`]],
+  ] as const)('rejects an array with %s', async (_what, code, limit, pieces) => {
     const body = arriving(...pieces)
-    await expect(allOf(await readCreateBody(body.chunks))).rejects.toMatchObject({ code })
+    await expect(allOf(await readCreateBody(body.chunks))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(limit),
+    })
     expect(body.closed).toBe(true)
   })
 

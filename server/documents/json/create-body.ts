@@ -120,4 +120,7 @@ async function* partsOf(
 }
 
 const tooMany = () =>
-  new Failure('too-large', `An array can contain at most ${BULK_DOCUMENTS} documents.`)
+  new Failure(
+    'too-large',
+    `An array can contain at most ${BULK_DOCUMENTS.toLocaleString('en')} documents.`,
+  )
