@@ -1,5 +1,5 @@
 import type { ListenOptions, Server } from 'node:net'
-import { createKeyedLock } from '../keyed-lock.ts'
+import { createKeyedLock } from '../../concurrency/keyed-lock.ts'
 
 // Per process: all endpoints share one set of ports.
 const locked = createKeyedLock()

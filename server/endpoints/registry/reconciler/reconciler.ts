@@ -1,7 +1,7 @@
+import type { KeyedLock } from '../../../concurrency/keyed-lock.ts'
 import type { LiveEvent } from '../../../contract/event.ts'
 import type { Store } from '../../../storage/store.ts'
 import { readAddress } from '../../address.ts'
-import type { KeyedLock } from '../../keyed-lock.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import type { ListenerSet } from '../listener-set.ts'
 import { createMapping } from '../mapping/mapping.ts'
