@@ -1,3 +1,4 @@
+import { Semaphore } from '../../concurrency/semaphore.ts'
 import { Failure } from '../../failure.ts'
 
 /** Maximum time that a change waits for earlier changes of this node, ms. */
@@ -6,18 +7,12 @@ export const CHANGE_WAIT = 10_000
 /** Maximum number of waiting changes. */
 export const MAX_WAITING_CHANGES = 1_000
 
-interface Turn {
-  readonly timer: NodeJS.Timeout
-  readonly resolve: () => void
-  readonly reject: (failure: Failure) => void
-}
-
 /** Runs changes one at a time, in order of arrival. */
 export class ChangeQueue {
   readonly #limit: number
-  /** In order of arrival. */
-  readonly #waiting = new Set<Turn>()
-  #running = false
+  readonly #turn = new Semaphore(1)
+  /** Ends the wait of each waiting change. */
+  readonly #waiting = new Set<AbortController>()
   #closed = false
 
   /** @param limit maximum wait, ms. */
@@ -33,43 +28,31 @@ export class ChangeQueue {
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw closed()
-    if (this.#running) await this.#turn()
-    this.#running = true
+    if (!this.#turn.tryEnter()) await this.#wait()
     try {
       return await work()
     } finally {
-      this.#next()
+      this.#turn.leave()
     }
   }
 
   /** Rejects waiting and new changes. */
   close(): void {
     this.#closed = true
-    for (const turn of this.#waiting) this.#end(turn, closed())
+    for (const wait of this.#waiting) wait.abort(closed())
   }
 
-  #turn(): Promise<void> {
-    if (this.#waiting.size >= MAX_WAITING_CHANGES) throw busy()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => this.#end(turn, busy()), this.#limit)
-    const turn: Turn = { timer, resolve, reject }
-    this.#waiting.add(turn)
-    return promise
-  }
-
-  /** Starts a waiting change, or rejects it. */
-  #end(turn: Turn, failure?: Failure): void {
-    this.#waiting.delete(turn)
-    clearTimeout(turn.timer)
-    if (failure === undefined) turn.resolve()
-    else turn.reject(failure)
-  }
-
-  #next(): void {
-    const [turn] = this.#waiting
-    // The next change starts without releasing `#running`, so that a new change cannot overtake it.
-    if (turn === undefined) this.#running = false
-    else this.#end(turn)
+  async #wait(): Promise<void> {
+    if (this.#turn.waiting >= MAX_WAITING_CHANGES) throw busy()
+    const wait = new AbortController()
+    const timer = setTimeout(() => wait.abort(busy()), this.#limit)
+    this.#waiting.add(wait)
+    try {
+      await this.#turn.enter(() => wait.signal)
+    } finally {
+      clearTimeout(timer)
+      this.#waiting.delete(wait)
+    }
   }
 }
 
