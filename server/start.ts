@@ -19,7 +19,7 @@ import { nodeHandler } from './http/node-handler.ts'
 import { createModules } from './modules.ts'
 import { createUntilAvailable } from './storage/availability/until-available.ts'
 import { instanceId } from './storage/changes/instance-id.ts'
-import { openStore } from './storage/open.ts'
+import { locationOf, openStore } from './storage/open.ts'
 import { createVault } from './storage/vault.ts'
 
 /** Interval at which a node looks for jobs of crashed nodes, ms. */
@@ -84,14 +84,9 @@ async function open(
     },
   })
 
-  const { data, databaseUrl } = config
+  const { data } = config
   const readiness = createReadiness(log)
-  const store = await openStore(
-    databaseUrl === undefined ? { data } : { databaseUrl },
-    'node',
-    readiness.setOutage,
-    untilAvailable,
-  )
+  const store = await openStore(locationOf(config), 'node', readiness.setOutage, untilAvailable)
   stack.defer(() => store.close())
   readiness.connections = store.connections
   store.onReadOnly(readiness.setReadOnly)

@@ -1,13 +1,9 @@
 import type { Manifest } from '../storage/backup/manifest.ts'
 import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../storage/data-folder.ts'
-import type { StoreLocation } from '../storage/open.ts'
 import type { Config } from './config.ts'
 
 /** Settings that name a store and its keys. */
 export type BackupConfig = Pick<Config, 'data' | 'databaseUrl' | 'operatorKey' | 'secretKey'>
-
-export const locationOf = ({ data, databaseUrl }: BackupConfig): StoreLocation =>
-  databaseUrl === undefined ? { data } : { databaseUrl }
 
 /** The environment variables that give a node its keys. */
 export const KEY_VARIABLES = {

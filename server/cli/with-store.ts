@@ -1,4 +1,4 @@
-import { openStore } from '../storage/open.ts'
+import { locationOf, openStore } from '../storage/open.ts'
 import type { Store } from '../storage/store.ts'
 import type { Config } from './config.ts'
 
@@ -8,10 +8,10 @@ import type { Config } from './config.ts'
  * @throws Failure `not-found` if there is no store.
  */
 export async function withStore<T>(
-  { data, databaseUrl }: Pick<Config, 'data' | 'databaseUrl'>,
+  config: Pick<Config, 'data' | 'databaseUrl'>,
   task: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(databaseUrl === undefined ? { data } : { databaseUrl }, 'command')
+  const store = await openStore(locationOf(config), 'command')
   try {
     return await task(store)
   } finally {

@@ -14,6 +14,15 @@ import type { Tables } from './tables.ts'
 /** A data folder for SQLite, or the URL of a PostgreSQL database. */
 export type StoreLocation = { readonly data: string } | { readonly databaseUrl: string }
 
+/** Returns where a node with these settings has its store. */
+export const locationOf = ({
+  data,
+  databaseUrl,
+}: {
+  readonly data: string
+  readonly databaseUrl?: string | undefined
+}): StoreLocation => (databaseUrl === undefined ? { data } : { databaseUrl })
+
 /**
  * Opens the store and runs pending migrations. This is the only place that chooses the engine.
  *

@@ -7,7 +7,7 @@ import { createRecorder } from '../audit/record.ts'
 import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import type { Config } from '../cli/config.ts'
 import { type Node, start } from '../start.ts'
-import { openStore } from '../storage/open.ts'
+import { locationOf, openStore } from '../storage/open.ts'
 
 /** A node that runs in the test process, on a free port. */
 export interface TestNode {
@@ -87,11 +87,8 @@ export async function startForTest(
 }
 
 /** Creates a token of the operator with full access, while a node may be running. */
-export async function makeToken({
-  data,
-  databaseUrl,
-}: Pick<Config, 'data' | 'databaseUrl'>): Promise<string> {
-  const store = await openStore(databaseUrl === undefined ? { data } : { databaseUrl }, 'tool')
+export async function makeToken(config: Pick<Config, 'data' | 'databaseUrl'>): Promise<string> {
+  const store = await openStore(locationOf(config), 'tool')
   try {
     const flags = { name: 'tests', role: 'admin' }
     return await createTokenByCommand(store, createRecorder(), flags, Date.now())

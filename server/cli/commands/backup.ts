@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { createBackup } from '../../storage/backup/create-backup.ts'
 import { KEY_FILES, OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../../storage/data-folder.ts'
-import { type BackupConfig, contentsOf, KEY_VARIABLES, locationOf } from '../backup-contents.ts'
+import { locationOf } from '../../storage/open.ts'
+import { type BackupConfig, contentsOf, KEY_VARIABLES } from '../backup-contents.ts'
 import type { RunCommand } from '../command.ts'
 
 const input = z.object({ operands: z.tuple([z.string()]) })

@@ -4,7 +4,8 @@ import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
 import type { Manifest } from '../../storage/backup/manifest.ts'
 import { restore } from '../../storage/backup/restore.ts'
 import { KEY_FILES } from '../../storage/data-folder.ts'
-import { type BackupConfig, contentsOf, KEY_VARIABLES, locationOf } from '../backup-contents.ts'
+import { locationOf } from '../../storage/open.ts'
+import { type BackupConfig, contentsOf, KEY_VARIABLES } from '../backup-contents.ts'
 import type { RunCommand } from '../command.ts'
 
 const input = z.object({ operands: z.tuple([z.string()]) })

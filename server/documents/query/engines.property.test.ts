@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
-import { openStore, type StoreLocation } from '../../storage/open.ts'
+import { locationOf, openStore } from '../../storage/open.ts'
 import type { Store } from '../../storage/store.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
@@ -37,9 +37,7 @@ beforeAll(async () => {
   const open = async (databaseUrl: string | undefined): Promise<Engine> => {
     const node = await startForTest({ secretKey, databaseUrl })
     opened.defer(node.stop)
-    const location: StoreLocation =
-      databaseUrl === undefined ? { data: node.data } : { databaseUrl }
-    const store = await openStore(location, 'tool')
+    const store = await openStore(locationOf({ data: node.data, databaseUrl }), 'tool')
     opened.defer(store.close)
     return { node, store }
   }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { Failure } from '../../failure.ts'
 import { postgresTypes } from '../postgres/connections/pool.ts'
 import { disconnect, reasonOf } from '../postgres/connections/probe.ts'
-import { locationOf } from '../postgres/open-postgres.ts'
+import { databaseAddress } from '../postgres/open-postgres.ts'
 
 /** Maximum time to connect, ms. */
 const CONNECT = 10_000
@@ -32,7 +32,7 @@ export interface PostgresConnection {
  * @throws Failure `unavailable`
  */
 export async function connectPostgres(databaseUrl: string): Promise<PostgresConnection> {
-  const location = locationOf(databaseUrl)
+  const location = databaseAddress(databaseUrl)
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'gatehouse',

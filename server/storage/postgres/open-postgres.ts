@@ -33,11 +33,11 @@ export async function openPostgres(
   onAvailabilityChange: (outage: Outage | undefined) => void,
   untilAvailable: UntilAvailable = (step) => step(),
 ): Promise<Engine> {
-  const location = locationOf(databaseUrl)
+  const address = databaseAddress(databaseUrl)
   const connections = createPool(databaseUrl)
   const { pool } = connections
   try {
-    await untilAvailable(() => openFirstConnection(connections, location, role))
+    await untilAvailable(() => openFirstConnection(connections, address, role))
   } catch (error) {
     await pool.end()
     throw error
@@ -152,7 +152,7 @@ async function readRevision(pool: GuardedPool): Promise<number> {
  *
  * @throws Failure `unavailable` if `pg` cannot parse the URL, or cannot read a file that it names.
  */
-export function locationOf(databaseUrl: string): string {
+export function databaseAddress(databaseUrl: string): string {
   try {
     if (!/^postgres(?:ql)?:/.test(databaseUrl)) throw invalidUrl()
     const { host, port, database } = new pg.Client({ connectionString: databaseUrl })
