@@ -13,11 +13,18 @@ import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
 
-/** A person's identity at a provider. */
+/**
+ * A person as identified by a provider. Provider, issuer and subject together are the identity. The
+ * email address and the id alone are not.
+ */
 export interface ProviderIdentity {
+  /** Name of the provider, as in paths. */
   readonly provider: string
+  /** The issuer, or the token endpoint of a provider without an issuer. */
   readonly issuer: string
+  /** The person's id at the provider. */
   readonly subject: string
+  /** The person's name at the provider. */
   readonly name: string | null
 }
 

@@ -17,7 +17,9 @@ export const MAX_SESSION_AGE = 7 * 24 * 60 * 60 * 1000
 export interface SignIn extends ProviderIdentity {
   /** Access token of the provider. */
   readonly accessToken: string
-  /** Fingerprint of the operator key that was used; null for all other providers. */
+  /**
+   * Fingerprint of the operator key that was entered; null for all providers except the local one.
+   */
   readonly operatorKey: string | null
 }
 

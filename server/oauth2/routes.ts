@@ -1,6 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
+import type { SignIn } from '../access/sessions.ts'
 import { type ProviderInfo, providerList, providerSetupList } from '../contract/access/session.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
@@ -14,7 +15,6 @@ import { toFailure } from '../http/output/render-failure.ts'
 import type { PageFonts } from '../http/static/page-fonts.ts'
 import { failedSignInPage, pageStyle, signInPolicy } from '../http/static/sign-in-pages.ts'
 import type { RecordFailedSignIn } from './failed-sign-ins.ts'
-import type { Identity } from './providers/identity.ts'
 import type { Provider } from './providers/provider.ts'
 import { createCsrfToken, SIGN_IN_SECONDS } from './sign-in/csrf-token.ts'
 import type { PendingSignIns } from './sign-in/pending-sign-in.ts'
@@ -31,7 +31,7 @@ import type { SignInLimit } from './sign-in/sign-in-limit.ts'
  * Creates or updates the person and begins a session (docs/sign-in.md, "The flow"). Returns the
  * value of the Set-Cookie header.
  */
-export type BeginSession = (c: Context<AppEnv>, identity: Identity) => Promise<string>
+export type BeginSession = (c: Context<AppEnv>, signIn: SignIn) => Promise<string>
 
 /**
  * Whether the request has a valid session. If so, a stale callback redirects instead of failing.
@@ -133,13 +133,13 @@ export function oauth2Routes(deps: OAuth2Deps) {
         let username: string | undefined
         const cookies = readSignInCookies(c, scope, query.get(tokenParameter(provider)))
         try {
-          const { identity, location } = await finishSignIn(provider, pending, {
+          const { signIn, location } = await finishSignIn(provider, pending, {
             query,
             cookie: cookies.cookie,
             hostCookie: cookies.hostCookie,
           })
-          username = `${identity.provider}:${identity.subject}`
-          c.header('Set-Cookie', await deps.beginSession(c, identity), { append: true })
+          username = `${signIn.provider}:${signIn.subject}`
+          c.header('Set-Cookie', await deps.beginSession(c, signIn), { append: true })
           deps.limit.finish('start', clientOf(c).address)
           cookies.clear()
           return c.redirect(location, 303)

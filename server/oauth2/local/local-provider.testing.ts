@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { expect } from 'vitest'
+import type { SignIn } from '../../access/sessions.ts'
 import type { AppEnv, ListenerContext } from '../../http/env.ts'
 import { createClientOf } from '../../http/guards/client-address.ts'
 import { nodeHandler } from '../../http/node-handler.ts'
@@ -11,7 +12,6 @@ import { securityHeaders } from '../../http/output/security-headers.ts'
 import { createFailureLimit } from '../../storage/changes/failure-limit.ts'
 import type { Store } from '../../storage/store.ts'
 import { createVault } from '../../storage/vault.ts'
-import type { Identity } from '../providers/identity.ts'
 import { oauth2Routes } from '../routes.ts'
 import type { createBrowser } from '../sign-in/browser.testing.ts'
 import { hashOf } from '../sign-in/csrf-token.ts'
@@ -42,7 +42,7 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
   const { publicOrigin, clock } = options
   const now = () => clock?.now ?? Date.now()
   const key = { now: KEY }
-  const signedIn: Identity[] = []
+  const signedIn: SignIn[] = []
   const errors: unknown[] = []
   const clientOf = createClientOf(options.trusted ?? [])
   const vault = createVault(secretKey)
@@ -67,7 +67,7 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
         recordFailed: async () => {},
         providers: [local.provider],
         pending: createPendingSignIns(store, vault, now),
-        beginSession: async (_, identity) => `session=${signedIn.push(identity)}; Path=/`,
+        beginSession: async (_, signIn) => `session=${signedIn.push(signIn)}; Path=/`,
         hasSession: async () => false,
         clientOf,
         publicOrigin,

@@ -130,9 +130,9 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
     provider: {
       ...provider,
       async complete(response) {
-        const identity = await provider.complete(response)
-        await store.end(identity.accessToken)
-        return identity
+        const signIn = await provider.complete(response)
+        await store.end(signIn.accessToken)
+        return signIn
       },
     },
 

@@ -1,24 +1,4 @@
 /**
- * A person as identified by a provider. Provider, issuer and subject together are the identity. The
- * email address and the id alone are not.
- */
-export interface Identity {
-  /** Name of the provider, as in paths. */
-  readonly provider: string
-  /** The issuer, or the token endpoint of a provider without an issuer. */
-  readonly issuer: string
-  /** The person's id at the provider. */
-  readonly subject: string
-  /** The person's name at the provider. */
-  readonly name: string | null
-  readonly accessToken: string
-  /**
-   * Fingerprint of the operator key that was entered; null for all providers except the local one.
-   */
-  readonly operatorKey: string | null
-}
-
-/**
  * Whether a provider's `id` or `sub` can identify a person: 1 to 255 printable ASCII characters
  * (OpenID Connect Core 1.0 §2 limits `sub` to 255 ASCII characters).
  */

@@ -1,7 +1,8 @@
 import * as oauth from 'oauth4webapi'
+import type { SignIn } from '../../access/sessions.ts'
 import { Failure } from '../../failure.ts'
 import { createDiscovery } from './discovery.ts'
-import { type Identity, isSubject, nameOf } from './identity.ts'
+import { isSubject, nameOf } from './identity.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
@@ -17,8 +18,8 @@ export interface IssuerOptions {
    * Adds or replaces parameters of the authorization request. Default: `scope` is `openid profile`.
    */
   readonly parameters?: Readonly<Record<string, string>>
-  /** Replaces fields of the identity that the ID token's claims give. */
-  readonly identify?: (claims: oauth.IDToken) => Partial<Identity>
+  /** Replaces fields of the sign-in that the ID token's claims give. */
+  readonly identify?: (claims: oauth.IDToken) => Partial<SignIn>
 }
 
 /**
@@ -67,7 +68,7 @@ export function createIssuerProvider(
     throw new Failure('unavailable', `${label} does not use a client secret.`)
   }
 
-  async function exchange(response: AuthorizationResponse): Promise<Identity> {
+  async function exchange(response: AuthorizationResponse): Promise<SignIn> {
     const as = await server.read()
     const { code, iss, exchangeUri, verifier, nonce } = response
     const parameters = checkIssuer(as, client, { code, iss }, label)

@@ -1,4 +1,4 @@
-import type { Identity } from './identity.ts'
+import type { SignIn } from '../../access/sessions.ts'
 import type { CallbackForm } from './provider-config.ts'
 
 /** Values of an authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3). */
@@ -42,7 +42,7 @@ export interface Provider {
    *   another provider; `unavailable` if the provider does not respond, or its response is not
    *   usable.
    */
-  complete(response: AuthorizationResponse): Promise<Identity>
+  complete(response: AuthorizationResponse): Promise<SignIn>
 }
 
 export interface ProviderDeps {

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
+import type { SignIn } from '../../access/sessions.ts'
 import type { AppEnv, ListenerContext } from '../../http/env.ts'
 import { createClientOf } from '../../http/guards/client-address.ts'
 import { CSRF_COOKIE } from '../../http/guards/sign-in-cookies.ts'
@@ -11,7 +12,6 @@ import type { TestEngine } from '../../storage/test-support/each-engine.testing.
 import { createVault } from '../../storage/vault.ts'
 import type { FailedSignIn } from '../failed-sign-ins.ts'
 import { createProvider } from '../providers/create-provider.ts'
-import type { Identity } from '../providers/identity.ts'
 import { type PlainProvider, startPlainProvider } from '../providers/plain-provider.testing.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ProviderConfig } from '../providers/provider-config.ts'
@@ -25,7 +25,7 @@ export interface SignInHarnessOptions {
   readonly providers?: readonly Provider[]
   readonly publicOrigin?: string
   readonly trusted?: readonly string[]
-  /** Default: adds the identity to `signedIn` and sets the cookie `session=<number>`. */
+  /** Default: adds the sign-in to `signedIn` and sets the cookie `session=<number>`. */
   readonly beginSession?: BeginSession
 }
 
@@ -37,7 +37,7 @@ export function createSignInHarness(options: SignInHarnessOptions) {
   const { store, publicOrigin } = options
   const clock = { now: 1_700_000_000_000 }
   const now = () => clock.now
-  const signedIn: Identity[] = []
+  const signedIn: SignIn[] = []
   const lines: string[] = []
   const failed: FailedSignIn[] = []
   const providers = [
@@ -55,7 +55,7 @@ export function createSignInHarness(options: SignInHarnessOptions) {
       pending: createPendingSignIns(store, createVault(new Uint8Array(32)), now),
       beginSession:
         options.beginSession ??
-        (async (_, identity) => `session=${signedIn.push(identity)}; Path=/; HttpOnly`),
+        (async (_, signIn) => `session=${signedIn.push(signIn)}; Path=/; HttpOnly`),
       hasSession: async (c) => /(?:^|; )session=\d/.test(c.req.header('Cookie') ?? ''),
       clientOf: createClientOf(options.trusted ?? []),
       publicOrigin,

@@ -1,6 +1,6 @@
+import type { SignIn } from '../../access/sessions.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
-import type { Identity } from '../providers/identity.ts'
 import type { Provider } from '../providers/provider.ts'
 import { truncate } from '../providers/provider-failure.ts'
 import { challengeOf, createSecret } from './csrf-token.ts'
@@ -121,7 +121,7 @@ export class StaleSignIn extends Failure {
 }
 
 /**
- * Finishes a sign-in (docs/sign-in.md, "The flow"). Returns the identity and the URL to redirect
+ * Finishes a sign-in (docs/sign-in.md, "The flow"). Returns the sign-in and the URL to redirect
  * to. Deletes the stored sign-in before it exchanges the code, so that only one of several repeated
  * or concurrent callbacks succeeds.
  *
@@ -132,7 +132,7 @@ export async function finishSignIn(
   provider: Provider,
   pending: PendingSignIns,
   callback: Callback,
-): Promise<{ readonly identity: Identity; readonly location: string }> {
+): Promise<{ readonly signIn: SignIn; readonly location: string }> {
   for (const check of CHECKS) check({ ...callback, provider })
   const { query, cookie = '', hostCookie } = callback
   const pendingSignIn = await pending.take(cookie, provider.name)
@@ -142,12 +142,12 @@ export async function finishSignIn(
     throw new StaleSignIn()
   const code = query.get('code')
   invariant(code, 'the checks reject a response without a code')
-  const identity = await provider.complete({
+  const signIn = await provider.complete({
     code,
     iss: query.get('iss') ?? undefined,
     exchangeUri: pendingSignIn.exchangeUri,
     verifier: pendingSignIn.verifier,
     nonce: pendingSignIn.nonce,
   })
-  return { identity, location: new URL(pendingSignIn.returnTo, pendingSignIn.exchangeUri).href }
+  return { signIn, location: new URL(pendingSignIn.returnTo, pendingSignIn.exchangeUri).href }
 }
