@@ -2,7 +2,8 @@
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure and
-// rate-limit, and http and the nouns collected-bytes. The console imports contract and the type of the API.
+// rate-limit, and http and the nouns secret and collected-bytes. The console imports contract and
+// the type of the API.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN = '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2)/'
@@ -94,7 +95,7 @@ export default {
       {
         path: '^server/',
         pathNot:
-          '^server/(http/|contract/|concurrency/|(failure|rate-limit|collected-bytes)\\.ts$)',
+          '^server/(http/|contract/|concurrency/|(failure|rate-limit|secret|collected-bytes)\\.ts$)',
       },
     ),
     rule(

@@ -1,6 +1,7 @@
 import type { Principal } from '../contract/access/principal.ts'
 import { USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
 import { Failure } from '../failure.ts'
+import { hashSecret } from '../secret.ts'
 import type { Store } from '../storage/store.ts'
 import {
   type CachedPrincipal,
@@ -11,7 +12,7 @@ import {
 } from './cached-principal.ts'
 import { createFindSession, createFindToken } from './find-credential.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
-import { hashSecret, isTokenText } from './secrets/secret-text.ts'
+import { isTokenText } from './secrets/secret-text.ts'
 import { type SessionDeps, wasReplaced } from './sessions.ts'
 
 /** Credentials of a request. */

@@ -3,12 +3,12 @@ import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import { Failure } from '../failure.ts'
+import { createSecret, hashSecret } from '../secret.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
 import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
-import { createSessionSecret, hashSecret } from './secrets/secret-text.ts'
 
 /** Maximum lifetime of a session, ms: 7 days. */
 export const MAX_SESSION_AGE = 7 * 24 * 60 * 60 * 1000
@@ -57,7 +57,7 @@ export function beginSession(
 ): Promise<{ person: string; secret: string }> {
   const { store, vault, record } = deps
   const now = deps.now()
-  const secret = createSessionSecret()
+  const secret = createSecret()
   const id = randomUUID()
   const username = `${signIn.provider}:${signIn.subject}`
   const actor: Actor = { name: username, by: 'session', address: from.address }

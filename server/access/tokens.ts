@@ -11,12 +11,13 @@ import { databaseNames } from '../contract/database.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { requireDatabaseName } from '../contract/require-database-name.ts'
 import { Failure } from '../failure.ts'
+import { hashSecret } from '../secret.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
-import { createTokenText, hashSecret } from './secrets/secret-text.ts'
+import { createTokenText } from './secrets/secret-text.ts'
 
 /** The person who creates or revokes tokens. */
 export interface TokenOwner {

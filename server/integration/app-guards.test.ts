@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { hashSecret } from '../access/secrets/secret-text.ts'
 import { OPERATOR } from '../contract/access/operator.ts'
 import { atLeast, ROLES, type Role } from '../contract/access/role.ts'
 import { type Declared, permissionOf } from '../http/guards/require-role.ts'
+import { hashSecret } from '../secret.ts'
 import { blog, openApp, outside } from '../test-support/app.testing.ts'
 
 // Tests permissions, host names and CSRF checks. This file is long because its matrices cover every

@@ -16,8 +16,8 @@ import type { PageFonts } from '../http/static/page-fonts.ts'
 import { failedSignInPage, pageStyle, signInPolicy } from '../http/static/sign-in-pages.ts'
 import type { RecordFailedSignIn } from './failed-sign-ins.ts'
 import type { Provider } from './providers/provider.ts'
-import { createCsrfToken, SIGN_IN_SECONDS } from './sign-in/csrf-token.ts'
-import type { PendingSignIns } from './sign-in/pending-sign-in.ts'
+import { createCsrfToken } from './sign-in/csrf-token.ts'
+import { type PendingSignIns, SIGN_IN_SECONDS } from './sign-in/pending-sign-in.ts'
 import {
   callbackPath,
   finishSignIn,

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession } from '../access/sessions.ts'
 import { createVault } from '../storage/vault.ts'
 import { type PlainProvider, startPlainProvider } from './providers/plain-provider.testing.ts'
-import { challengeOf } from './sign-in/csrf-token.ts'
 import { createOpenStore } from './sign-in/open-store.testing.ts'
+import { challengeOf } from './sign-in/pkce.ts'
 import {
   createSignInHarness,
   plainConfig,

@@ -11,8 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, systemCode } from '../../failure.ts'
+import { hashSecret } from '../../secret.ts'
 import { OPERATOR_KEY_FILE, SECRET_KEY_FILE } from '../../storage/data-folder.ts'
-import { createOperatorKey, hashSecret, isOperatorKey, OPERATOR_KEY_LENGTH } from './secret-text.ts'
+import { createOperatorKey, isOperatorKey, OPERATOR_KEY_LENGTH } from './secret-text.ts'
 
 /** The operator key. A person who has it can sign in as `local:operator`. */
 export interface OperatorKey {

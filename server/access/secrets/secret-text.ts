@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -29,9 +29,6 @@ export function isTokenText(text: string): boolean {
   return TOKEN.test(text) && checksum(text.slice(0, at)) === text.slice(at)
 }
 
-/** Returns a new session secret of 256 random bits. */
-export const createSessionSecret = (): string => randomBytes(32).toString('base64url')
-
 /** Minimum length of an operator key, in characters. */
 export const OPERATOR_KEY_LENGTH = 32
 
@@ -42,12 +39,6 @@ export const isOperatorKey = (text: string): boolean =>
 /** Returns a new operator key: the prefix `gatehouse-` and 256 random bits. */
 export const createOperatorKey = (): string =>
   `gatehouse-${base62(BigInt(`0x${randomBytes(32).toString('hex')}`), RANDOM_LENGTH)}`
-
-/**
- * Returns the hash under which a secret is stored. A secret of 256 random bits needs no salt and no
- * slow hash.
- */
-export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
 /** Returns the CRC-32 of a text in base 62. Every request with a token computes it. */
 function checksum(text: string): string {

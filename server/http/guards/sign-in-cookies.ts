@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
+import { hashSecret } from '../../secret.ts'
 import type { AppEnv } from '../env.ts'
 
 /** Cookie that ties a sign-in to the browser that started it (docs/sign-in.md, "The flow"). */
@@ -35,7 +35,7 @@ const hostCookieOf = (provider: string) => `${CSRF_COOKIE}_${provider}`
 
 /** Returns the name of the cookie of a sign-in in another tab. */
 const tabCookieOf = (provider: string, token: string) =>
-  `${hostCookieOf(provider)}_${createHash('sha256').update(token).digest('hex').slice(0, 16)}`
+  `${hostCookieOf(provider)}_${hashSecret(token).slice(0, 16)}`
 
 const FLAGS = { httpOnly: true, sameSite: 'Lax' } as const
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createSessionSecret, hashSecret } from '../../access/secrets/secret-text.ts'
 import type { Role } from '../../contract/access/role.ts'
+import { createSecret, hashSecret } from '../../secret.ts'
 import { instanceId } from '../../storage/changes/instance-id.ts'
 import type { Store } from '../../storage/store.ts'
 import { CONSOLE_HEADERS } from '../../test-support/operator-session.testing.ts'
@@ -18,7 +18,7 @@ export async function storePerson({ db }: Store, subject: string, role: Role): P
 
 /** Stores a session of a person. Returns its id, and the headers of requests from the console. */
 export async function storeSession(store: Store, personId: string) {
-  const secret = createSessionSecret()
+  const secret = createSecret()
   const id = randomUUID()
   const now = Date.now()
   const times = { created_at: now, last_seen_at: now, expires_at: now + 24 * 3_600_000 }

@@ -1,9 +1,9 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 import * as z from 'zod/mini'
+import { hashSecret } from '../../secret.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
-import { hashOf } from '../sign-in/csrf-token.ts'
 
 /**
  * State of the local provider, shared by all nodes of a store. Entries last no longer than a
@@ -34,7 +34,7 @@ export function createLocalProviderStore(
   vault: Vault,
   now: () => number,
 ): LocalProviderStore {
-  const keyOf = (kind: string, id: string) => `${kind}/${hashOf(id)}`
+  const keyOf = (kind: string, id: string) => `${kind}/${hashSecret(id)}`
   const placeOf = (key: string) => `local_provider/${key}`
 
   const read = (row: { key: string; payload: string; consumed_at: number | null } | undefined) => {
@@ -59,8 +59,8 @@ export function createLocalProviderStore(
       const key = keyOf(kind, id)
       const values = {
         payload: vault.encrypt(JSON.stringify(payload), placeOf(key)),
-        uid: payload.uid === undefined ? null : hashOf(payload.uid),
-        grant_id: payload.grantId === undefined ? null : hashOf(payload.grantId),
+        uid: payload.uid === undefined ? null : hashSecret(payload.uid),
+        grant_id: payload.grantId === undefined ? null : hashSecret(payload.grantId),
         expires_at: expiresIn === undefined ? null : now() + expiresIn * 1000,
       }
       await db.deleteFrom('local_provider').where('expires_at', '<=', now()).execute()
@@ -75,7 +75,7 @@ export function createLocalProviderStore(
       return read(
         await unexpired()
           .where('key', 'like', `${kind}/%`)
-          .where('uid', '=', hashOf(uid))
+          .where('uid', '=', hashSecret(uid))
           .executeTakeFirst(),
       )
     },
@@ -93,7 +93,7 @@ export function createLocalProviderStore(
       await db.deleteFrom('local_provider').where('key', '=', keyOf(kind, id)).execute()
     },
     async revokeByGrantId(grantId) {
-      await db.deleteFrom('local_provider').where('grant_id', '=', hashOf(grantId)).execute()
+      await db.deleteFrom('local_provider').where('grant_id', '=', hashSecret(grantId)).execute()
     },
   })
 
@@ -105,8 +105,8 @@ export function createLocalProviderStore(
         .deleteFrom('local_provider')
         .where((eb) =>
           eb.or([
-            eb('grant_id', '=', hashOf(grantId)),
-            eb('uid', '=', hashOf(sessionUid)),
+            eb('grant_id', '=', hashSecret(grantId)),
+            eb('uid', '=', hashSecret(sessionUid)),
             eb('key', '=', keyOf('Grant', grantId)),
           ]),
         )

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
+import { hashSecret } from '../../secret.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createBrowser } from '../sign-in/browser.testing.ts'
-import { hashOf } from '../sign-in/csrf-token.ts'
 import { KEY, signInUpToCallback, start, startNode, stopNodes } from './local-provider.testing.ts'
 import { endLocalSignIns } from './local-provider-adapter.ts'
 
@@ -30,7 +30,7 @@ forEachEngine((engine) => {
       subject: 'operator',
       name: 'Operator',
       accessToken: expect.any(String),
-      operatorKey: hashOf(KEY),
+      operatorKey: hashSecret(KEY),
     })
     // The local provider keeps neither a login nor any other state of a completed sign-in.
     expect(await store.db.selectFrom('local_provider').select('key').execute()).toEqual([])

@@ -9,12 +9,12 @@ import { createClientOf } from '../../http/guards/client-address.ts'
 import { nodeHandler } from '../../http/node-handler.ts'
 import { renderFailure, toFailure } from '../../http/output/render-failure.ts'
 import { securityHeaders } from '../../http/output/security-headers.ts'
+import { hashSecret } from '../../secret.ts'
 import { createFailureLimit } from '../../storage/changes/failure-limit.ts'
 import type { Store } from '../../storage/store.ts'
 import { createVault } from '../../storage/vault.ts'
 import { oauth2Routes } from '../routes.ts'
 import type { createBrowser } from '../sign-in/browser.testing.ts'
-import { hashOf } from '../sign-in/csrf-token.ts'
 import { createPendingSignIns } from '../sign-in/pending-sign-in.ts'
 import { createSignInLimit } from '../sign-in/sign-in-limit.ts'
 import { createLocalProvider } from './local-provider.ts'
@@ -52,7 +52,7 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
     vault,
     secretKey,
     operatorKey: () => key.now,
-    fingerprint: hashOf,
+    fingerprint: hashSecret,
     publicOrigin,
     countFailure: failures.count,
     now,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { hashSecret } from '../../secret.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { hashOf } from './csrf-token.ts'
 import { openSignIn, tokenRequests } from './sign-in.testing.ts'
 
 forEngine('sqlite', (engine) => {
@@ -44,7 +44,7 @@ forEngine('sqlite', (engine) => {
 
     test('a callback of another tab succeeds with that cookie', async () => {
       const { harness, token } = await secure()
-      const name = `__Host-oauth2_csrf_token_oauth2_${hashOf(token).slice(0, 16)}`
+      const name = `__Host-oauth2_csrf_token_oauth2_${hashSecret(token).slice(0, 16)}`
       const response = await harness.callback(
         'oauth2',
         { csrfToken: token, code: 'c' },

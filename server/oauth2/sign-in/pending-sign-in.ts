@@ -1,10 +1,13 @@
 import * as z from 'zod/mini'
 import { invariant } from '../../contract/invariant.ts'
+import { hashSecret } from '../../secret.ts'
 import { parseColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Vault } from '../../storage/vault.ts'
 import { CALLBACK_FORMS, type CallbackForm } from '../providers/provider-config.ts'
-import { hashOf, SIGN_IN_SECONDS } from './csrf-token.ts'
+
+/** Maximum duration of a sign-in and of its cookie, seconds (docs/sign-in.md, "The flow"). */
+export const SIGN_IN_SECONDS = 300
 
 /** A sign-in between its start and its callback. */
 export interface PendingSignIn {
@@ -48,7 +51,7 @@ export function createPendingSignIns(
   const placeOf = (hash: string) => `sign_ins/${hash}`
   return {
     async keep(token, signIn, supersedes = []) {
-      const hash = hashOf(token)
+      const hash = hashSecret(token)
       const row = {
         hash,
         provider: signIn.provider,
@@ -65,7 +68,7 @@ export function createPendingSignIns(
         .where((eb) =>
           eb.or([
             eb('expires_at', '<=', now()),
-            ...supersedes.map((old) => eb('hash', '=', hashOf(old))),
+            ...supersedes.map((old) => eb('hash', '=', hashSecret(old))),
           ]),
         )
         .execute()
@@ -73,7 +76,7 @@ export function createPendingSignIns(
     },
 
     async take(token, provider) {
-      const hash = hashOf(token)
+      const hash = hashSecret(token)
       const row = await db
         .deleteFrom('sign_ins')
         .where('hash', '=', hash)

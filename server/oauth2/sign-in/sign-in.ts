@@ -1,10 +1,11 @@
 import type { SignIn } from '../../access/sessions.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
+import { createSecret } from '../../secret.ts'
 import type { Provider } from '../providers/provider.ts'
 import { truncate } from '../providers/provider-failure.ts'
-import { challengeOf, createSecret } from './csrf-token.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
+import { challengeOf } from './pkce.ts'
 import { returnPath } from './return-to.ts'
 
 export interface Start {
