@@ -42,11 +42,6 @@ export interface Access {
   revokeToken(owner: TokenOwner, id: string, actor: Caller): Promise<void>
   /** Clears cached principals after another process has changed the store. */
   sync(): void
-  /**
-   * Writes the recorded uses of sessions and tokens to the store now, without waiting for the
-   * batch.
-   */
-  readonly flushUses: LastUseRecorder['flush']
   /** Writes the recorded uses one last time and stops recording. */
   readonly stop: LastUseRecorder['stop']
 }
@@ -124,7 +119,6 @@ export function createAccess(deps: AccessDeps): Access {
       publish({ type: 'token', owner: null })
       publish({ type: 'audit' })
     },
-    flushUses: uses.flush,
     stop: uses.stop,
   }
 }

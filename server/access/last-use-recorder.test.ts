@@ -58,7 +58,7 @@ forEachEngine((engine) => {
           by: 'token',
         })
       })
-      await access.flushUses()
+      await access.stop()
       const { last_seen_at } = await store.db
         .selectFrom('sessions')
         .select('last_seen_at')

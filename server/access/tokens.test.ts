@@ -272,7 +272,7 @@ forEachEngine((engine) => {
       expect(await fixture.tokens(mine.personId)).toMatchObject([{ lastUsed: null }])
       fixture.time += HOUR
       await fixture.byToken(token)
-      await fixture.access.flushUses()
+      await fixture.access.stop()
       expect(await fixture.tokens(mine.personId)).toMatchObject([
         { lastUsed: new Date(fixture.time).toISOString() },
       ])
