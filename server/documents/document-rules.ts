@@ -14,18 +14,22 @@ import { releaseEntries, reserveEntries } from './repository/writes/reserved-ent
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
 
+/** The rules of imports for jobs. */
+interface ImportRules {
+  readonly importPart: ImportPart
+  readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
+}
+
 /**
  * Returns the rules of documents for jobs (`jobs/job.ts`).
  *
  * @param now returns ms since 1970.
- * @param schemaOf returns the schema that validates documents before they are stored; by default
- * there is none.
- * @param imports import parts for jobs; by default they fail.
+ * @param schemaOf returns the schema that validates documents before they are stored.
  */
 export const createDocumentRules = (
   now: () => number,
-  schemaOf: CurrentSchemaOf = async () => ({ tag: null }),
-  imports: ImportRules = NO_IMPORTS,
+  schemaOf: CurrentSchemaOf,
+  imports: ImportRules,
   nextTurn = createTurns(),
 ) => ({
   ...imports,
@@ -86,18 +90,6 @@ export const createDocumentRules = (
   reserveEntries,
   releaseEntries,
 })
-
-interface ImportRules {
-  readonly importPart: ImportPart
-  readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
-}
-
-const rejected = () => Promise.reject(new Error('an import'))
-
-const NO_IMPORTS: ImportRules = {
-  importPart: rejected,
-  databaseImporter: { part: rejected, recordEnd: rejected },
-}
 
 interface Checked {
   readonly id: string

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { PAGE } from '../contract/document.ts'
 import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
-import { createDocuments } from './documents.ts'
+import { createTestDocuments } from './documents.testing.ts'
 import { createBodyOf, readCreateBody } from './json/create-body.ts'
 import { idsOn } from './query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query/query.ts'
@@ -27,7 +27,7 @@ async function askedFor(filter: [string, string][], limit: number): Promise<numb
       return []
     },
   }
-  const documents = createDocuments({
+  const documents = createTestDocuments({
     repository: { ...repository, indexes } as DocumentRepository,
     now: () => 0,
     check: () => undefined,
@@ -57,7 +57,7 @@ it.each([
       read: () => found,
       update: async () => store().then(() => 'c'),
     }
-    const documents = createDocuments({
+    const documents = createTestDocuments({
       repository: repository as DocumentRepository,
       now: () => 0,
     })
@@ -82,7 +82,10 @@ it.each([
 it('takes several turns for a large document in an array', async () => {
   let turn = 0
   const repository: Pick<DocumentRepository, 'insert'> = { insert: async () => ({ tags: ['c'] }) }
-  const documents = createDocuments({ repository: repository as DocumentRepository, now: () => 0 })
+  const documents = createTestDocuments({
+    repository: repository as DocumentRepository,
+    now: () => 0,
+  })
   const body = createBodyOf(Buffer.from(`[{"list":[${Array(200_000).fill(' 1').join()}]}]`))
   if (!('parts' in body)) throw new Error('an array is split')
   let next = setImmediate(function count() {
@@ -114,7 +117,7 @@ function sparse() {
       return bodies.filter(({ id }) => id > after).slice(0, limit)
     },
   }
-  const documents = createDocuments({
+  const documents = createTestDocuments({
     repository: { ...repository, indexes } as DocumentRepository,
     now: () => 0,
   })
@@ -169,7 +172,10 @@ it('returns the deleted state if another change came first', async () => {
     // The first state has changed before it is deleted.
     delete: async (_place, { tag }) => tag === 'second',
   }
-  const documents = createDocuments({ repository: repository as DocumentRepository, now: () => 0 })
+  const documents = createTestDocuments({
+    repository: repository as DocumentRepository,
+    now: () => 0,
+  })
   const conditions = { match: undefined, noneMatch: undefined }
   const deleted = await documents.delete({ database: 'a', collection: 'b', id: 'a' }, conditions)
   expect(deleted.tag).toBe('second')
@@ -188,7 +194,7 @@ async function createFrom(text: string, respondAsync: boolean): Promise<boolean>
   const body = await readCreateBody(chunks())
   if (!('parts' in body)) throw new Error('no array')
   // By default, it rejects large arrays before it reads them.
-  const documents = createDocuments({ repository: {} as DocumentRepository, now: () => 0 })
+  const documents = createTestDocuments({ repository: {} as DocumentRepository, now: () => 0 })
   await expect(documents.createMany(WHERE, body.parts, respondAsync)).rejects.toThrow()
   return isClosed
 }
@@ -223,7 +229,7 @@ forEachEngine((engine) => {
     const array = Buffer.from(JSON.stringify(Array.from({ length: count }, (_, n) => ({ n }))))
     const body = createBodyOf(array)
     if (!('parts' in body)) throw new Error('no array')
-    const created = await createDocuments({ repository, now: () => 0 }).createMany(
+    const created = await createTestDocuments({ repository, now: () => 0 }).createMany(
       where,
       body.parts,
       false,
@@ -238,7 +244,7 @@ forEachEngine((engine) => {
 
   it('each of many concurrent changes reads its document once', async () => {
     const repository = createDocumentRepository(await engine.open())
-    const documents = createDocuments({ repository, now: () => 0 })
+    const documents = createTestDocuments({ repository, now: () => 0 })
     const ref = { database: '_system', collection: 'b', id: 'c' }
     await documents.create(ref, '{"id":"c"}')
     const any = { match: undefined, noneMatch: undefined }
@@ -260,7 +266,7 @@ forEachEngine((engine) => {
   })
 
   it('concurrent changes each build on the previous one or are rejected', async () => {
-    const documents = createDocuments({
+    const documents = createTestDocuments({
       repository: createDocumentRepository(await engine.open()),
       now: () => 0,
     })

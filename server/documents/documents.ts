@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createTurns } from '../concurrency/turns.ts'
 import type { Caller } from '../concurrency/work-queue.ts'
 import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
@@ -10,13 +9,13 @@ import { DocumentLocks } from './document-locks.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
 import { mergeInTurns } from './json/merge-in-turns.ts'
 import { parseInTurns } from './json/parse-in-turns.ts'
-import { type Cursors, createCursors } from './query/cursor.ts'
+import type { Cursors } from './query/cursor.ts'
 import { createFindPage, type FindBounds } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
 import type { DocumentQuery } from './query/query.ts'
 import { createReadInIdOrder, type ReadInIdOrder } from './query/scan/read-in-id-order.ts'
 import type { Page } from './query/scan/read-page.ts'
-import { ScanLimit } from './query/scan/scan-limit.ts'
+import type { ScanLimit } from './query/scan/scan-limit.ts'
 import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
 import {
   type CreatedMany,
@@ -134,24 +133,24 @@ export interface DocumentsDeps {
   readonly repository: DocumentRepository
   /** Returns ms since 1970. */
   readonly now: () => number
-  /** Validates documents before they are stored; by default all are valid. */
-  readonly check?: CheckDocuments
-  /** Creates the documents of large arrays; by default it fails. */
-  readonly large?: LargeArrays
-  /** Signs the positions of pages; by default with a random key. */
-  readonly cursors?: Cursors
+  /** Validates documents before they are stored. */
+  readonly check: CheckDocuments
+  /** Creates the documents of large arrays. */
+  readonly large: LargeArrays
+  /** Signs the positions of pages. */
+  readonly cursors: Cursors
   /** Limits the queries of the node that no index serves. */
-  readonly scans?: ScanLimit
+  readonly scans: ScanLimit
 }
 
 /** Returns the {@link Documents} of a repository. */
 export function createDocuments({
   repository,
   now,
-  check = () => undefined,
-  large = { create: async () => Promise.reject(new Error('a large array')) },
-  cursors = createCursors(randomBytes(32)),
-  scans = new ScanLimit(),
+  check,
+  large,
+  cursors,
+  scans,
 }: DocumentsDeps): Documents {
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)

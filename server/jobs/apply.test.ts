@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { expect, it } from 'vitest'
-import { createDocumentRules } from '../documents/document-rules.ts'
+import { createTestRules } from '../documents/document-rules.testing.ts'
 import { PURGE_BATCH } from '../documents/repository/document-counts.ts'
 import { createDocumentRepository } from '../documents/repository/repository.ts'
 import type { Queries } from '../storage/changes/transactions.ts'
@@ -15,7 +15,7 @@ import { scanNext } from './scan.ts'
 const COUNT = 2_000
 const where = { database: '_system', collection: 'articles' }
 const now = () => 1_700_000_000_000
-const rules = createDocumentRules(now)
+const rules = createTestRules(now)
 const pause = async () => {}
 
 /** Returns the number of rows and index entries that the statements of a transaction have read. */

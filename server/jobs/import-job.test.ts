@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createDocumentRules } from '../documents/document-rules.ts'
+import { createTestRules } from '../documents/document-rules.testing.ts'
 import { Failure } from '../failure.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { storeDatabases } from '../storage/test-support/databases.testing.ts'
@@ -24,7 +24,7 @@ forEachEngine((engine) => {
       store,
       now: Date.now,
       pause: async () => {},
-      rules: { ...createDocumentRules(Date.now), importPart },
+      rules: { ...createTestRules(Date.now), importPart },
       onError: (error) => errors.push(error),
     })
     async function* parts() {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { TIME_SLICE } from '../concurrency/time-slice.ts'
 import { createTurns } from '../concurrency/turns.ts'
-import { createDocumentRules } from '../documents/document-rules.ts'
+import { createTestRules } from '../documents/document-rules.testing.ts'
 import { createDocumentRepository } from '../documents/repository/repository.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createJobRepository } from './repository/repository.ts'
@@ -14,7 +14,7 @@ const nextTurn = createTurns()
 forEachEngine((engine) => {
   test('a resumed job continues after its last document, although that was deleted', async () => {
     const store = await engine.open()
-    const rules = createDocumentRules(now)
+    const rules = createTestRules(now)
     const ids = Array.from({ length: 600 }, (_, n) => `d${1_000 + n}`)
     await createDocumentRepository(store).insert(
       where,
@@ -43,7 +43,7 @@ forEachEngine((engine) => {
       Array.from({ length: 20 }, (_, n) => ({ id: `d${n}`, body: `{"id":"d${n}"}` })),
     )
     const patch = '{"on":true}'
-    const rules = createDocumentRules(now)
+    const rules = createTestRules(now)
     let time = 0
     const slow: typeof rules.merger = async () => async (_id, body) => {
       time += TIME_SLICE / 2
@@ -71,8 +71,10 @@ forEachEngine((engine) => {
 
   test('a large patch is parsed in turns', async () => {
     let turns = 0
-    const rules = createDocumentRules(now, undefined, undefined, async () => {
-      turns++
+    const rules = createTestRules(now, {
+      async nextTurn() {
+        turns++
+      },
     })
     const patch = JSON.stringify(Array.from({ length: 40 }, () => 'x'.repeat(20_000)))
     await rules.merger(where, `{"a":${patch}}`)

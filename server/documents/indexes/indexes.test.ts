@@ -7,7 +7,8 @@ import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocuments, type Documents } from '../documents.ts'
+import { createTestDocuments } from '../documents.testing.ts'
+import type { Documents } from '../documents.ts'
 import { idsOn } from '../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
@@ -242,7 +243,7 @@ forEachEngine((engine) => {
             await written.promise
             return reader.entries(...parameters)
           }
-          documents = createDocuments({
+          documents = createTestDocuments({
             repository: { ...repository, indexes: { ...reader, entries } },
             now: () => 0,
           })

@@ -7,7 +7,8 @@ import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocuments, type Documents, type FindOptions, type FoundPage } from '../documents.ts'
+import { createTestDocuments } from '../documents.testing.ts'
+import type { Documents, FindOptions, FoundPage } from '../documents.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { COUNT_BATCH } from '../repository/document-counts.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
@@ -25,7 +26,7 @@ forEachEngine((engine) => {
   beforeEach(async () => {
     store = await engine.open()
     await storeDatabases(store, 'db')
-    documents = createDocuments({ repository: createDocumentRepository(store), now: () => 0 })
+    documents = createTestDocuments({ repository: createDocumentRepository(store), now: () => 0 })
     indexes = openIndexesOf(store)
     for (const document of [
       { id: '1', a: 1, b: 2 },
@@ -46,7 +47,7 @@ forEachEngine((engine) => {
   /** Lets one scan run at a time, and rejects others at once. Returns the limit. */
   function allowOneScan(): ScanLimit {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
-    documents = createDocuments({
+    documents = createTestDocuments({
       repository: createDocumentRepository(store),
       now: () => 0,
       scans,
@@ -113,7 +114,7 @@ forEachEngine((engine) => {
       await restored.promise
       return found
     }
-    documents = createDocuments({
+    documents = createTestDocuments({
       repository: { ...repository, indexes: { ...reader, ready } },
       now: () => 0,
     })
@@ -154,7 +155,7 @@ forEachEngine((engine) => {
       if (++reads === at) await change()
       return reader.entries(...parameters)
     }
-    documents = createDocuments({
+    documents = createTestDocuments({
       repository: { ...repository, indexes: { ...reader, entries } },
       now: () => 0,
     })
@@ -200,7 +201,7 @@ forEachEngine((engine) => {
     const repository = createDocumentRepository(store)
     const scan = () => Promise.reject(new Error('a scan'))
     const { indexes: reader } = repository
-    documents = createDocuments({
+    documents = createTestDocuments({
       repository: {
         ...repository,
         ...(query !== '' && { list: scan, scan, extent: scan }),
@@ -231,7 +232,7 @@ forEachEngine((engine) => {
   ])('documents are read by their ids: %s', async (query, ids, scanned, total) => {
     const repository = createDocumentRepository(store)
     const scan = () => Promise.reject(new Error('a scan'))
-    documents = createDocuments({
+    documents = createTestDocuments({
       repository: { ...repository, list: scan, scan, extent: scan },
       now: () => 0,
     })
@@ -346,7 +347,7 @@ forEachEngine((engine) => {
     async (query, count, fields, advice) => {
       const scans = new ScanLimit({ ...SCANS, work: -1 })
       const repository = createDocumentRepository(store)
-      documents = createDocuments({ repository, now: () => 0, scans })
+      documents = createTestDocuments({ repository, now: () => 0, scans })
       const stopped = await Promise.resolve()
         .then(() => find(query, { count }))
         .catch((error: Failure) => error)

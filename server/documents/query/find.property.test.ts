@@ -7,7 +7,8 @@ import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocuments, type Documents } from '../documents.ts'
+import { createTestDocuments } from '../documents.testing.ts'
+import type { Documents } from '../documents.ts'
 import { createExporter, type Exporter } from '../export/exporter.ts'
 import { openSlowIndexes } from '../indexes/build/slow-build.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
@@ -54,7 +55,7 @@ forEachEngine((engine) => {
     async () => {
       const store = await engine.open()
       await storeDatabases(store, 'db')
-      const documents = createDocuments({
+      const documents = createTestDocuments({
         repository: createDocumentRepository(store),
         now: () => 0,
       })

@@ -6,7 +6,7 @@ import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { expectRoundTrips } from '../../storage/test-support/round-trips.testing.ts'
 import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-proxy.testing.ts'
 import { openApp } from '../../test-support/app.testing.ts'
-import { createDocuments } from '../documents.ts'
+import { createTestDocuments } from '../documents.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { createDocumentRepository } from '../repository/repository.ts'
 import { idsOn } from './ids-on-page.testing.ts'
@@ -83,7 +83,10 @@ test('the pages of one turn of the event loop share statements', async () => {
   const store = await openStore({ databaseUrl }, 'tool')
   opened.defer(store.close)
   await storeDatabases(store, 'db')
-  const documents = createDocuments({ repository: createDocumentRepository(store), now: () => 0 })
+  const documents = createTestDocuments({
+    repository: createDocumentRepository(store),
+    now: () => 0,
+  })
   const indexes = openIndexesOf(store)
   await indexes.put(where, 'by-n', ['n'])
   await indexes.build()

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it } from 'vitest'
-import { createDocumentRules } from '../../documents/document-rules.ts'
+import { createTestRules } from '../../documents/document-rules.testing.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { OutcomeUnknown, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
@@ -126,7 +126,7 @@ forEachEngine((engine) => {
     it('reports an unknown outcome although the job cannot be deleted', async () => {
       const createArray = createArrays({
         repository: createJobRepository(fixture.store, () => fixture.now),
-        rules: createDocumentRules(() => fixture.now),
+        rules: createTestRules(() => fixture.now),
         commit: () => Promise.reject(new OutcomeUnknown()),
         discard: () => Promise.reject(new StoreUnavailable()),
         pause: async () => {},

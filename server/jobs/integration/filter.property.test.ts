@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createDocuments } from '../../documents/documents.ts'
+import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { openSlowIndexes } from '../../documents/indexes/build/slow-build.testing.ts'
 import {
   type Change,
@@ -50,7 +50,7 @@ forEachEngine((engine) => {
     async () => {
       const jobs = fixture.node(() => nextTurn())
       const stored = openSlowIndexes(fixture.store)
-      const documents = createDocuments({
+      const documents = createTestDocuments({
         repository: fixture.repository,
         now: () => 0,
         large: jobs,

@@ -1,7 +1,7 @@
 import { beforeEach, expect } from 'vitest'
 import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
-import { createDocumentRules } from '../../documents/document-rules.ts'
-import { createDocuments } from '../../documents/documents.ts'
+import { createTestRules } from '../../documents/document-rules.testing.ts'
+import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { createBodyOf } from '../../documents/json/create-body.ts'
 import { ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { createDocumentRepository } from '../../documents/repository/repository.ts'
@@ -53,7 +53,7 @@ export function createJobsFixture(engine: TestEngine) {
     createJobs({
       search: createCollectionSearch(store, scans, pause),
       store,
-      rules: createDocumentRules(clock, schemaOf),
+      rules: createTestRules(clock, { schemaOf }),
       now: clock,
       steady: () => steady,
       pause,
@@ -80,7 +80,7 @@ export function createJobsFixture(engine: TestEngine) {
   ) => {
     const body = createBodyOf(Buffer.from(text))
     if (!('parts' in body)) throw new Error('no array')
-    const documents = createDocuments({ repository, now: () => now, large: jobs })
+    const documents = createTestDocuments({ repository, now: () => now, large: jobs })
     return documents.createMany(target, body.parts, respondAsync, testCaller(signal))
   }
   /** Stores `count` documents without a job. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_LISTINGS } from '../../contract/job.ts'
-import { createDocuments } from '../../documents/documents.ts'
+import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { PACE, ScanPace } from '../../documents/query/scan/scan-pace.ts'
@@ -44,7 +44,10 @@ forEachEngine((engine) => {
       const jobs = node()
       const end = await ended(jobs, await jobs.begin(where, 'list', { filter }))
       expect(end).toMatchObject({ done: 300, found: 300, cursor: 'd10598' })
-      const results = createDocuments({ repository: fixture.repository, now: () => fixture.now })
+      const results = createTestDocuments({
+        repository: fixture.repository,
+        now: () => fixture.now,
+      })
       const page = await results.readInIdOrder(where, filter, 'd10590', 9, {
         upTo: end.cursor ?? '',
       })

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTurns } from '../../concurrency/turns.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
-import { createDocumentRules } from '../../documents/document-rules.ts'
+import { createTestRules } from '../../documents/document-rules.testing.ts'
 import { createImporter } from '../../documents/import/importer.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { createReadyIndexes } from '../../documents/indexes/ready-indexes.ts'
@@ -53,7 +53,7 @@ forEngine('sqlite', (engine) => {
   const node = (more: Partial<JobsDeps> = {}): Jobs =>
     createJobs({
       store,
-      rules: createDocumentRules(() => 0),
+      rules: createTestRules(() => 0),
       now: () => 0,
       // A turn of the event loop, as other requests need it.
       pause: async () => {
@@ -352,7 +352,7 @@ forEngine('sqlite', (engine) => {
     await expect.poll(states).toEqual([])
     for (const name of ['n', 'on']) await indexes.put(where, `by-${name}`, [name])
     await indexes.build()
-    const rules = createDocumentRules(() => 0)
+    const rules = createTestRules(() => 0)
     const rewritten = new Set<string>()
     const openIndexes: typeof rules.openIndexes = async (...parameters) => {
       const found = await rules.openIndexes(...parameters)

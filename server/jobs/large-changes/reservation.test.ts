@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { START } from '../../audit/record.ts'
-import { createDocumentRules } from '../../documents/document-rules.ts'
+import { createTestRules } from '../../documents/document-rules.testing.ts'
 import type { Documents } from '../../documents/documents.ts'
 import { openIndexedDocuments } from '../../documents/indexes/build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from '../../documents/indexes/write/stored-entries.testing.ts'
@@ -16,7 +16,7 @@ const where = { database: 'db', collection: 'articles' }
 const ANY = { match: undefined, noneMatch: undefined }
 /** More documents than one transaction changes. */
 const COUNT = 4_100
-const rules = createDocumentRules(() => 0)
+const rules = createTestRules(() => 0)
 
 forEngine('sqlite', (engine) => {
   let store: Store
@@ -252,10 +252,9 @@ forEngine('sqlite', (engine) => {
         store,
         now: () => 1,
         pause: async () => {},
-        rules: createDocumentRules(
-          () => 0,
-          async () => ({ tag: 'new', validate }),
-        ),
+        rules: createTestRules(() => 0, {
+          schemaOf: async () => ({ tag: 'new', validate }),
+        }),
         onError: (error) => errors.push(error),
       })
       restarted.wake()

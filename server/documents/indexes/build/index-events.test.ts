@@ -4,7 +4,7 @@ import { createJobs } from '../../../jobs/jobs.ts'
 import type { Store } from '../../../storage/store.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { createDocumentRules } from '../../document-rules.ts'
+import { createTestRules } from '../../document-rules.testing.ts'
 import { createIndexesModule } from '../module.ts'
 
 const where = { database: 'db', collection: 'articles' }
@@ -55,7 +55,7 @@ forEachEngine((engine) => {
       let isCreated = false
       const jobs = createJobs({
         store,
-        rules: createDocumentRules(() => 0),
+        rules: createTestRules(() => 0),
         now: () => 0,
         async pause() {
           await new Promise(setImmediate)

@@ -1,8 +1,8 @@
 import { createJobs } from '../../../jobs/jobs.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Store } from '../../../storage/store.ts'
-import { createDocumentRules } from '../../document-rules.ts'
-import { createDocuments } from '../../documents.ts'
+import { createTestRules } from '../../document-rules.testing.ts'
+import { createTestDocuments } from '../../documents.testing.ts'
 import { createDocumentRepository } from '../../repository/repository.ts'
 import { openIndexesOf } from './build-indexes.testing.ts'
 
@@ -18,7 +18,7 @@ export function openIndexedDocuments(store: Store, between: () => Promise<unknow
   const errors: unknown[] = []
   const jobs = createJobs({
     store,
-    rules: createDocumentRules(() => 0),
+    rules: createTestRules(() => 0),
     now: () => 0,
     pause: async () => {
       await new Promise(setImmediate)
@@ -26,7 +26,7 @@ export function openIndexedDocuments(store: Store, between: () => Promise<unknow
     },
     onError: (error) => errors.push(error),
   })
-  const documents = createDocuments({
+  const documents = createTestDocuments({
     repository: createDocumentRepository(store),
     now: () => 0,
     large: jobs,

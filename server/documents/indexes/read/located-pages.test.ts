@@ -4,7 +4,8 @@ import type { Store } from '../../../storage/store.ts'
 import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { createDocuments, type Documents } from '../../documents.ts'
+import { createTestDocuments } from '../../documents.testing.ts'
+import type { Documents } from '../../documents.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
 import { createDocumentRepository } from '../../repository/repository.ts'
 import { openIndexesOf } from '../build/build-indexes.testing.ts'
@@ -45,7 +46,7 @@ forEngine('postgres', (engine) => {
         }
       },
     })
-    documents = createDocuments({ repository, now: () => 0 })
+    documents = createTestDocuments({ repository, now: () => 0 })
     const indexes = openIndexesOf(store)
     await indexes.put(where, 'by-n', ['a', 'n'])
     await indexes.build()

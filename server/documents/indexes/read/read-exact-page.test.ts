@@ -4,7 +4,8 @@ import type { Store } from '../../../storage/store.ts'
 import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { createDocuments, type Documents } from '../../documents.ts'
+import { createTestDocuments } from '../../documents.testing.ts'
+import type { Documents } from '../../documents.ts'
 import { idsOn } from '../../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
@@ -30,7 +31,7 @@ forEachEngine((engine) => {
     store = await engine.open()
     await storeDatabases(store, 'db')
     repository = createDocumentRepository(store)
-    documents = createDocuments({ repository, now: () => 0 })
+    documents = createTestDocuments({ repository, now: () => 0 })
     reserved = []
     indexes = openIndexesOf(store)
     await indexes.put(where, 'by-a', ['a', 'b'])
@@ -131,7 +132,10 @@ forEachEngine((engine) => {
     }
     const entries = () => Promise.reject(new Error('several steps'))
     const reader = { ...repository.indexes, entries }
-    documents = createDocuments({ repository: { ...repository, indexes: reader }, now: () => 0 })
+    documents = createTestDocuments({
+      repository: { ...repository, indexes: reader },
+      now: () => 0,
+    })
     for (let limit = 1; limit <= 10; limit++) {
       const parameters = new URLSearchParams(`a=many&sort=-b&limit=${limit}`)
       const pages: string[] = []
@@ -232,7 +236,10 @@ forEachEngine((engine) => {
       await documents.create(where, '{"id":"6","c":"x"}')
       const entries = () => Promise.reject(new Error('several steps'))
       const reader = { ...repository.indexes, entries }
-      documents = createDocuments({ repository: { ...repository, indexes: reader }, now: () => 0 })
+      documents = createTestDocuments({
+        repository: { ...repository, indexes: reader },
+        now: () => 0,
+      })
       expect(viewOf(await find('c=x'))).toEqual({ ids: '6', scanned: 1 })
       expect((await find('c=x', true)).total).toBe(1)
     })

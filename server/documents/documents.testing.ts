@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto'
+import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
+import { createCursors } from './query/cursor.ts'
+import { ScanLimit } from './query/scan/scan-limit.ts'
+
+/**
+ * Returns the {@link Documents} of a repository. By default, all documents are valid, and large
+ * arrays are rejected.
+ */
+export const createTestDocuments = (
+  deps: Pick<DocumentsDeps, 'repository' | 'now'> & Partial<DocumentsDeps>,
+): Documents =>
+  createDocuments({
+    check: () => undefined,
+    large: { create: () => Promise.reject(new Error('a large array')) },
+    cursors: createCursors(randomBytes(32)),
+    scans: new ScanLimit(),
+    ...deps,
+  })
