@@ -26,7 +26,7 @@ test('a listener whose mapping is updated while it is removed does not count as 
 
 // On PostgreSQL, the nodes check each other's listeners instead.
 forEngine('sqlite', (engine) => {
-  test('the last stored endpoint with `_system` is kept while a listener of another one is open', async () => {
+  test('an endpoint with `_system` is kept unless another one listens and is stored', async () => {
     const store = await engine.open()
     const [one, other] = [listener(), listener('tcp://127.0.0.1:2')]
     const access = createAdminAccess(undefined)
@@ -36,10 +36,12 @@ forEngine('sqlite', (engine) => {
     const put = (endpoint: string, databases: string[]) =>
       writeEndpoint(store, { endpoint, databases }, change)
     await put(one.name, [])
-    // Another process has removed the endpoint of the other listener.
-    await put('tcp://127.0.0.1:3', ['xsystem'])
+    // Another process has removed the endpoint of the other listener. Nothing listens on this one.
+    await put('tcp://127.0.0.1:3', [])
     const remove = () =>
       access.withdraw(one, (guard) => deleteEndpoint(store, one.name, { ...change, guard }))
+    await expect(remove()).rejects.toMatchObject({ code: 'conflict' })
+    await put(other.name, ['xsystem'])
     await expect(remove()).rejects.toMatchObject({ code: 'conflict' })
     await put(other.name, ['blog', '_system'])
     expect(await remove()).toBe(true)

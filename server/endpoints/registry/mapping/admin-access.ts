@@ -3,7 +3,7 @@ import { includesDatabase } from '../../../contract/endpoints/endpoint.ts'
 import { Failure } from '../../../failure.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import type { Peers } from '../placement/peers.ts'
-import { type Guard, requireOtherAdminEndpoint } from './require-other-admin-endpoint.ts'
+import { type Guard, requireOneStored } from './require-other-admin-endpoint.ts'
 
 /**
  * The listeners that currently serve `_system`. The last one can be neither removed nor remapped,
@@ -24,6 +24,8 @@ export interface AdminAccess {
   withdraw<T>(listener: Listener, change: (guard: Guard) => Promise<T>): Promise<T>
 }
 
+const nameOf = ({ name }: Listener) => name
+
 /** Creates an empty {@link AdminAccess}. */
 export function createAdminAccess(peers: Peers | undefined): AdminAccess {
   const serving = new Set<Listener>()
@@ -40,7 +42,7 @@ export function createAdminAccess(peers: Peers | undefined): AdminAccess {
     },
     async withdraw(listener, change) {
       if (peers !== undefined) {
-        const names = () => [...serving].map(({ name }) => name)
+        const names = () => [...serving].map(nameOf)
         return change((trx) => peers.requireOtherAdminAccess(trx, listener.name, names()))
       }
       if (serving.size === 1 && serving.has(listener)) {
@@ -54,7 +56,7 @@ export function createAdminAccess(peers: Peers | undefined): AdminAccess {
       withdrawn.add(listener)
       serving.delete(listener)
       try {
-        return await change(requireOtherAdminEndpoint(listener.name))
+        return await change(requireOneStored(listener.name, () => serving.values().map(nameOf)))
       } finally {
         withdrawn.delete(listener)
         access.update(listener)
