@@ -160,6 +160,8 @@ describe('createHttpEngine', () => {
     ['data', '/_db/blog/articles', '/_db/_system/_api/session'],
     ['administration', '/_api/openapi.json', '/_api/health'],
     ['administration', '/_api/openapi.json', '/articles'],
+    ['data', '/healthz/../articles', '/_api/session'],
+    ['data', '/_api/%2E%2e/articles', '/_api/session'],
     ['administration', '/_db/_system/_api/endpoint', '/_db/blog/_api/health'],
   ])('requests for %s that arrive together do not delay others: %s, %s', async (_, path, other) => {
     const engine = createHttpEngine()

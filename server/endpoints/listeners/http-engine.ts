@@ -83,6 +83,9 @@ const HEALTH = /^(?:\/_db\/[^/?]+)?\/(?:_api\/health|healthz)(?:[/?]|$)/
 /** Matches the paths of administration: the console, its API and signing in. */
 const ADMINISTRATION = /^(?:\/_db\/[^/?]+)?\/_(?:api|console|oauth2|idp)\//
 
+/** Matches targets with dot segments, which are resolved later and may lead to any path. */
+const DOT_SEGMENT = /[/\\](?:\.|%2e)/i
+
 const CONNECTION = Symbol('connection')
 const OWNER = Symbol('owner')
 const BEGUN = Symbol('begun')
@@ -159,6 +162,7 @@ export function createHttpEngine<D extends ConnectionOwner>(
    * limited (docs/decisions/0035-shares-of-the-event-loop.md).
    */
   function shareOf({ url = '' }: IncomingMessage): TurnShare | undefined {
+    if (DOT_SEGMENT.test(url)) return data
     if (HEALTH.test(url)) return undefined
     return ADMINISTRATION.test(url) ? administration : data
   }
