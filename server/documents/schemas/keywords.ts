@@ -4,8 +4,8 @@ import type { Json } from '../../contract/json/json.ts'
 import { isMultipleOf } from './is-multiple-of.ts'
 
 /**
- * Replaces keywords of an instance: `const`, `enum` and `uniqueItems` by ones that compare JSON
- * values, and `multipleOf` by one with decimal arithmetic.
+ * Replaces keywords of an instance. `const`, `enum` and `uniqueItems` then compare JSON values, and
+ * `multipleOf` uses decimal arithmetic.
  *
  * Ajv calls the methods `toString` and `valueOf` of objects and compares their property
  * `constructor`, but a document may have fields with these names. Its tolerance for `multipleOf` is
