@@ -152,7 +152,8 @@ forEachEngine((engine) => {
         testCaller(c.req.raw.signal, `${++callers}`),
       )
       const { value: first } = await chunks.next()
-      const body = streamText(c, first ?? '', chunks, { ...end, onError: () => {} })
+      const options = { ...end, authorizedAt: performance.now(), onError: () => {} }
+      const body = streamText(c, first ?? '', chunks, options)
       return c.body(body, 200, { 'Content-Type': 'application/x-ndjson' })
     })
     const client = pipeline(await serve(app), 2)

@@ -54,6 +54,7 @@ export async function exportCollection(
 ): Promise<Response> {
   const query = parseExportQuery(parameters, format)
   if (isNotModified(c)) return c.body(null, 304, VARY_ACCEPT)
+  const authorizedAt = performance.now()
   const {
     chunks,
     deadline,
@@ -63,6 +64,7 @@ export async function exportCollection(
   // Errors of the query are sent before the first chunk.
   const { value: first } = await chunks.next()
   const body = streamText(c, first ?? '', chunks, {
+    authorizedAt,
     deadline,
     signal: ending,
     onError: onExportError,

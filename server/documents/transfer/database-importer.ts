@@ -177,7 +177,11 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
           await importer.run(where, documents, onConflict, signal, tally)
           // After the documents: a schema applies to later changes, and a build is faster than
           // inserts.
-          await define(where, definition, request, audit, tally)
+          try {
+            await define(where, definition, request, audit, tally)
+          } catch (error) {
+            throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
+          }
         }
         end = 'complete'
         return resultSoFar()

@@ -47,9 +47,15 @@ export function transferRoutes(deps: TransferRoutesDeps) {
       requireNoParameters(c, 'An export of a database')
       const database = databaseOf(c)
       if (isNotModified(c)) return c.body(null, 304)
+      const authorizedAt = performance.now()
       const { chunks, deadline, signal } = await exporter.beginDatabase(database, queueCallerOf(c))
       const { value: first } = await chunks.next()
-      const body = streamText(c, first ?? '', chunks, { deadline, signal, onError: onExportError })
+      const body = streamText(c, first ?? '', chunks, {
+        authorizedAt,
+        deadline,
+        signal,
+        onError: onExportError,
+      })
       return c.body(body, 200, {
         'Content-Type': 'application/x-ndjson',
         'Content-Disposition': `attachment; filename="${database.name}.ndjson"`,

@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Context } from 'hono'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { AUTHORIZATION_INTERVAL } from '../input/body/request-body.ts'
 import { streamText } from './stream-text.ts'
@@ -14,6 +15,7 @@ function open(
   outgoing?: ServerResponse,
   authorizeAgain?: () => Promise<void>,
 ) {
+  const authorizedAt = performance.now()
   const onError = vi.fn<(error: unknown) => void>()
   const state = { read: 0, ended: false }
   async function* generate() {
@@ -34,7 +36,9 @@ function open(
     onError,
     async begin() {
       const { value = '' } = await generated.next()
-      return new Response(streamText(c, value ?? '', generated, { deadline, signal, onError }))
+      return new Response(
+        streamText(c, value ?? '', generated, { authorizedAt, deadline, signal, onError }),
+      )
     },
   }
 }
@@ -127,4 +131,36 @@ test('ends when the caller has lost access', async () => {
   await expect(reader?.read()).rejects.toBe(revoked)
   expect(onError).toHaveBeenCalledExactlyOnceWith(revoked)
   expect(state).toEqual({ read: 3, ended: true })
+})
+
+test('does not end because the caller cannot be authorized during an outage', async () => {
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  const authorizeAgain = vi.fn(() => Promise.reject(new Failure('unavailable', 'away')))
+  const { onError, begin } = open(['1', '2'], now + 60_000, undefined, undefined, authorizeAgain)
+  // The export has waited in a queue.
+  now += AUTHORIZATION_INTERVAL
+  expect(await (await begin()).text()).toBe('12')
+  expect(authorizeAgain).toHaveBeenCalledOnce()
+  expect(onError).not.toHaveBeenCalled()
+})
+
+test('reports one error if its deadline passes while the caller is authorized', async () => {
+  const ending = new AbortController()
+  const authorizing = Promise.withResolvers<void>()
+  const clock = vi.spyOn(performance, 'now').mockReturnValueOnce(-AUTHORIZATION_INTERVAL)
+  onTestFinished(() => clock.mockRestore())
+  const { onError, begin } = open(
+    ['1'],
+    60_000,
+    ending.signal,
+    undefined,
+    () => authorizing.promise,
+  )
+  const reading = (await begin()).text()
+  ending.abort(new Error('late'))
+  authorizing.reject(new Error('revoked'))
+  await expect(reading).rejects.toThrow('late')
+  expect(onError.mock.calls).toEqual([[new Error('late')]])
 })

@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
+import { isStoreFailure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { AUTHORIZATION_INTERVAL } from '../input/body/request-body.ts'
 
@@ -7,6 +8,8 @@ import { AUTHORIZATION_INTERVAL } from '../input/body/request-body.ts'
 const CHUNK = 64 * 1024
 
 export interface StreamTextOptions {
+  /** When the caller was authorized, by `performance.now()`. */
+  readonly authorizedAt: number
   /** When the response must end, by `performance.now()`. */
   readonly deadline: number
   /** Aborted if the response must end before, with the reason. */
@@ -26,11 +29,12 @@ export function streamText(
   c: Context<AppEnv>,
   first: string,
   texts: AsyncGenerator<string, void>,
-  { deadline, signal, onError }: StreamTextOptions,
+  { deadline, signal, onError, ...options }: StreamTextOptions,
 ): ReadableStream<Uint8Array> {
   const { outgoing } = c.env
   let rest = Buffer.from(first)
-  let authorizedAt = performance.now()
+  let { authorizedAt } = options
+  let isCut = false
   let timer: NodeJS.Timeout | undefined
   let onAbort = () => {}
   const settle = () => {
@@ -39,7 +43,12 @@ export function streamText(
   }
   const authorizeAgain = async () => {
     if (performance.now() - authorizedAt < AUTHORIZATION_INTERVAL) return
-    await c.get('authorizeAgain')?.(c)
+    try {
+      await c.get('authorizeAgain')?.(c)
+    } catch (error) {
+      // The snapshot may still be readable. The next attempt follows after the interval.
+      if (!isStoreFailure(error)) throw error
+    }
     authorizedAt = performance.now()
   }
   return new ReadableStream<Uint8Array>(
@@ -56,13 +65,9 @@ export function streamText(
       async pull(controller) {
         try {
           await authorizeAgain()
-        } catch (error) {
-          end(controller, error)
-          return
-        }
-        try {
           while (rest.length === 0) {
             const { done, value } = await texts.next()
+            if (isCut) return
             if (done) {
               settle()
               controller.close()
@@ -71,11 +76,12 @@ export function streamText(
             rest = Buffer.from(value)
           }
         } catch (error) {
-          // Texts can fail because the client has disconnected.
+          // Both can fail because the client has disconnected.
           if (outgoing?.destroyed) settle()
-          else cut(controller, error)
+          else end(controller, error)
           return
         }
+        if (isCut) return
         controller.enqueue(rest.subarray(0, CHUNK))
         rest = rest.subarray(CHUNK)
       },
@@ -87,13 +93,11 @@ export function streamText(
     { highWaterMark: 0 },
   )
 
-  function end(controller: ReadableStreamDefaultController, reason: unknown): void {
-    cut(controller, reason)
-    void texts.return().catch(onError)
-  }
-
-  function cut(controller: ReadableStreamDefaultController, error: unknown): void {
+  function end(controller: ReadableStreamDefaultController, error: unknown): void {
+    if (isCut) return
+    isCut = true
     settle()
+    void texts.return().catch(onError)
     onError(error)
     if (outgoing instanceof ServerResponse) outgoing.destroy()
     else controller.error(error)
