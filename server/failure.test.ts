@@ -59,6 +59,15 @@ describe('Failure', () => {
 })
 
 describe('failureAt', () => {
+  it('prepends the pointer to each invalid part', () => {
+    const errors = [{ field: '/a', reason: 'missing' }, { reason: 'late' }]
+    const { details } = failureAt('/changes/0', new Failure('invalid', 'why', { errors }))
+    expect(details.errors).toEqual([
+      { field: '/changes/0/a', reason: 'missing' },
+      { field: '/changes/0', reason: 'late' },
+    ])
+  })
+
   it('prepends a pointer to the field and keeps everything else', () => {
     const cause = new Error('inside')
     const headers = { 'Retry-After': '1' }

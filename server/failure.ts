@@ -79,7 +79,10 @@ export class Failure extends Error {
     return failureKinds[this.code]
   }
 
-  /** Returns a copy with another message or further details. It keeps the cause and the headers. */
+  /**
+   * Returns a plain Failure with the same code, cause and headers, and with another message or further
+   * details. It has no fields of subclasses.
+   */
   with({ message = this.message, ...details }: FailureDetails & { message?: string }): Failure {
     const { cause, headers } = this
     return new Failure(this.code, message, { ...this.details, ...details, cause, headers })
@@ -101,12 +104,18 @@ export class DocumentConflict extends Failure {
 export const databaseNotFound = () => new Failure('database-not-found', 'database not found')
 
 /**
- * Returns the failure with the JSON Pointer of the failed value prepended to its field. Failures
+ * Returns the failure with the JSON Pointer of the failed value prepended to its fields. Failures
  * that the caller did not cause are returned unchanged.
  */
 export function failureAt(pointer: string, failure: Failure): Failure {
   if (failure.kind.status >= 500) return failure
-  return failure.with({ field: pointer + (failure.details.field ?? '') })
+  const { field = '', errors } = failure.details
+  return failure.with({
+    field: pointer + field,
+    ...(errors && {
+      errors: errors.map((error) => ({ ...error, field: pointer + (error.field ?? '') })),
+    }),
+  })
 }
 
 /**

@@ -140,6 +140,7 @@ test('an invalid parameter is named', async () => {
     errorNum: 10,
     errorMessage: 'The query is invalid. limit: a whole number from 1 to 500.',
     field: 'limit',
+    errors: [{ field: 'limit', reason: 'a whole number from 1 to 500' }],
   })
 })
 

@@ -1,3 +1,19 @@
+import type * as z from 'zod/mini'
+
+/** Maximum length of an unknown key in a reason, characters. */
+const KEY_LENGTH = 64
+
 /** Returns why a value does not match its schema: "expected string, received number", "missing". */
-export const issueReason = ({ message }: { readonly message: string }): string =>
-  message.endsWith(', received undefined') ? 'missing' : message.replace(/^Invalid input: /, '')
+export function issueReason(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys)
+  const { message } = issue
+  return message.endsWith(', received undefined')
+    ? 'missing'
+    : message.replace(/^Invalid input: /, '')
+}
+
+/** Names the first key only: there can be thousands. */
+function unknownKeys([first = '', ...others]: readonly string[]): string {
+  const key = JSON.stringify(first.slice(0, KEY_LENGTH))
+  return others.length === 0 ? `unknown key ${key}` : `unknown key ${key} and ${others.length} more`
+}

@@ -190,7 +190,7 @@ describe('Add an endpoint', () => {
       const before = (await node.request('GET', '/_api/endpoint')).text
       const response = await node.request('POST', '/_api/endpoint', body)
       expect(response.status).toBe(400)
-      const { errors = [{ field }], ...error } = response.json as ErrorObject
+      const { errors, ...error } = response.json as ErrorObject
       expect(error).toEqual({
         error: true,
         code: 400,
@@ -198,7 +198,8 @@ describe('Add an endpoint', () => {
         errorMessage: expect.stringContaining(says),
         field,
       })
-      expect(errors[0]).toMatchObject({ field })
+      const breaksSchema = error.errorMessage.startsWith('The body is invalid.')
+      expect(errors?.[0]?.field).toBe(breaksSchema ? field : undefined)
       expect((await node.request('GET', '/_api/endpoint')).text).toBe(before)
     },
   )

@@ -66,7 +66,10 @@ describe('validated', () => {
     const strict = z.strictObject({})
     expect(rejectionOf(() => validated(strict, { a: 1, b: 2 }, 'body'))).toMatchObject({
       field: '/a',
-      errors: [{ field: '/a' }],
+      errors: [{ field: '/a', reason: 'unknown key "a" and 1 more' }],
+    })
+    expect(rejectionOf(() => validated(strict, { ['k'.repeat(100)]: 1 }, 'body'))).toMatchObject({
+      errors: [{ reason: `unknown key "${'k'.repeat(64)}"` }],
     })
   })
 
