@@ -32,7 +32,7 @@ const tokenOptions = z.object({
 })
 
 const RULES: Readonly<Record<string, string>> = {
-  name: '1 to 64 characters',
+  name: '1 to 64 characters, not only spaces',
   role: 'viewer, operator or admin',
   databases: 'at most 1,000 names',
   expires: 'a duration, such as 30d, 12h or 2w',

@@ -16,7 +16,7 @@ export function characterKeysOn(): boolean {
 /** Turns single-character shortcuts on or off in all tabs of this browser. */
 export function setCharacterKeys(on: boolean): void {
   const isStored = on ? sharedStorage.remove(STORAGE_KEY) : sharedStorage.set(STORAGE_KEY, 'off')
-  if (!isStored) fallback = on
+  fallback = isStored ? undefined : on
   for (const listener of listeners) listener()
 }
 
