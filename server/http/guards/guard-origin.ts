@@ -63,8 +63,8 @@ const foreignPage = () =>
   )
 
 /**
- * Returns whether `Origin` and `Sec-Fetch-Site` name no other origin than that of this server. Both
- * may be missing, and a user may have typed the address.
+ * Returns whether neither `Origin` nor `Sec-Fetch-Site` names another origin. A missing header
+ * passes, and so does `Sec-Fetch-Site: none`, when a user has typed the address.
  */
 function isSameOrigin(
   { req }: RequestView,

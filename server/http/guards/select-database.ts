@@ -57,7 +57,7 @@ export const selectDatabase = (
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
     const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
     requireReachable(mapping, database, exists)
-    // Under `/_api`, nothing has such a name.
+    // Under `/_api`, the route responds with 404.
     if (path.includes('%') && !SYSTEM_ONLY.test(path) && !isDecodable(path)) {
       throw new Failure('bad-parameter', 'The path is not percent-encoded UTF-8.')
     }

@@ -1,7 +1,7 @@
 /**
- * Returns a statement of PL/pgSQL for PostgreSQL, which it runs as soon as another transaction waits
- * for the own one. The server itself awaits that, because it looks for a deadlock only once, 1 s
- * after a wait begins.
+ * Returns a block of PL/pgSQL that runs a statement once another transaction waits for this one. The
+ * server polls, not the test, because PostgreSQL checks for a deadlock only once, 1 s after a wait
+ * begins.
  */
 export const onceAwaited = (statement: string): string => `
   do $$ begin
