@@ -26,12 +26,15 @@ test('a short body is parsed at once, and a long one in several turns of the eve
   expect(turns.mock.calls.length).toBeGreaterThan(4)
 })
 
-test('a body that is not UTF-8 is rejected', async () => {
+test.each([
+  ['is not UTF-8', Buffer.from('{"name\xff": 1}', 'latin1')],
+  ['begins with a byte order mark', Buffer.from('\ufeff{}')],
+])('a body that %s is rejected', async (_, body) => {
   const errors: Error[] = []
-  app.onError((error, c) => {
+  const rejecting = new Hono<AppEnv>().route('/', app).onError((error, c) => {
     errors.push(error)
     return c.body(null, 500)
   })
-  await app.request('/', { method: 'POST', body: Buffer.from('{"name\xff": 1}', 'latin1') }, {})
+  await rejecting.request('/', { method: 'POST', body }, {})
   expect(errors).toMatchObject([{ code: 'bad-json' }])
 })
