@@ -82,9 +82,12 @@ try {
   const [node, far] = nodes as [NodeProcess, NodeProcess]
   await fill(node, url)
   const host = nextHost()
-  const [barePort = 0, plainPort = 0] = await freePorts(2)
+  const [barePort = 0, plainPort = 0, farPlainPort = 0] = await freePorts(3)
   const bare = await startBareServer(host, barePort, JSON.stringify(documentOf(0)))
-  const plain = await startPeer('plain-hono-process.ts', host, String(plainPort), url)
+  const startPlain = (port: number, url: string) =>
+    startPeer('plain-hono-process.ts', host, String(port), url)
+  const plain = await startPlain(plainPort, url)
+  const farPlain = await startPlain(farPlainPort, farUrl.href)
   const token = `Authorization: Bearer ${node.token}\r\n`
   const reads = (port: number, headers = '') =>
     Array.from({ length: READ }, (_, at) =>
@@ -108,6 +111,11 @@ try {
       address: { host, port: plainPort },
       requests: reads(plainPort),
       pid: plain.process.pid,
+    },
+    farPlain: {
+      address: { host, port: farPlainPort },
+      requests: reads(farPlainPort),
+      pid: farPlain.process.pid,
     },
     read: to(node, reads(node.port, token)),
     farRead: to(far, reads(far.port, token)),

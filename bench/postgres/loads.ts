@@ -28,12 +28,14 @@ const remote = (near: LoadKind): LoadKind => ({
   isRemote: true,
 })
 
+const PLAIN = load('plain Hono and pg')
 const READ = ['read by id', 1] as const
 const INSERT = ['insert', 2] as const
 
 export const LOADS = {
   bare: load('bare node:http', 0),
-  plain: load('plain Hono and pg'),
+  plain: PLAIN,
+  farPlain: remote(PLAIN),
   read: load(...READ),
   farRead: remote(load(...READ)),
   page: load('page of 100'),
@@ -52,6 +54,7 @@ export const RATIOS = [
   ['insert', 'bare', 0.12],
   ['page', 'bare', 0.04],
   ['read', 'plain', 2],
+  ['farRead', 'farPlain', 2],
   ['farRead', 'read', 0.5],
   ['farInsert', 'insert', 0.5],
   ['manyFarReads', 'manyReads', 0.5],
