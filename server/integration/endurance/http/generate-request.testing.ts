@@ -92,6 +92,8 @@ export function generateRequest(
     }
     const text = String(generateValue(random, schema, known, `{${name}}`)).toWellFormed()
     if (/^(?:|\.|\.\.|healthz)$/.test(text)) return 'one'
+    // Such a path gets 400 whoever sends it.
+    if (text.includes('\0')) isPlain = false
     return encodeURIComponent(text)
   }
   const named = chance(60) ? pick(random, PREFIXES) : undefined
