@@ -7,6 +7,7 @@ import { LEASE } from '../repository/lease.ts'
 import { createJobRepository } from '../repository/repository.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
+const ada = { name: 'ada', by: 'session', address: null } as const
 const patched = { ...everything, patch: '{"on":true}' }
 
 forEachEngine((engine) => {
@@ -40,21 +41,28 @@ forEachEngine((engine) => {
     await jobs.stop()
   })
 
-  /** Returns a pause that calls `act` while a transaction changes a job, outside of it. */
+  /**
+   * Returns a pause that calls `act`, outside of the transaction, while one changes the job of
+   * {@link where}, and none another job: `act` may wait for that one.
+   */
   function duringChange(act: () => Promise<void>): () => Promise<void> {
     const outside = AsyncLocalStorage.snapshot()
     return () =>
       outside(async () => {
         const { db } = fixture.store
-        const all = await sql`select id from jobs`.execute(db)
-        const unlocked = await sql`select id from jobs for update skip locked`.execute(db)
-        if (unlocked.rows.length < all.rows.length) await act()
+        const all = await db.selectFrom('jobs').select('collection').execute()
+        const unlocked = await sql<{ collection: string }>`
+          select collection from jobs for update skip locked`.execute(db)
+        const free = new Set(unlocked.rows.map(({ collection }) => collection))
+        const locked = all.filter(({ collection }) => !free.has(collection))
+        if (locked.length === 1 && locked[0]?.collection === where.collection) await act()
       })
   }
 
   it('is renewed for the other jobs of a node while it applies a change', async () => {
     await insert(500)
-    const others = Array.from({ length: 8_000 }, (_, n) => ({ id: `o${10_000 + n}`, body: '{}' }))
+    // So many that their job does not end before the change is applied.
+    const others = Array.from({ length: 20_000 }, (_, n) => ({ id: `o${10_000 + n}`, body: '{}' }))
     await fixture.repository.insert({ ...where, collection: 'others' }, others)
     const other = createJobRepository(fixture.store, () => fixture.now)
     const claims: unknown[] = []
@@ -71,6 +79,7 @@ forEachEngine((engine) => {
       state: 'done',
       found: 500,
     })
+    await jobs.cancel('_system', long.id, ada)
     await ended(jobs, long)
     expect(new Set(claims)).toEqual(new Set([undefined]))
     await jobs.stop()
