@@ -5,6 +5,25 @@ import { actor, createAccessFixture, from, github, operator } from './access.tes
 forEachEngine((engine) => {
   const fixture = createAccessFixture(engine)
 
+  it('are listed by role, username and issuer', async () => {
+    for (const [subject, issuer] of [
+      ['2', 'a'],
+      ['1', 'b'],
+      ['1', 'a'],
+      ['3', 'a'],
+    ] as const) {
+      await fixture.access.signIn(github(subject, { issuer }), from)
+    }
+    await fixture.access.changeRole(await fixture.idOf('github:3'), 'viewer', actor)
+    const listed = (await fixture.access.people()).map(({ username, issuer }) => [username, issuer])
+    expect(listed).toEqual([
+      ['github:1', 'a'],
+      ['github:1', 'b'],
+      ['github:2', 'a'],
+      ['github:3', 'a'],
+    ])
+  })
+
   describe('a role', () => {
     it("can be changed by an admin, which ends the person's sessions", async () => {
       const secret = await fixture.access.signIn(github('1'), from)

@@ -12,6 +12,7 @@ it('accepts one-line names in any script', () => {
 it('rejects names that are invisible or change the text around them', () => {
   for (const name of [
     '',
+    ' ',
     'a'.repeat(65),
     'a\nb',
     'a\0',
