@@ -23,3 +23,11 @@ export const databaseInput = z.object({ name: z.string() })
 
 /** Response of `GET /_api/database`: every database, `_system` first, then by name. */
 export const databaseList = z.array(z.object({ name: z.string() }))
+
+/**
+ * Returns whether the mapping of an endpoint includes a database. The database need not exist.
+ *
+ * @param names the names of the mapping; empty for all databases.
+ */
+export const includesDatabase = (names: readonly string[], database: string): boolean =>
+  names.length === 0 || names.includes(database)

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import { SYSTEM_DATABASE } from '../contract/database.ts'
-import { includesDatabase } from '../contract/endpoints/endpoint.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../contract/database.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { Failure } from '../failure.ts'
+import { onlyAdminEndpoint } from '../contract/endpoints/only-admin-endpoint.ts'
 import type { Tables } from '../storage/tables.ts'
 import { aliveSince } from './liveness.ts'
 
@@ -34,9 +34,5 @@ export async function requireOtherAdminAccess(
     order by address = ${address}
     limit 1`.execute(trx)
   if (serving.rows[0]?.address !== address) return
-  throw new Failure(
-    'conflict',
-    'This is the only endpoint that serves _system, so the server could not be administered without it. ' +
-      'Add another one first.',
-  )
+  throw onlyAdminEndpoint()
 }

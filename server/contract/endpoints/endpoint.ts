@@ -8,14 +8,6 @@ export const QUERY_ADDRESSES = 200
 
 const mapping = z.array(z.string()).check(z.maxLength(MAPPING_NAMES, 'at most 1,000 names'))
 
-/**
- * Returns whether the mapping of an endpoint includes a database. The database need not exist.
- *
- * @param names the names of the mapping; empty for all databases.
- */
-export const includesDatabase = (names: readonly string[], database: string): boolean =>
-  names.length === 0 || names.includes(database)
-
 /** A configured endpoint (docs/http-api.md, "Endpoints"). */
 export const endpointRecord = z.object({
   endpoint: z

@@ -1,6 +1,5 @@
 import { createBackgroundLoop } from '../../concurrency/background-loop.ts'
-import { SYSTEM_DATABASE } from '../../contract/database.ts'
-import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure, isFileLimit, isStoreFailure } from '../../failure.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'

@@ -2,9 +2,8 @@
 
 import type { BigIntStats } from 'node:fs'
 import type { Server } from 'node:net'
-import { SYSTEM_DATABASE } from '../../contract/database.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
-import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
 import type { ListenerState } from '../../contract/endpoints/listener.ts'
 import { Failure } from '../../failure.ts'
 import { bindingFailure, resolveHost } from '../address.ts'

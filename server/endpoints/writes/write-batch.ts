@@ -1,6 +1,5 @@
 import type { AuditEntry } from '../../contract/audit/audit.ts'
-import { databaseNames, SYSTEM_DATABASE } from '../../contract/database.ts'
-import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
+import { databaseNames, includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import {

@@ -1,6 +1,5 @@
 import { createMiddleware } from 'hono/factory'
-import { SYSTEM_DATABASE } from '../../contract/database.ts'
-import { includesDatabase } from '../../contract/endpoints/endpoint.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { databaseNotFound, Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
 import { splitRequestPath } from '../input/request-path.ts'

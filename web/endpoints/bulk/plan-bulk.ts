@@ -1,7 +1,6 @@
-import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { isAdminAccess } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { serves } from '../model/mapping.ts'
 import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
 
 export interface BulkTask {
@@ -93,8 +92,8 @@ function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | Sk
 
 /** Returns whether a task makes the console unreachable through its endpoint. */
 const removesAdminAccess = ({ row, after }: BulkTask): boolean =>
-  serves(row.databases ?? [], SYSTEM_DATABASE) &&
-  (after === null || !serves(after, SYSTEM_DATABASE))
+  includesDatabase(row.databases ?? [], SYSTEM_DATABASE) &&
+  (after === null || !includesDatabase(after, SYSTEM_DATABASE))
 
 const LAST_ADMIN_ACCESS =
   'Without it, no one could sign in, because no other endpoint would serve _system. Add another one first.'

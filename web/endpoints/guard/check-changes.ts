@@ -1,4 +1,4 @@
-import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import {
   isLoopback,
   isLoopbackHost,
@@ -6,7 +6,7 @@ import {
 } from '../../../server/contract/endpoints/address.ts'
 import { consoleUrl, isAdminAccess, type PageLocation, pageHost } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { listNames, serves } from '../model/mapping.ts'
+import { listNames } from '../model/mapping.ts'
 
 /** The state of an endpoint before and after a change. */
 export interface EndpointChange {
@@ -106,7 +106,7 @@ export const guardedLabel = (guard: ChangeGuard, verb: string, label: string): s
   guard.disconnects ? `${verb} and disconnect` : label
 
 const servesConsole = (mapping: readonly string[] | null): boolean =>
-  mapping !== null && serves(mapping, SYSTEM_DATABASE)
+  mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)
 
 /**
  * Returns the databases that the changed endpoints reach now and no endpoint reaches afterwards.

@@ -1,5 +1,4 @@
-import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { serves } from '../model/mapping.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import type { ImportChange } from './import-plan.ts'
 
 /**
@@ -21,4 +20,4 @@ function rank({ kind, address, before, after }: ImportChange, here: string): num
 }
 
 const servesSystem = (mapping: readonly string[] | null) =>
-  mapping !== null && serves(mapping, SYSTEM_DATABASE)
+  mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)

@@ -1,4 +1,4 @@
-import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import {
   type Address,
   formatHost,
@@ -7,7 +7,6 @@ import {
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
-import { serves } from './mapping.ts'
 
 /** The part of `location` that says how this browser reaches the server. */
 export type PageLocation = Pick<Location, 'hostname'>
@@ -19,7 +18,7 @@ export type PageLocation = Pick<Location, 'hostname'>
 export const isAdminAccess = ({ databases, listeners }: EndpointRow): boolean =>
   databases !== null &&
   listeners.some((one) => stateOf(one) === 'listening') &&
-  serves(databases, SYSTEM_DATABASE)
+  includesDatabase(databases, SYSTEM_DATABASE)
 
 /** Returns the host of a page, without brackets. */
 export const pageHost = ({ hostname }: PageLocation): string => hostname.replace(/^\[|\]$/g, '')

@@ -1,14 +1,10 @@
-import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 
 // A mapping is an ordered list of database names. Empty means all databases; the first is the
 // default.
 
 /** Returns the database of requests that name none. */
 export const defaultOf = (mapping: readonly string[]): string => mapping[0] ?? SYSTEM_DATABASE
-
-/** Returns whether a mapping includes a database. */
-export const serves = (mapping: readonly string[], name: string): boolean =>
-  mapping.length === 0 || mapping.includes(name)
 
 /** Returns whether two mappings are equal, including their order. */
 export const sameMapping = (a: readonly string[], b: readonly string[]): boolean =>
@@ -44,8 +40,10 @@ export function formatChange(
   existing: readonly string[],
 ): string[] {
   const all = [...new Set([...before, ...after, ...existing])]
-  const lost = all.filter((name) => serves(before, name) && !serves(after, name))
-  const won = all.filter((name) => !serves(before, name) && serves(after, name))
+  const lost = all.filter(
+    (name) => includesDatabase(before, name) && !includesDatabase(after, name),
+  )
+  const won = all.filter((name) => !includesDatabase(before, name) && includesDatabase(after, name))
   const from = defaultOf(before)
   const to = defaultOf(after)
   return [

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { includesDatabase } from '../../../server/contract/database.ts'
 import { endpointsQuery } from '../../app/queries.ts'
 import { useOwnEndpoint } from './person.ts'
 
@@ -10,5 +11,5 @@ export function useIsServedHere(): (database: string) => boolean {
   const own = useOwnEndpoint()
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   const { databases = [] } = endpoints.find(({ endpoint }) => endpoint === own) ?? {}
-  return (database) => databases.length === 0 || databases.includes(database)
+  return (database) => includesDatabase(databases, database)
 }

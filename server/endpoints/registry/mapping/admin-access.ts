@@ -1,9 +1,8 @@
-import { SYSTEM_DATABASE } from '../../../contract/database.ts'
-import { includesDatabase } from '../../../contract/endpoints/endpoint.ts'
-import { Failure } from '../../../failure.ts'
+import { includesDatabase, SYSTEM_DATABASE } from '../../../contract/database.ts'
+import { onlyAdminEndpoint } from '../../../contract/endpoints/only-admin-endpoint.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import type { Peers } from '../placement/peers.ts'
-import { type Guard, requireOneStored } from './require-other-admin-endpoint.ts'
+import { type Guard, requireStoredAdminEndpoint } from './require-other-admin-endpoint.ts'
 
 /**
  * The listeners that currently serve `_system`. The last one can be neither removed nor remapped,
@@ -24,8 +23,6 @@ export interface AdminAccess {
   withdraw<T>(listener: Listener, change: (guard: Guard) => Promise<T>): Promise<T>
 }
 
-const nameOf = ({ name }: Listener) => name
-
 /** Creates an empty {@link AdminAccess}. */
 export function createAdminAccess(peers: Peers | undefined): AdminAccess {
   const serving = new Set<Listener>()
@@ -42,21 +39,17 @@ export function createAdminAccess(peers: Peers | undefined): AdminAccess {
     },
     async withdraw(listener, change) {
       if (peers !== undefined) {
-        const names = () => [...serving].map(nameOf)
+        const names = () => [...serving].map(({ name }) => name)
         return change((trx) => peers.requireOtherAdminAccess(trx, listener.name, names()))
       }
       if (serving.size === 1 && serving.has(listener)) {
-        throw new Failure(
-          'conflict',
-          'This is the only endpoint that serves _system, so the server could not be administered without it. ' +
-            'Add another one first.',
-        )
+        throw onlyAdminEndpoint()
       }
       // The state or mapping of the listener may change during the change.
       withdrawn.add(listener)
       serving.delete(listener)
       try {
-        return await change(requireOneStored(listener.name, () => serving.values().map(nameOf)))
+        return await change(requireStoredAdminEndpoint(serving))
       } finally {
         withdrawn.delete(listener)
         access.update(listener)

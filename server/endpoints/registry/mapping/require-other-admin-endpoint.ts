@@ -1,12 +1,10 @@
 import { sql, type Transaction } from 'kysely'
+import { onlyAdminEndpoint } from '../../../contract/endpoints/only-admin-endpoint.ts'
 import { Failure } from '../../../failure.ts'
 import type { Tables } from '../../../storage/tables.ts'
 
 /** Throws a Failure in the transaction of a change to reject the change. */
 export type Guard = (trx: Transaction<Tables>) => Promise<void>
-
-/** Number of endpoints that are looked up at once. Usually, the first one qualifies. */
-const LOOKUPS = 8
 
 /**
  * Returns a guard that rejects the change of an endpoint if no other stored endpoint reaches
@@ -18,26 +16,28 @@ export const requireOtherAdminEndpoint =
   (address: string): Guard =>
   async (trx) => {
     const found = await adminEndpoints(trx).where('address', '!=', address).executeTakeFirst()
-    if (found === undefined) throw isLast(address)
+    if (found !== undefined) return
+    throw new Failure(
+      'conflict',
+      `${address} is the last endpoint that serves _system. Add another one first.`,
+    )
   }
 
 /**
  * Returns a guard that rejects the change of an endpoint if none of these is stored and reaches
- * `_system`. It looks them up by their addresses, so that its cost does not depend on their number.
+ * `_system`. It looks them up one by one, because usually the first one qualifies.
  *
- * @param others the other endpoints on which this node listens, read when the guard is called.
+ * @param others the addresses of the other endpoints on which this node listens.
  * @throws Failure `conflict`
  */
-export const requireOneStored =
-  (address: string, others: () => Iterable<string>): Guard =>
+export const requireStoredAdminEndpoint =
+  (others: Iterable<{ readonly name: string }>): Guard =>
   async (trx) => {
-    const rest = Iterator.from(others())
-    for (;;) {
-      const some = [...rest.take(LOOKUPS)]
-      if (some.length === 0) throw isLast(address)
-      const found = await adminEndpoints(trx).where('address', 'in', some).executeTakeFirst()
+    for (const { name } of others) {
+      const found = await adminEndpoints(trx).where('address', '=', name).executeTakeFirst()
       if (found !== undefined) return
     }
+    throw onlyAdminEndpoint()
   }
 
 /** Returns the query of one stored endpoint that reaches `_system`. */
@@ -53,9 +53,3 @@ const adminEndpoints = (trx: Transaction<Tables>) =>
       ]),
     )
     .limit(1)
-
-const isLast = (address: string) =>
-  new Failure(
-    'conflict',
-    `${address} is the last endpoint that serves _system. Add another one first.`,
-  )

@@ -1,3 +1,4 @@
+import { includesDatabase } from '../../../../server/contract/database.ts'
 import { type BadgeState, stateLabels } from '../../../shared/ui/feedback/state-badge.tsx'
 import type { EndpointRow } from '../endpoint-rows.ts'
 
@@ -56,11 +57,7 @@ export function matchesFilter(
     return false
   }
   const mapped = row.databases
-  if (
-    !databases.every((name) => mapped !== null && (mapped.length === 0 || mapped.includes(name)))
-  ) {
-    return false
-  }
+  if (!databases.every((name) => mapped !== null && includesDatabase(mapped, name))) return false
   return words.every((word) => text.includes(word))
 }
 
