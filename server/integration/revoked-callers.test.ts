@@ -176,7 +176,10 @@ forEachEngine((engine) => {
     expect((await reader?.read())?.value?.length).toBeGreaterThan(0)
     await access.endSession(id, 'all', system)
     now.mockImplementation(() => realNow() + AUTHORIZATION_INTERVAL)
-    await expect(reader?.read()).rejects.toMatchObject({ code: 'unauthenticated' })
+    // The store can only be closed after the export.
+    await expect(reader?.read())
+      .rejects.toMatchObject({ code: 'unauthenticated' })
+      .finally(() => reader?.cancel().catch(() => {}))
   })
 
   it('an import of a database defines nothing after its caller is revoked', async () => {
@@ -186,14 +189,18 @@ forEachEngine((engine) => {
     const body = [
       { gatehouse: 1, database: 'x' },
       { collection: 'c', schema: true, indexes: [{ name: 'by-n', fields: ['n'], unique: false }] },
-      { end: { collections: 1, documents: 0 } },
+      { document: { id: 'one' } },
+      { end: { collections: 1, documents: 1 } },
     ]
       .map((line) => `${JSON.stringify(line)}\n`)
       .join('')
     const headers = { ...session, 'Content-Type': 'application/x-ndjson' }
     hook.beforeChange = () => access.endSession(id, 'all', system)
-    const { status } = await request('/_import', { method: 'POST', headers, body })
-    expect(status).toBe(401)
+    const response = await request('/_import', { method: 'POST', headers, body })
+    expect(response.status).toBe(401)
+    expect((await response.json()).message).toBe(
+      'Your session has ended. Sign in again. The import has ended; 1 document is stored.',
+    )
     expect((await request('/_schema/c')).status).toBe(404)
     expect(await (await request('/_index/c')).json()).toEqual([])
   })

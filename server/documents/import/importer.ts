@@ -194,7 +194,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
         // The error states how many documents are stored.
         await writing.catch(() => {})
         requireConnected(signal)
-        throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
+        throw explainInterruption(error, tally.result)
       }
     },
     async part(where, text, { onConflict, line: begin, result, commit, signal }) {
@@ -273,14 +273,18 @@ function count(
   }
 }
 
-/** Returns the failure of an import, with the number of documents that it has stored. */
-export function interruptedFailure(failure: Failure, { created, replaced }: ImportResult): Failure {
-  const { message } = failure
+/**
+ * Adds the number of stored documents to the failure of an import. Other errors are returned
+ * unchanged.
+ */
+export function explainInterruption(error: unknown, { created, replaced }: ImportResult): unknown {
+  if (!(error instanceof Failure)) return error
+  const { message } = error
   const stored = created + replaced
   const sentence = message.endsWith('.') ? message : `${message}.`
   const kept =
     stored === 0
       ? 'Nothing was imported.'
       : `The import has ended; ${stored.toLocaleString('en')} ${stored === 1 ? 'document is' : 'documents are'} stored.`
-  return failure.with({ message: `${sentence} ${kept}`, stored })
+  return error.with({ message: `${sentence} ${kept}`, stored })
 }

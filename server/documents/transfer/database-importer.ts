@@ -9,7 +9,7 @@ import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { ImportTally } from '../import/import-tally.ts'
-import { type Importer, interruptedFailure } from '../import/importer.ts'
+import { explainInterruption, type Importer } from '../import/importer.ts'
 import type { PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
@@ -180,7 +180,7 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
           try {
             await define(where, definition, request, audit, tally)
           } catch (error) {
-            throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
+            throw explainInterruption(error, tally.result)
           }
         }
         end = 'complete'
@@ -220,7 +220,7 @@ async function* withStoredCount<T>(source: AsyncGenerator<T, void>, tally: Impor
   try {
     yield* source
   } catch (error) {
-    throw error instanceof Failure ? interruptedFailure(error, tally.result) : error
+    throw explainInterruption(error, tally.result)
   }
 }
 
