@@ -162,9 +162,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
    * limited (docs/decisions/0035-shares-of-the-event-loop.md).
    */
   function shareOf({ url = '' }: IncomingMessage): TurnShare | undefined {
-    if (DOT_SEGMENT.test(url)) return data
-    if (HEALTH.test(url)) return undefined
-    return ADMINISTRATION.test(url) ? administration : data
+    const isHealth = HEALTH.test(url)
+    if ((!isHealth && !ADMINISTRATION.test(url)) || DOT_SEGMENT.test(url)) return data
+    return isHealth ? undefined : administration
   }
 
   return {
