@@ -25,18 +25,14 @@ export function validated<S extends z.ZodMiniType>(
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issues = result.error.issues.slice(0, MAX_ISSUES)
-  const sentences = issues.map((issue) => {
-    const reason = issueReason(issue)
-    const field = z.core.toDotPath([...within, ...issue.path])
-    return field === '' ? capitalize(reason) : `${field}: ${reason}`
-  })
+  const sentences: string[] = []
   const errors = issues.map((issue) => {
-    const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
-    const path = [...within, ...issue.path, ...unknownKey]
-    return {
-      field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(),
-      reason: issueReason(issue),
-    }
+    const reason = issueReason(issue)
+    const path = [...within, ...issue.path]
+    const name = z.core.toDotPath(path)
+    sentences.push(name === '' ? capitalize(reason) : `${name}: ${reason}`)
+    if (issue.code === 'unrecognized_keys') path.push(...issue.keys.slice(0, 1))
+    return { field: whole === 'body' ? jsonPointer(path) : path[0]?.toString(), reason }
   })
   throw new Failure('bad-parameter', `The ${whole} is invalid. ${sentences.join('; ')}.`, {
     field: errors[0]?.field,

@@ -29,11 +29,11 @@ export function streamText(
   c: Context<AppEnv>,
   first: string,
   texts: AsyncGenerator<string, void>,
-  { deadline, signal, onError, ...options }: StreamTextOptions,
+  { authorizedAt, deadline, signal, onError }: StreamTextOptions,
 ): ReadableStream<Uint8Array> {
   const { outgoing } = c.env
   let rest = Buffer.from(first)
-  let { authorizedAt } = options
+  let lastAuthorization = authorizedAt
   let isCut = false
   let timer: NodeJS.Timeout | undefined
   let onAbort = () => {}
@@ -42,14 +42,14 @@ export function streamText(
     signal?.removeEventListener('abort', onAbort)
   }
   const authorizeAgain = async () => {
-    if (performance.now() - authorizedAt < AUTHORIZATION_INTERVAL) return
+    if (performance.now() - lastAuthorization < AUTHORIZATION_INTERVAL) return
     try {
       await c.get('authorizeAgain')?.(c)
     } catch (error) {
       // The snapshot may still be readable. The next attempt follows after the interval.
       if (!isStoreFailure(error)) throw error
     }
-    authorizedAt = performance.now()
+    lastAuthorization = performance.now()
   }
   return new ReadableStream<Uint8Array>(
     {
