@@ -10,7 +10,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   return scaled(a) % scaled(b) === 0n
 }
 
-/** The number `digits` · 10^`exponent`. The exponent is between -400 and 308. */
+/** The number `digits` · 10^`exponent`. The exponent is between -324 and 308. */
 interface Decimal {
   readonly digits: bigint
   readonly exponent: number

@@ -101,8 +101,8 @@ export async function restrictSocket(path: string): Promise<BigIntStats> {
 }
 
 /**
- * Closes the server of a Unix socket. libuv removes whatever file is then at the path, so a file that
- * has replaced the socket is moved away and back.
+ * Closes the server of a Unix socket. libuv deletes the file at the path of the socket, even if it is
+ * another one. Such a file is therefore renamed until the server is closed.
  *
  * @param socket the file of the socket, as it was when the server was bound.
  */

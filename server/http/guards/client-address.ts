@@ -36,7 +36,7 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
     }
     const viaUnix = c.env.listener.address.scheme === 'unix' && trusted.length > 0
     if (trusted.length === 0 || !(peer === null ? viaUnix : isTrusted(peer))) return direct
-    // A list has an entry of each proxy. That of the nearest one is last.
+    // Each proxy appends an entry to a list, so that of the nearest one is last.
     const last = (name: string) => c.req.header(name)?.split(',').at(-1)?.trim()
     const hops = (c.req.header('X-Forwarded-For') ?? '')
       .split(',')

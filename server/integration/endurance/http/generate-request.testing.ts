@@ -92,7 +92,7 @@ export function generateRequest(
     }
     const text = String(generateValue(random, schema, known, `{${name}}`)).toWellFormed()
     if (/^(?:|\.|\.\.|healthz)$/.test(text)) return 'one'
-    // Such a path gets 400 whoever sends it.
+    // A path with U+0000 gets 400 before the caller is checked.
     if (text.includes('\0')) isPlain = false
     return encodeURIComponent(text)
   }
