@@ -8,6 +8,7 @@ import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
 import { RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
+import { useLatest } from '../../shared/ui/use-latest.ts'
 import {
   COLUMN_WIDTH,
   type FieldColumn,
@@ -192,11 +193,10 @@ function WideTable(props: DocumentTableProps) {
     )
   }
   const tableWidth = current.reduce((sum, each) => sum + minWidth(each), selected)
-  const latest = useRef(selection)
-  latest.current = selection
+  const latest = useLatest(selection)
   const toggle = useCallback(
     (id: string, extend: boolean) => latest.current?.toggle(id, extend),
-    [],
+    [latest],
   )
   return (
     <div

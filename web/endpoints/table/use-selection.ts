@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
+import { useLatest } from '../../shared/ui/use-latest.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { type Selection, selectRange, toggleAll, toggleRow } from '../model/list/selection.ts'
 
@@ -12,8 +13,7 @@ const EMPTY: Selection = new Set()
 export function useSelection(rows: readonly EndpointRow[], shown: readonly EndpointRow[]) {
   const [chosen, setChosen] = useState(EMPTY)
   const anchor = useRef<string>(undefined)
-  const latest = useRef(shown)
-  latest.current = shown
+  const latest = useLatest(shown)
 
   const selected = useMemo(() => {
     if (chosen.size === 0) return EMPTY
@@ -23,15 +23,18 @@ export function useSelection(rows: readonly EndpointRow[], shown: readonly Endpo
     return there.length === chosen.size ? chosen : new Set(there)
   }, [chosen, rows])
 
-  const onSelectIndex: SelectRow = useCallback((index, from) => {
-    const rows = latest.current
-    const row = rows[index]
-    if (row === undefined) return
-    setChosen((now) =>
-      from === undefined ? toggleRow(now, row) : selectRange(now, rows, from, index),
-    )
-    anchor.current = row.id
-  }, [])
+  const onSelectIndex: SelectRow = useCallback(
+    (index, from) => {
+      const rows = latest.current
+      const row = rows[index]
+      if (row === undefined) return
+      setChosen((now) =>
+        from === undefined ? toggleRow(now, row) : selectRange(now, rows, from, index),
+      )
+      anchor.current = row.id
+    },
+    [latest],
+  )
   const onSelect = useCallback(
     (row: EndpointRow, extend: boolean) => {
       const indexOf = (wanted?: string) => latest.current.findIndex(({ id }) => id === wanted)
@@ -39,13 +42,13 @@ export function useSelection(rows: readonly EndpointRow[], shown: readonly Endpo
       // The filter may hide the last selected row.
       onSelectIndex(to, extend ? (from < 0 ? to : from) : undefined)
     },
-    [onSelectIndex],
+    [latest, onSelectIndex],
   )
   return {
     selected,
     onSelect,
     onSelectIndex,
-    onSelectAll: useCallback(() => setChosen((now) => toggleAll(now, latest.current)), []),
+    onSelectAll: useCallback(() => setChosen((now) => toggleAll(now, latest.current)), [latest]),
     deselect: useCallback(
       (addresses: Iterable<string>) => setChosen((now) => now.difference(new Set(addresses))),
       [],

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
+import { useLatest } from '../../shared/ui/use-latest.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import type { LiveFigures } from '../model/live-figures.ts'
 import { reconcile } from '../model/reconcile.ts'
@@ -18,14 +19,12 @@ export function useVisibleFigures(
 ) {
   const queryClient = useQueryClient()
   const [rows, setRows] = useState<readonly EndpointRow[]>([])
-  // The array changes on each render; compare its length and ends instead.
-  const sight = useRef(visible)
-  if (!isSameRange(sight.current, visible)) sight.current = visible
-  const seen = sight.current
+  const latest = useLatest(visible)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each render has a new array
   useEffect(() => {
-    const timer = setTimeout(() => setRows(seen.slice(0, MAX_ROWS)), DEBOUNCE_MS)
+    const timer = setTimeout(() => setRows(latest.current.slice(0, MAX_ROWS)), DEBOUNCE_MS)
     return () => clearTimeout(timer)
-  }, [seen])
+  }, [visible.length, visible[0], visible.at(-1)])
   const addresses = useMemo(() => [...new Set(rows.map(({ address }) => address))], [rows])
   const { data, dataUpdatedAt } = useQuery(figuresQuery(addresses, recent))
   useEffect(() => {
@@ -41,6 +40,3 @@ export function useVisibleFigures(
   }, [data, dataUpdatedAt, addresses, queryClient])
   return { readAt: dataUpdatedAt }
 }
-
-const isSameRange = (a: readonly EndpointRow[], b: readonly EndpointRow[]) =>
-  a.length === b.length && a[0] === b[0] && a.at(-1) === b.at(-1)

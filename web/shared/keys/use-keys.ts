@@ -1,4 +1,5 @@
-import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect } from 'react'
+import { useLatest } from '../ui/use-latest.ts'
 import { characterKeysOn } from './character-keys.ts'
 import { matchShortcut, toCombination } from './key-combination.ts'
 import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'
@@ -42,14 +43,10 @@ export function useKeys<Where extends KeyScope>(
   handlers: KeyHandlers<Where>,
   version?: unknown,
 ): void {
-  const current = useRef<KeyHandlers>(handlers)
-  // A layout effect, so that the handlers match what is on screen.
-  useLayoutEffect(() => {
-    current.current = handlers
-  })
+  const latest = useLatest<KeyHandlers>(handlers)
   // biome-ignore lint/correctness/useExhaustiveDependencies: see `version`
   useLayoutEffect(() => {
-    const binding: Binding = { where, handlers: current }
+    const binding: Binding = { where, handlers: latest }
     if (bindings.length === 0) {
       document.addEventListener('keydown', onSecondKey, { capture: true })
       document.addEventListener('keydown', onDocument)
@@ -61,7 +58,7 @@ export function useKeys<Where extends KeyScope>(
       document.removeEventListener('keydown', onSecondKey, { capture: true })
       document.removeEventListener('keydown', onDocument)
     }
-  }, [where, version])
+  }, [where, version, latest])
 }
 
 /**

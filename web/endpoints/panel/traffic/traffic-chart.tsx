@@ -2,6 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import { useLatest } from '../../../shared/ui/use-latest.ts'
 import classes from './traffic-chart.module.css'
 import {
   formatFigure,
@@ -31,8 +32,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
   const plot = useRef<uPlot>(undefined)
   const [at, setAt] = useState<number>()
   const scheme = useComputedColorScheme('light')
-  const latest = useRef(series)
-  latest.current = series
+  const latest = useLatest(series)
 
   useEffect(() => {
     const box = container.current
@@ -55,7 +55,7 @@ export function TrafficChart({ kind, series }: TrafficChartProps) {
       drawn.destroy()
       plot.current = undefined
     }
-  }, [kind])
+  }, [kind, latest])
 
   useEffect(() => {
     plot.current?.setData(dataOf(series))

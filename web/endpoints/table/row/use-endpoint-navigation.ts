@@ -1,9 +1,10 @@
-import { useEffect, useRef } from 'react'
+import { useEffect } from 'react'
 import { flushSync } from 'react-dom'
 import {
   type RowNavigationOptions,
   useRowNavigation,
 } from '../../../shared/keys/use-row-navigation.ts'
+import { useLatest } from '../../../shared/ui/use-latest.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { onReveal } from '../../model/reveal-row.ts'
 import { type RowActions, rowKeys } from './row-keys.ts'
@@ -24,8 +25,7 @@ export function useEndpointNavigation(options: EndpointNavigationOptions) {
     keysOf: (row) => rowKeys(actions, row),
   })
   const { activate } = navigation
-  const lookFor = useRef(onLookFor)
-  lookFor.current = onLookFor
+  const lookFor = useLatest(onLookFor)
   useEffect(
     () =>
       onReveal((id) =>
@@ -34,7 +34,7 @@ export function useEndpointNavigation(options: EndpointNavigationOptions) {
           activate(id)
         }),
       ),
-    [activate],
+    [activate, lookFor],
   )
   return navigation
 }

@@ -9,6 +9,7 @@ import {
   useRef,
 } from 'react'
 import { useEscape } from '../overlay/use-escape.ts'
+import { useLatest } from '../use-latest.ts'
 import classes from './side-panel.module.css'
 
 export interface SidePanelProps {
@@ -87,8 +88,7 @@ function useFocus(
   title: string,
   backTo: () => HTMLElement | null,
 ) {
-  const latest = useRef(backTo)
-  latest.current = backTo
+  const latest = useLatest(backTo)
   // Before the first paint, so that no key press goes elsewhere.
   useLayoutEffect(() => {
     const opener = document.activeElement
@@ -105,7 +105,7 @@ function useFocus(
         target?.focus({ preventScroll: true })
       })
     }
-  }, [heading])
+  }, [heading, latest])
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after the item has changed
   useLayoutEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef } from 'react'
+import { useLayoutEffect } from 'react'
+import { useLatest } from '../use-latest.ts'
 
 /**
  * Layers over the page, lowest first. Within one kind, the layer opened last is on top. `field` is
@@ -30,14 +31,11 @@ const layers: Open[] = []
  * @param onEscape undefined while the layer is closed.
  */
 export function useEscape(layer: EscapeLayer, onEscape: OnEscape | undefined): void {
-  const current = useRef(onEscape)
-  useLayoutEffect(() => {
-    current.current = onEscape
-  })
+  const latest = useLatest(onEscape)
   const isOpen = onEscape !== undefined
   useLayoutEffect(() => {
     if (!isOpen) return
-    const open: Open = { layer, onEscape: current }
+    const open: Open = { layer, onEscape: latest }
     // Captures the event before any listener of a component.
     if (layers.length === 0) addEventListener('keydown', closeTopmost, { capture: true })
     layers.push(open)
@@ -45,7 +43,7 @@ export function useEscape(layer: EscapeLayer, onEscape: OnEscape | undefined): v
       layers.splice(layers.indexOf(open), 1)
       if (layers.length === 0) removeEventListener('keydown', closeTopmost, { capture: true })
     }
-  }, [isOpen, layer])
+  }, [isOpen, layer, latest])
 }
 
 function closeTopmost(event: KeyboardEvent): void {

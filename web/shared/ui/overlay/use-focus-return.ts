@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef } from 'react'
+import { useLayoutEffect } from 'react'
+import { useLatest } from '../use-latest.ts'
 
 /**
  * Returns the element to focus after a dialog is closed, such as the row that was added.
@@ -21,8 +22,7 @@ let removed: Removed[] = []
  * as a loaded document replaces its skeleton, that dialog returns the focus instead.
  */
 export function useFocusReturn(returnTo: FindFocusTarget | undefined): void {
-  const latest = useRef(returnTo)
-  latest.current = returnTo
+  const latest = useLatest(returnTo)
   // Not `useEffect`, which can run so late that both dialogs are already removed.
   useLayoutEffect(() => {
     const opener = takeOpener() ?? focusedElement()
@@ -36,7 +36,7 @@ export function useFocusReturn(returnTo: FindFocusTarget | undefined): void {
       }
       removed.push(own)
     }
-  }, [])
+  }, [latest])
 }
 
 /** Cancels the pending returns. Returns the opener of the dialogs that are replaced. */

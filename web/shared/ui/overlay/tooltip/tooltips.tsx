@@ -1,4 +1,5 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useLatest } from '../../use-latest.ts'
 import { useEscape } from '../use-escape.ts'
 
 const load = () => import('./tooltip-box.tsx')
@@ -20,8 +21,7 @@ interface Shown {
  */
 export function Tooltips() {
   const [shown, setShown] = useState<Shown>()
-  const current = useRef(shown)
-  current.current = shown
+  const latest = useLatest(shown)
   const close = () => setShown(undefined)
   useEscape('tooltip', shown && close)
 
@@ -48,25 +48,25 @@ export function Tooltips() {
     }
     const onOver = ({ target }: Event) => {
       cancel()
-      const now = current.current?.element
+      const now = latest.current?.element
       if (now?.isConnected === false) setShown(undefined)
       const found = ownerOf(target)
       if (found !== undefined && found !== now) open(found, 'pointer', HOVER_DELAY_MS)
     }
     const onFocus = ({ target }: Event) => {
       const found = ownerOf(target)
-      if (found !== undefined && found !== current.current?.element) open(found, 'focus', 0)
+      if (found !== undefined && found !== latest.current?.element) open(found, 'focus', 0)
     }
     const onBlur = () => {
       if (opening?.by === 'focus') cancel()
-      if (current.current?.by === 'focus') setShown(undefined)
+      if (latest.current?.by === 'focus') setShown(undefined)
     }
     const hide = () => {
       cancel()
       setShown(undefined)
     }
     const onScroll = () => {
-      if (current.current?.element.isConnected === false) hide()
+      if (latest.current?.element.isConnected === false) hide()
     }
     const onDown = ({ target }: Event) => {
       if (!(target instanceof Element && target.closest('[role="tooltip"]'))) hide()
@@ -84,7 +84,7 @@ export function Tooltips() {
       cancel()
       ending.abort()
     }
-  }, [])
+  }, [latest])
 
   if (shown === undefined) return null
   return (
