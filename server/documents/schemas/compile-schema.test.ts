@@ -55,6 +55,16 @@ describe('a schema', () => {
       'External references are not supported',
     ],
     ['a dangling reference', { $ref: '#/$defs/no' }, '', '#/$defs/no'],
+    ['a dangling dynamic reference', { items: { $dynamicRef: '#no' } }, '', '"#no"'],
+    [
+      'a dynamic reference and an embedded schema resource',
+      {
+        items: { $dynamicRef: '#a' },
+        $defs: { a: { $dynamicAnchor: 'a' }, b: { $id: 'https://example.org/b' } },
+      },
+      '',
+      '$dynamicRef is not supported in a schema with an $id in a subschema',
+    ],
     ['an invalid pattern', { pattern: '(' }, '', 'Invalid regular expression'],
     [
       'another draft',
@@ -93,6 +103,63 @@ describe('a schema', () => {
       '/nullable',
     ])
     expect(check({ const: { nullable: true } }, [{ nullable: true }])).toBeUndefined()
+  })
+
+  it.each<[string, Json]>([
+    ['$anchor', { $anchor: 'a', type: 'string' }],
+    ['$dynamicAnchor', { $dynamicAnchor: 'a', type: 'string' }],
+  ])('may refer to a subschema by its %s', (_keyword, text) => {
+    const references: Json[] = [{ $ref: '#a' }, { $dynamicRef: '#a' }]
+    for (const reference of references) {
+      const schema = { properties: { a: reference }, $defs: { text } }
+      expect(pointers(schema, { a: 1 })).toEqual(['/a'])
+      expect(pointers(schema, { a: 'x' })).toEqual([])
+    }
+  })
+
+  it.each<[Json]>([
+    [{ $anchor: 'node', properties: { next: { $ref: '#node' } } }],
+    [{ $dynamicAnchor: 'node', properties: { next: { $dynamicRef: '#node' } } }],
+    [
+      {
+        $id: 'https://example.org/a',
+        $anchor: 'node',
+        properties: { next: { $ref: 'https://example.org/a#node' } },
+      },
+    ],
+  ])('may refer to its root by an anchor: %j', (schema) => {
+    const tree = { type: 'object', ...Object(schema) }
+    expect(pointers(tree, { next: { next: 1 } })).toEqual(['/next/next'])
+    expect(pointers(tree, { next: { next: {} } })).toEqual([])
+  })
+
+  it('may apply $ref, $dynamicRef and allOf together', () => {
+    const schema = {
+      $ref: '#/$defs/short',
+      $dynamicRef: '#text',
+      allOf: [{ pattern: '^a' }],
+      $defs: { short: { maxLength: 2 }, text: { $dynamicAnchor: 'text', minLength: 1 } },
+    }
+    expect(check(schema, ['a'])).toBeUndefined()
+    for (const value of ['', 'abc', 'b']) expect(check(schema, [value])).toBeDefined()
+  })
+
+  it('keeps the anchors of embedded schema resources apart from those of its root', () => {
+    const schema = {
+      $id: 'https://example.org/a',
+      $anchor: 'a',
+      type: 'object',
+      properties: { b: { $ref: 'https://example.org/b' } },
+      $defs: {
+        b: {
+          $id: 'https://example.org/b',
+          items: { $ref: '#a' },
+          $defs: { a: { $anchor: 'a', type: 'string' } },
+        },
+      },
+    }
+    expect(pointers(schema, { b: ['text'] })).toEqual([])
+    expect(pointers(schema, { b: [{}] })).toEqual(['/b/0'])
   })
 
   it('may share its $id with another schema', () => {
