@@ -1,11 +1,10 @@
-import type { AdapterFactory, Provider as OidcProvider } from 'oidc-provider'
+import { type AdapterFactory, interactionPolicy, Provider } from 'oidc-provider'
 import { OPERATOR } from '../../contract/access/operator.ts'
 import { isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { SIGN_IN_SECONDS } from '../sign-in/pending-sign-in.ts'
 import { callbackPath } from '../sign-in/sign-in.ts'
 import type { LocalProviderKeys } from './local-provider-keys.ts'
-import { interactionPolicy, Provider } from './oidc-provider.ts'
 
 /**
  * Issuer of the local provider. Fixed, because only this server reads its tokens, and the server
@@ -24,7 +23,7 @@ export function createLocalIssuer(
   keys: LocalProviderKeys,
   adapter: AdapterFactory,
   publicOrigin: string | undefined,
-): OidcProvider {
+): Provider {
   const policy = interactionPolicy.base()
   const { Check } = interactionPolicy
   // Applies also to requests without `prompt=login`: each sign-in requires the key.

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { errors } from 'oidc-provider'
 import { LOCAL_PROVIDER_LABEL, OPERATOR } from '../../contract/access/operator.ts'
 import { Failure } from '../../failure.ts'
 import { failureKey } from '../../storage/changes/failure-limit.ts'
@@ -13,7 +14,6 @@ import { inProcessFetch } from './in-process-fetch.ts'
 import { CLIENT_ID, createLocalIssuer, ISSUER } from './local-issuer.ts'
 import { createLocalProviderStore } from './local-provider-adapter.ts'
 import { deriveKeys } from './local-provider-keys.ts'
-import { errors } from './oidc-provider.ts'
 
 export interface LocalProviderDeps {
   readonly store: Store
