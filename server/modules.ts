@@ -119,6 +119,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     importer,
     schemas,
     indexes,
+    onError: logError('the end of an import could not be recorded'),
   })
   const scans = new ScanLimit()
   const jobs = stack.use(

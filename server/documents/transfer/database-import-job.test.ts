@@ -67,6 +67,8 @@ forEachEngine((engine) => {
     const schemas = createSchemas(store, checker)
     const importer = createImporter({ repository, now: () => 0, schemaOf: schemas.current })
     const record = createRecorder()
+    const errors: unknown[] = []
+    const onError = (error: unknown) => errors.push(error)
     const databaseImporter = createDatabaseImporter({
       store,
       record,
@@ -74,8 +76,8 @@ forEachEngine((engine) => {
       importer,
       schemas: changeSchemas(schemas),
       indexes: changeIndexes(createIndexes(createIndexRepository(store, Date.now), () => {})),
+      onError,
     })
-    const errors: unknown[] = []
     const jobs = createJobs({
       store,
       now,
@@ -84,7 +86,7 @@ forEachEngine((engine) => {
         importPart: importer.part,
         databaseImporter,
       }),
-      onError: (error) => errors.push(error),
+      onError,
     })
     return {
       jobs,
@@ -206,6 +208,29 @@ forEachEngine((engine) => {
     expect(rows.map(({ after }) => JSON.parse(String(after)))).toMatchObject([
       { created: length, complete: false },
     ])
+  })
+
+  it('says why an import was cut off, even if its end cannot be recorded', async () => {
+    const store = await engine.open()
+    await storeDatabases(store, 'x')
+    let isAvailable = true
+    const change: Store['change'] = (run) =>
+      isAvailable ? store.change(run) : Promise.reject(new StoreUnavailable())
+    await using node = openNode({ ...store, change })
+    async function* cutOff() {
+      yield Buffer.from('{"gatehouse":1,"database":"old"}\n')
+      isAvailable = false
+      throw new Failure('timeout', 'The body arrived too slowly.')
+    }
+    const importing = node.databaseImporter.run({
+      database: 'x',
+      onConflict: 'fail',
+      audit,
+      records: readRecords(cutOff(), 'ndjson'),
+      signal: new AbortController().signal,
+    })
+    await expect(importing).rejects.toMatchObject({ code: 'timeout' })
+    expect(node.errors).toEqual([expect.any(StoreUnavailable)])
   })
 
   it('ends the definition of a collection when the job is cancelled', async () => {

@@ -24,6 +24,8 @@ export interface DatabaseImporterDeps {
   readonly importer: Pick<Importer, 'run' | 'part'>
   readonly schemas: Pick<Schemas, 'put' | 'read'>
   readonly indexes: Pick<Indexes, 'put'>
+  /** Reports that the end of a failed import could not be recorded. */
+  readonly onError: (error: unknown) => void
 }
 
 /** The caller who imports a database, and its name, for the audit log. */
@@ -87,7 +89,7 @@ const NOTHING: DatabaseImportResult = {
 }
 
 export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImporter {
-  const { store, record, repository, importer, schemas, indexes } = deps
+  const { store, record, repository, importer, schemas, indexes, onError } = deps
 
   /**
    * Sets the schema and creates the indexes of a collection.
@@ -165,8 +167,9 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
       const { database, records, onConflict, audit, signal } = request
       const tally = new ImportTally()
       let collections = 0
-      let end: 'complete' | 'incomplete' = 'incomplete'
       const resultSoFar = () => ({ collections, ...tally.result })
+      const recordAs = (end: 'complete' | 'incomplete') =>
+        store.change((trx) => recordEnd(trx, audit, resultSoFar(), end))
       try {
         for await (const { definition, documents } of withStoredCount(
           readDatabase(records),
@@ -183,11 +186,13 @@ export function createDatabaseImporter(deps: DatabaseImporterDeps): DatabaseImpo
             throw explainInterruption(error, tally.result)
           }
         }
-        end = 'complete'
-        return resultSoFar()
-      } finally {
-        await store.change((trx) => recordEnd(trx, audit, resultSoFar(), end))
+      } catch (error) {
+        // The caller needs the first error, which tells how much was stored.
+        await recordAs('incomplete').catch(onError)
+        throw error
       }
+      await recordAs('complete')
+      return resultSoFar()
     },
 
     async part(database, text, state, audit) {
