@@ -1,44 +1,26 @@
+import { type BackgroundLoop, createBackgroundLoop } from '../../concurrency/background-loop.ts'
 import type { DocumentRepository } from './stored-documents.ts'
 
-/** Deletes the documents and other rows of dropped databases in the background. */
-export interface Purge {
-  /** Starts a run. Call it at startup and after each dropped database. */
-  wake(): void
-  /** Stops before the next deletion. The next start deletes the rest. */
-  stop(): Promise<void>
-}
-
 /**
- * Returns a {@link Purge}.
+ * Creates a loop that deletes the documents and other rows of dropped databases. Wake it at startup
+ * and after each dropped database. What is left when it stops, the next start deletes.
  *
  * @param isOwner returns whether this node does the work; checked before each run.
  * @param pause awaited between two deletions, so that other work can run.
- * @param others delete the other rows of dropped databases.
+ * @param purgeOthers deletes the other rows of dropped databases.
  */
 export function createPurge(
   repository: DocumentRepository,
   isOwner: () => Promise<boolean>,
   pause: () => Promise<unknown>,
   onError: (error: unknown) => void,
-  ...others: (() => Promise<void>)[]
-): Purge {
-  let stopped = false
-  let running = Promise.resolve()
-  return {
-    wake() {
-      running = running
-        .then(async () => {
-          if (!(await isOwner())) return
-          await purgeDropped(repository, pause, () => stopped)
-          for (const purge of others) if (!stopped) await purge()
-        })
-        .catch(onError)
-    },
-    stop() {
-      stopped = true
-      return running
-    },
-  }
+  purgeOthers: () => Promise<void> = async () => {},
+): BackgroundLoop {
+  return createBackgroundLoop(async (isStopped) => {
+    if (!(await isOwner())) return
+    await purgeDropped(repository, pause, isStopped)
+    if (!isStopped()) await purgeOthers()
+  }, onError)
 }
 
 /**
