@@ -50,9 +50,8 @@ export function createClaims(store: Store, now: () => number, nextTurn: NextTurn
   const claimant = randomBytes(8).toString('hex')
   const lease = () => ({ claimed_by: claimant, claimed_until: now() + LEASE })
 
-  return {
-    /** Claims the oldest running bulk change that this node holds or whose lease has expired. */
-    async claim(): Promise<ClaimedChange | undefined> {
+  async function claimDue() {
+    for (;;) {
       const due = await db
         .selectFrom('endpoint_changes')
         .select(['id', 'claimed_by', 'claimed_until'])
@@ -76,6 +75,15 @@ export function createClaims(store: Store, now: () => number, nextTurn: NextTurn
         .where('claimed_until', '=', due.claimed_until)
         .returningAll()
         .executeTakeFirst()
+      // Otherwise it has ended, or another node has claimed it.
+      if (row !== undefined) return row
+    }
+  }
+
+  return {
+    /** Claims the oldest running bulk change that this node holds or whose lease has expired. */
+    async claim(): Promise<ClaimedChange | undefined> {
+      const row = await claimDue()
       if (row === undefined) return undefined
       const completed = await db
         .selectFrom('endpoint_change_outcomes')
@@ -206,7 +214,7 @@ export function createClaims(store: Store, now: () => number, nextTurn: NextTurn
         .select('at')
         .where('change', '=', id)
         .orderBy('at')
-        .offset(ROWS)
+        .offset(ROWS - 1)
         .limit(1)
         .executeTakeFirst()
       await db
