@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { LOCAL_PROVIDER, OPERATOR } from '../contract/access/operator.ts'
 import type { Person } from '../contract/access/person.ts'
 import { type Role, role as roleSchema } from '../contract/access/role.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
@@ -53,8 +54,8 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
       provider: row.provider,
       issuer: row.issuer,
       role: parseColumn(roleSchema, 'people.role', row.role),
-      created: new Date(row.created_at).toISOString(),
-      lastSignIn: row.last_sign_in_at === null ? null : new Date(row.last_sign_in_at).toISOString(),
+      created: toIsoTime(row.created_at),
+      lastSignIn: toIsoTime(row.last_sign_in_at),
       sessions: Number(row.sessions),
     }))
     .sort(
@@ -67,6 +68,13 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
 
 /** Returns the sort rank of a person's role. */
 const sortRank = ({ role }: Person): number => (role === 'pending' ? 0 : role === 'none' ? 2 : 1)
+
+/** @throws Failure `not-found` */
+export async function requirePerson(db: Kysely<Tables>, id: string): Promise<PeopleTable> {
+  const person = await db.selectFrom('people').selectAll().where('id', '=', id).executeTakeFirst()
+  if (person === undefined) throw new Failure('not-found', 'There is no such person.')
+  return person
+}
 
 /**
  * Finds or creates the person of an identity, inside the transaction of a sign-in. Provider, issuer
@@ -196,12 +204,7 @@ export function changeRole(
   return store.change(async (trx) => {
     // The revision row also serves as a lock: two admins who demote each other are serialized.
     await beginChange(trx, options.actor)
-    const person = await trx
-      .selectFrom('people')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirst()
-    if (person === undefined) throw new Failure('not-found', 'There is no such person.')
+    const person = await requirePerson(trx, id)
     if (person.role === role) return
     if (isOperator(person)) {
       throw new Failure('conflict', 'The holder of the operator key is always an admin.', {

@@ -4,6 +4,7 @@ import type { Principal } from '../contract/access/principal.ts'
 import { type CurrentSession, currentSession, sessionList } from '../contract/access/session.ts'
 import { createdToken, tokenInput, tokenList, tokenQuery } from '../contract/access/token.ts'
 import { acknowledgement } from '../contract/acknowledgement.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
@@ -96,7 +97,11 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
     )
     .get(
       '/:id/session',
-      describe({ summary: 'List the sessions of a person', responses: { 200: sessionList } }),
+      describe({
+        summary: 'List the sessions of a person',
+        responses: { 200: sessionList },
+        failures: { 404: 'there is no such person' },
+      }),
       requireRole('pending'),
       async (c) => {
         const principal = principalOf(c)
@@ -111,7 +116,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
         responses: { 200: acknowledgement },
         failures: {
           403: 'the token does not have the admin role',
-          404: 'there is no such session',
+          404: 'there is no such person or session',
         },
       }),
       audited('session.end', (c) => c.req.param('id')),
@@ -187,16 +192,14 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
       },
     )
 
-const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
-
 function toSession(principal: Principal | undefined, endpoint: string): CurrentSession {
   if (principal === undefined) return null
   const { personId, username, name, provider, role, by, expires, idleExpires } = principal
   return {
     person: { id: personId, username, name, provider, role },
     by,
-    expires: time(expires),
-    idleExpires: time(idleExpires),
+    expires: toIsoTime(expires),
+    idleExpires: toIsoTime(idleExpires),
     endpoint,
   }
 }

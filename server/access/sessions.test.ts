@@ -235,6 +235,12 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'not-found' })
     })
 
+    it('of an unknown person is neither listed nor ended', async () => {
+      const unknown = { code: 'not-found', message: 'There is no such person.' }
+      await expect(fixture.access.sessions('nobody', '')).rejects.toMatchObject(unknown)
+      await expect(fixture.access.endSession('nobody', 'all', actor)).rejects.toMatchObject(unknown)
+    })
+
     it('is listed with its address and user agent, and the current one is marked', async () => {
       const current = await fixture.bySession(await fixture.access.signIn(operator, from))
       fixture.time += 1

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { SessionInfo } from '../contract/access/session.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor } from '../contract/audit/audit.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import { createSecret, hashSecret } from '../secret.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Store } from '../storage/store.ts'
 import type { Vault } from '../storage/vault.ts'
-import { findOrCreatePerson, type ProviderIdentity } from './people.ts'
+import { findOrCreatePerson, type ProviderIdentity, requirePerson } from './people.ts'
 
 /** Maximum lifetime of a session, ms: 7 days. */
 export const MAX_SESSION_AGE = 7 * 24 * 60 * 60 * 1000
@@ -118,13 +119,18 @@ export function beginSession(
 export const wasReplaced = (key: string | null, current: SessionDeps['operatorKey']): boolean =>
   key !== null && current !== undefined && key !== current()
 
-/** Returns the valid sessions of a person, newest first. */
+/**
+ * Returns the valid sessions of a person, newest first.
+ *
+ * @throws Failure `not-found`
+ */
 export async function listSessions(
   store: Store,
   person: string,
   now: number,
   current: string,
 ): Promise<SessionInfo[]> {
+  await requirePerson(store.db, person)
   const rows = await store.db
     .selectFrom('sessions')
     .selectAll()
@@ -135,9 +141,9 @@ export async function listSessions(
     .execute()
   return rows.map((row) => ({
     id: row.id,
-    created: new Date(row.created_at).toISOString(),
-    lastSeen: new Date(row.last_seen_at).toISOString(),
-    expires: new Date(row.expires_at).toISOString(),
+    created: toIsoTime(row.created_at),
+    lastSeen: toIsoTime(row.last_seen_at),
+    expires: toIsoTime(row.expires_at),
     address: row.address,
     userAgent: row.user_agent,
     current: row.id === current,
@@ -147,8 +153,8 @@ export async function listSessions(
 /**
  * Ends one session of a person, or all of them. Durable when it resolves.
  *
- * @throws Failure `not-found` if the person has no session with the given id; the failures of
- *   {@link beginChange}.
+ * @throws Failure `not-found` if the person does not exist or has no session with the given id; the
+ *   failures of {@link beginChange}.
  */
 export function endSessions(
   deps: Pick<SessionDeps, 'store' | 'record'>,
@@ -158,6 +164,7 @@ export function endSessions(
 ): Promise<void> {
   return deps.store.change(async (trx) => {
     await beginChange(trx, actor)
+    const { username } = await requirePerson(trx, person)
     const ended = await trx
       .deleteFrom('sessions')
       .where('person_id', '=', person)
@@ -168,15 +175,10 @@ export function endSessions(
       throw new Failure('not-found', 'There is no such session.')
     }
     if (ended.length === 0) return
-    const who = await trx
-      .selectFrom('people')
-      .select('username')
-      .where('id', '=', person)
-      .executeTakeFirstOrThrow()
     await deps.record(trx, {
       actor,
       action: 'session.end',
-      target: who.username,
+      target: username,
       outcome: 'done',
       before: { sessions: ended.map(({ id }) => id) },
       after: null,

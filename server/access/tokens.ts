@@ -8,6 +8,7 @@ import {
   type TokenInput,
 } from '../contract/access/token.ts'
 import { databaseNames } from '../contract/database.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { requireDatabaseName } from '../contract/require-database-name.ts'
 import { Failure } from '../failure.ts'
@@ -164,7 +165,7 @@ function requireWithin(
   if (end !== null && (expires === null || expires > end)) {
     throw new Failure(
       'forbidden',
-      `A token can create only tokens that expire no later than itself, at ${time(end)}.`,
+      `A token can create only tokens that expire no later than itself, at ${toIsoTime(end)}.`,
       { field: '/expires' },
     )
   }
@@ -233,8 +234,6 @@ export function revokeToken(
   })
 }
 
-const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
-
 function toInfo(row: TokensTable & { username: string }): TokenInfo {
   return {
     id: row.id,
@@ -247,8 +246,8 @@ function toInfo(row: TokensTable & { username: string }): TokenInfo {
       row.databases === null
         ? null
         : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
-    created: new Date(row.created_at).toISOString(),
-    expires: time(row.expires_at),
-    lastUsed: time(row.last_used_at),
+    created: toIsoTime(row.created_at),
+    expires: toIsoTime(row.expires_at),
+    lastUsed: toIsoTime(row.last_used_at),
   }
 }

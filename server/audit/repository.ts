@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { NextTurn } from '../concurrency/turns.ts'
 import { type AuditPage, type AuditQuery, auditRow } from '../contract/audit/audit.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
@@ -56,7 +57,7 @@ const rowWithoutValues = z.omit(auditRow, { before: true, after: true })
 
 /** Prints a row. Its values are JSON already, so they are copied and not parsed. */
 function printRow(row: AuditTable): string {
-  const columns = { ...row, at: new Date(row.at).toISOString() }
+  const columns = { ...row, at: toIsoTime(row.at) }
   const { change, hash, ...first } = parseColumn(rowWithoutValues, 'audit', columns)
   const [head, tail] = [JSON.stringify(first), JSON.stringify({ change, hash })]
   return `${head.slice(0, -1)},"before":${row.before},"after":${row.after},${tail.slice(1)}`

@@ -1,8 +1,9 @@
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
 import type { Listener } from './listeners/listener.ts'
 
-const time = (ms: number | undefined) =>
-  ms === undefined || ms === 0 ? null : new Date(ms).toISOString()
+/** Returns null for a time that was never set. */
+const timeOf = (ms: number | undefined) => toIsoTime(ms || null)
 
 /** Returns the status of a listener as `/_api/listener` reports it, read from its sockets. */
 export function listenerStatus(listener: Listener, node: string): ListenerStatus {
@@ -12,15 +13,15 @@ export function listenerStatus(listener: Listener, node: string): ListenerStatus
     node,
     state: listener.state,
     error: listener.state === 'failed' ? (listener.error?.message ?? null) : null,
-    since: new Date(listener.since).toISOString(),
-    nextTry: time(listener.nextTry),
-    drainUntil: time(listener.drainUntil),
+    since: toIsoTime(listener.since),
+    nextTry: timeOf(listener.nextTry),
+    drainUntil: timeOf(listener.drainUntil),
     revision: listener.revision,
     connections: listener.connections,
     requests: listener.traffic.requests,
     requestsPerSecond: listener.traffic.requestsPerSecond,
     bytesIn: bytes.in,
     bytesOut: bytes.out,
-    lastRequest: time(listener.traffic.lastRequest),
+    lastRequest: timeOf(listener.traffic.lastRequest),
   }
 }

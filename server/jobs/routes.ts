@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { toIsoTime } from '../contract/iso-time.ts'
 import { type JobView, WHOLE_DATABASE } from '../contract/job.ts'
 import { parseAfter, parsePageLimit } from '../contract/query/page-parameters.ts'
 import { singleValue } from '../contract/query/single-value.ts'
@@ -130,7 +131,7 @@ function toView(job: Job): JobView {
     found: job.found,
     failure: failure === undefined ? null : toErrorBody(failure),
     ...(job.kind === 'import' && { result: resultOf(job) }),
-    created: new Date(job.createdAt).toISOString(),
-    updated: new Date(job.updatedAt).toISOString(),
+    created: toIsoTime(job.createdAt),
+    updated: toIsoTime(job.updatedAt),
   }
 }

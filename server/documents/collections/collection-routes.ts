@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { collectionList, collectionQuery, sizeList } from '../../contract/document.ts'
+import { toIsoTime } from '../../contract/iso-time.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { requireScope } from '../../http/guards/require-role.ts'
 import { requireReachable } from '../../http/guards/select-database.ts'
@@ -55,7 +56,7 @@ export const collectionRoutes = ({
       const id = idOf(database)
       const [collections, sized] = await Promise.all([documents.collections(id), sizes.of([id])])
       const size = sized.get(id)
-      const measured = timeOf(size)
+      const measured = toIsoTime(size?.measured ?? null)
       const sizeByName = new Map(size?.collections.map((each) => [each.name, each]))
       return sendList(
         c,
@@ -93,15 +94,12 @@ export const sizeRoutes = ({ sizes, requireRole, idOf, list, sendList }: SizeRou
             collections: size?.collections.length ?? null,
             documents: sum(size, 'documents'),
             bytes: sum(size, 'bytes'),
-            measured: timeOf(size),
+            measured: toIsoTime(size?.measured ?? null),
           }
         }),
       )
     },
   )
-
-const timeOf = (size: DatabaseSize | undefined) =>
-  size === undefined ? null : new Date(size.measured).toISOString()
 
 const sum = (size: DatabaseSize | undefined, of: 'documents' | 'bytes') =>
   size?.collections.reduce((total, each) => total + each[of], 0) ?? null

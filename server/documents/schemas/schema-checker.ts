@@ -1,3 +1,4 @@
+import { toIsoTime } from '../../contract/iso-time.ts'
 import {
   CHECK_TIME,
   COMPILE_TIME,
@@ -93,7 +94,7 @@ export function createSchemaChecker(
     // More than a full pause is left if the clock was set back.
     if (left > 0 && left <= pause)
       return busy(
-        `Validating with this schema took too long. The schema is rejected until ${time(until)}.`,
+        `Validating with this schema took too long. The schema is rejected until ${toIsoTime(until)}.`,
         left,
       )
     rejected.delete(key)
@@ -111,7 +112,7 @@ export function createSchemaChecker(
       fail(rejectionOf(schema))
     }
     onSlow(schema.key)
-    return time(until)
+    return toIsoTime(until)
   }
 
   function settle({ schema, done, fail }: QueuedCheck, outcome: Outcome) {
@@ -220,8 +221,6 @@ export function createSchemaChecker(
 }
 
 const NONE: ValidationResult = { violations: [], count: 0 }
-
-const time = (ms: number) => new Date(ms).toISOString()
 
 const busy = (message: string, wait: number) =>
   new Failure('busy', message, { headers: { 'Retry-After': String(Math.ceil(wait / 1000)) } })

@@ -18,6 +18,7 @@ import {
   MAX_UNFINISHED_CHANGES,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { invariant } from '../../contract/invariant.ts'
+import { toIsoTime } from '../../contract/iso-time.ts'
 import { Failure } from '../../failure.ts'
 import { beginChange, type Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
@@ -319,14 +320,12 @@ const LISTED = [
 
 type Listed = Pick<EndpointChangesTable, (typeof LISTED)[number]>
 
-const iso = (time: number) => new Date(time).toISOString()
-
 const toView = (row: Listed): EndpointChangeView => ({
   id: row.id,
   state: parseColumn(endpointChangeView.shape.state, 'endpoint_changes.state', row.state),
   actor: parseJsonColumn(actorSchema, 'endpoint_changes.actor', row.actor).name,
-  created: iso(row.created_at),
-  ended: row.ended_at === null ? null : iso(row.ended_at),
+  created: toIsoTime(row.created_at),
+  ended: toIsoTime(row.ended_at),
   total: row.total,
   removals: row.removals,
   made: row.made,
