@@ -39,14 +39,15 @@ async function runHere() {
 }
 
 /**
- * Replaces this process with the server, so that no second process waits beside it.
+ * Replaces this process with the server, so that no second process waits beside it. Passes on the
+ * flags of Node.js.
  *
  * @param {NonNullable<typeof process.execve>} execve
  */
 function replaceProcess(execve) {
-  const { execPath, argv, env } = process
+  const { execPath, execArgv, argv, env } = process
   const cache = compileCacheFolder()
-  execve(execPath, [execPath, ...NODE_FLAGS, main, ...argv.slice(2)], {
+  execve(execPath, [execPath, ...NODE_FLAGS, ...execArgv, main, ...argv.slice(2)], {
     ...env,
     ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }),
   })

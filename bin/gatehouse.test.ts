@@ -85,9 +85,9 @@ interface Run {
   }>
 }
 
-function gatehouse(args: string[], isOld = false, nodeOptions = ''): Run {
+function gatehouse(args: string[], isOld = false, nodeOptions = '', nodeFlags: string[] = []): Run {
   const pretend = isOld ? ['--import', path.join(folder, 'pretend.mjs')] : []
-  const words = [...pretend, path.join(folder, 'bin/gatehouse.js'), ...args]
+  const words = [...nodeFlags, ...pretend, path.join(folder, 'bin/gatehouse.js'), ...args]
   const child = spawn(process.execPath, words, {
     cwd: folder,
     env: {
@@ -187,6 +187,12 @@ describe('the command gatehouse', () => {
     const { stdout } = await gatehouse([], false, nodeOptions).end
     expect(stdout).toBe(`${path.join(folder, program)} ${path.join(folder, 'gatehouse')}\n`)
     expect(readdirSync(path.join(folder, 'gatehouse'))).not.toEqual([])
+  })
+
+  test('passes on other flags of Node.js', async () => {
+    const flag = '--max-old-space-size=100'
+    const { stdout } = await gatehouse(['exit', '0'], false, '', [flag]).end
+    expect(lastLine(stdout)).toMatchObject({ flags: [...NODE_FLAGS, flag] })
   })
 
   test.each(['deploy/gatehouse.service', 'Dockerfile'])('has its flags in %s', (file) => {
