@@ -5,9 +5,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
-
-/** Separates bodies. JSON does not contain it. */
-const SEPARATOR = '\u001e'
+import { SEPARATOR } from '../indexes/read/page-reader.ts'
 
 /** The next documents of a scan. */
 export interface ScanBatch<Document> {

@@ -2,7 +2,7 @@
 export type Body = string | readonly Buffer[]
 
 /** Maximum size of a written chunk, bytes. The server measures a client's progress in chunks. */
-const CHUNK_BYTES = 64 * 1024
+export const CHUNK_BYTES = 64 * 1024
 
 /**
  * Returns the body of a response and the headers that it needs. A body in parts that exceeds one

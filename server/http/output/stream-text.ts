@@ -3,9 +3,7 @@ import type { Context } from 'hono'
 import { isStoreFailure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { AUTHORIZATION_INTERVAL } from '../input/body/request-body.ts'
-
-/** Maximum size of a written chunk, bytes. The server measures a client's progress in chunks. */
-const CHUNK = 64 * 1024
+import { CHUNK_BYTES } from './parts-body.ts'
 
 export interface StreamTextOptions {
   /** When the caller was authorized, by `performance.now()`. */
@@ -82,8 +80,8 @@ export function streamText(
           return
         }
         if (isCut) return
-        controller.enqueue(rest.subarray(0, CHUNK))
-        rest = rest.subarray(CHUNK)
+        controller.enqueue(rest.subarray(0, CHUNK_BYTES))
+        rest = rest.subarray(CHUNK_BYTES)
       },
       async cancel() {
         settle()

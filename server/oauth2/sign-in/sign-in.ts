@@ -126,7 +126,7 @@ export class StaleSignIn extends Failure {
  * to. Deletes the stored sign-in before it exchanges the code, so that only one of several repeated
  * or concurrent callbacks succeeds.
  *
- * @throws Stale; or Failure `internal` if the provider reports an error, `bad-parameter`,
+ * @throws StaleSignIn; or Failure `internal` if the provider reports an error, `bad-parameter`,
  *   `unavailable`.
  */
 export async function finishSignIn(

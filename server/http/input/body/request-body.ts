@@ -194,7 +194,8 @@ export const AUTHORIZATION_INTERVAL = 1_000
  * {@link AUTHORIZATION_INTERVAL}, and at the end.
  *
  * @param maxBytes maximum size, decompressed, bytes; by default there is none.
- * @throws Failure as {@link readBody}, during iteration.
+ * @throws Failure as {@link readBody}, during iteration, except that the caller has to check in its
+ *   transactions that the database still exists.
  */
 export async function* bodyChunks(
   c: Context<AppEnv>,
