@@ -294,6 +294,24 @@ test('A saved mapping can be undone unless someone has changed it since', async 
 })
 
 freshTest(
+  'A page whose endpoint another client removes links to the console at another endpoint',
+  async ({ page, gatehouse, browserErrors }) => {
+    browserErrors.allow(/^request failed /)
+    const other = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: other, databases: [] })
+    await gatehouse.signIn(page, consolePath)
+    await expect(rowOf(page, other)).toBeVisible()
+    await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(own)}`)
+    const banner = page.getByRole('status').filter({ hasText: 'No connection since' })
+    await expectAccessibleInBothThemes(page)
+    await banner.getByRole('link', { name: `Open the console at ${other}` }).click()
+    await expect(rowOf(page, other)).toContainText('Listening')
+    await expect(rowOf(page, own)).toBeHidden()
+  },
+)
+
+freshTest(
   'A mapping that disconnects the page is confirmed, and the console continues at another endpoint',
   async ({ page, gatehouse, browserErrors }) => {
     browserErrors.allow(/^(request failed|http 404) /)

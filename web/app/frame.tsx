@@ -3,6 +3,7 @@ import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { UndoChangesOutlet } from '../documents/selection/undo-changes-outlet.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
+import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
 import { UndoOutlet } from '../endpoints/remove/undo-outlet.tsx'
 import { NodeStatus } from '../nodes/node-status.tsx'
 import { GlobalSearch } from '../search/global-search.tsx'
@@ -62,7 +63,9 @@ export function Frame() {
       banner={
         <>
           <SessionBanner />
-          <ConnectionBanner />
+          <ConnectionBanner>
+            <OtherConsoleLink />
+          </ConnectionBanner>
           <StoreBanner />
         </>
       }

@@ -105,7 +105,7 @@ export function checkChanges(context: ChangeContext): ChangeGuard {
 export const guardedLabel = (guard: ChangeGuard, verb: string, label: string): string =>
   guard.disconnects ? `${verb} and disconnect` : label
 
-const servesConsole = (mapping: readonly string[] | null): boolean =>
+export const servesConsole = (mapping: readonly string[] | null): boolean =>
   mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)
 
 /**
@@ -139,7 +139,7 @@ const isOpen = ({ databases, state }: EndpointRow) =>
 /**
  * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
  */
-function findOtherConsole(
+export function findOtherConsole(
   adminEndpoints: readonly string[],
   page: PageLocation,
 ): OtherConsole | undefined {

@@ -1,12 +1,17 @@
 import { Button } from '@mantine/core'
+import type { PropsWithChildren } from 'react'
 import { Banner } from '../ui/feedback/banner.tsx'
 import { Countdown } from '../ui/feedback/countdown.tsx'
 import { useConnection } from './live-provider.tsx'
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
-/** Shows a warning while live updates are disconnected: since when, and when the next retry is. */
-export function ConnectionBanner() {
+/**
+ * Shows a warning while live updates are disconnected: since when, and when the next retry is.
+ *
+ * @param props.children what else the user can do.
+ */
+export function ConnectionBanner({ children }: PropsWithChildren) {
   const connection = useConnection()
   return (
     <Banner role="status">
@@ -19,6 +24,7 @@ export function ConnectionBanner() {
               Retrying in <Countdown to={connection.nextTry} />.
             </span>
           </p>
+          {children}
           <Button variant="default" onClick={connection.tryNow}>
             Try now
           </Button>

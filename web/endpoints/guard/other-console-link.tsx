@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
+import { useOwnEndpoint } from '../../shared/session/person.ts'
+import { endpointsQuery } from '../queries.ts'
+import { findOtherConsole, servesConsole } from './check-changes.ts'
+
+/**
+ * Links to the console at another endpoint, according to the endpoints that were read last. Show it
+ * while the endpoint of this page does not respond, because it may have been removed.
+ */
+export function OtherConsoleLink() {
+  const here = useOwnEndpoint()
+  const { data: endpoints = [] } = useQuery({ ...endpointsQuery, enabled: false })
+  const others = endpoints.filter(
+    ({ endpoint, databases }) => endpoint !== here && servesConsole(databases),
+  )
+  const console = findOtherConsole(
+    others.map(({ endpoint }) => endpoint),
+    location,
+  )
+  return console && <a href={console.url}>Open the console at {console.address}</a>
+}
