@@ -200,7 +200,7 @@ freshTest(
     await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
     await gatehouse.stop()
     await page.keyboard.press('Enter')
-    const failure = page.getByText('Gatehouse does not respond. Your input is kept.')
+    const failure = page.getByText('Gatehouse does not respond. Input in forms is kept.')
     await expect(failure).toBeVisible()
     // The banner moves the buttons below it.
     await expect(page.getByText(/^No connection since/)).toBeVisible()
@@ -211,7 +211,7 @@ freshTest(
     await expect(failure).toBeVisible()
 
     await gatehouse.restart()
-    await expect(page.getByText('Gatehouse responds again. Your input is kept.')).toBeVisible()
+    await expect(page.getByText('Gatehouse responds again. Input in forms is kept.')).toBeVisible()
     await page.getByRole('button', { name: 'Reload' }).click()
     await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
     await page.goto(`${consolePath}/new`)

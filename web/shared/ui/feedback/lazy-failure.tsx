@@ -55,9 +55,9 @@ export function LazyFailure({ heading }: { heading?: string | undefined }) {
 
 const reasons = {
   checking: '',
-  unreachable: 'Gatehouse does not respond. Your input is kept.',
-  returned: 'Gatehouse responds again. Your input is kept.',
-  reachable: 'A new version may be available.',
+  unreachable: 'Gatehouse does not respond. Input in forms is kept.',
+  returned: 'Gatehouse responds again. Input in forms is kept.',
+  reachable: 'Reload the page. A new version may be available.',
 } as const
 
 /** Interval of the requests that find out whether the server responds again, ms. */
