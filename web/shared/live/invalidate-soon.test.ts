@@ -137,3 +137,12 @@ test('a reset during the first fetch of a static query causes no other fetch', a
   await vi.advanceTimersByTimeAsync(200)
   expect(read).toHaveBeenCalledTimes(1)
 })
+
+test('no event causes a fetch after a stop', async () => {
+  const { parts, note, stop } = watched(async () => {})
+  await vi.advanceTimersByTimeAsync(0)
+  stop()
+  note(changed('a'))
+  await vi.advanceTimersByTimeAsync(200)
+  expect(parts).not.toHaveBeenCalled()
+})

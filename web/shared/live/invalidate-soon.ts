@@ -16,8 +16,7 @@ const MAX_NAMES = 100
  * Returns a batcher that invalidates queries after live events. The first part of a query key is
  * the type of the event that invalidates the query. A query with `meta.refetchEndpoints` refetches
  * only the named endpoints. A `reset` event invalidates every query except those with
- * `meta.excludeFromReset`. `note` records an event; `stop` discards recorded events that are still
- * pending.
+ * `meta.excludeFromReset`. `note` records an event; `stop` discards pending and later events.
  */
 export function invalidateSoon(queryClient: QueryClient) {
   let names = new Map<LiveEvent['type'], Set<string>>()
@@ -49,6 +48,7 @@ export function invalidateSoon(queryClient: QueryClient) {
 
   return {
     note: (event: LiveEvent) => {
+      if (stopped) return
       const name = 'endpoint' in event ? event.endpoint : 'name' in event ? event.name : undefined
       collect(event.type, name)
       // Listeners store the revision of their endpoint, so they change with it.
