@@ -40,6 +40,8 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
     const post = (message: PageMessage) => worker.port.postMessage(message)
     const close = () => {
       clearTimeout(watchdog)
+      // A late error must not open a stream.
+      worker.onerror = null
       post({ type: 'close' })
       worker.port.close()
     }
