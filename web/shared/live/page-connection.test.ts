@@ -28,6 +28,11 @@ class FakeWorker {
 
 const page = Object.assign(new EventTarget(), { visibilityState: 'visible' })
 
+const setVisibility = (state: 'visible' | 'hidden') => {
+  page.visibilityState = state
+  page.dispatchEvent(new Event('visibilitychange'))
+}
+
 beforeEach(() => {
   vi.useFakeTimers()
   const window = new EventTarget()
@@ -66,5 +71,24 @@ test('an error of the worker after the end of the connection opens no stream', (
   vi.stubGlobal('SharedWorker', FakeWorker)
   open().close()
   workers[0]?.onerror?.(new Event('error'))
+  expect(streams.size).toBe(0)
+})
+
+test('without shared workers, a page has a stream only while it is visible', async () => {
+  page.visibilityState = 'hidden'
+  const connection = open()
+  expect(streams.size).toBe(0)
+  setVisibility('visible')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(streams.size).toBe(1)
+  setVisibility('hidden')
+  expect(streams.size).toBe(0)
+  setVisibility('visible')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(streams.size).toBe(1)
+  connection.close()
+  setVisibility('hidden')
+  setVisibility('visible')
+  await vi.advanceTimersByTimeAsync(0)
   expect(streams.size).toBe(0)
 })

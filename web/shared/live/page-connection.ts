@@ -69,23 +69,27 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
   }
 
   function whileVisible() {
-    const stream = openStream({
-      url: options.url,
-      after: options.after,
-      onEvent: options.onEvent,
-      onState: setConnection,
-      mayConnect: options.checkSession,
-    })
+    const open = () =>
+      openStream({
+        url: options.url,
+        after: options.after,
+        onEvent: options.onEvent,
+        onState: setConnection,
+        mayConnect: options.checkSession,
+      })
+    const isVisible = () => document.visibilityState === 'visible'
+    let stream = isVisible() ? open() : undefined
     const onVisibility = () => {
-      if (document.visibilityState === 'visible') stream.tryNow()
-      else stream.pause()
+      if (!isVisible()) stream?.pause()
+      else if (stream === undefined) stream = open()
+      else stream.tryNow()
     }
     document.addEventListener('visibilitychange', onVisibility)
     return {
-      tryNow: stream.tryNow,
+      tryNow: () => stream?.tryNow(),
       close: () => {
         document.removeEventListener('visibilitychange', onVisibility)
-        stream.pause()
+        stream?.pause()
       },
     }
   }
