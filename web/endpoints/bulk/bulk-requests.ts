@@ -23,7 +23,7 @@ export const bulkChangesQuery = queryOptions({
 export const bulkFailuresQuery = (id: string) =>
   queryOptions({
     queryKey: ['bulk-failures', id],
-    queryFn: () => readFailures(id),
+    queryFn: ({ signal }) => readFailures(id, signal),
     gcTime: 0,
   })
 
@@ -81,7 +81,11 @@ export function watchBulk(
 }
 
 /** Returns all failures of a bulk change, at most 10,000. */
-export async function readFailures(id: string): Promise<EndpointChangeFailure[]> {
+export async function readFailures(
+  id: string,
+  signal?: AbortSignal,
+): Promise<EndpointChangeFailure[]> {
+  const init = signal === undefined ? {} : { signal }
   const failures: EndpointChangeFailure[] = []
   let after: number | null | undefined
   do {
@@ -89,7 +93,9 @@ export async function readFailures(id: string): Promise<EndpointChangeFailure[]>
       limit: `${FAILURES_PAGE}`,
       ...(after === undefined ? {} : { after: `${after}` }),
     }
-    const page = await readJson(api._api['endpoint-change'][':id'].$get({ param: { id }, query }))
+    const page = await readJson(
+      api._api['endpoint-change'][':id'].$get({ param: { id }, query }, { init }),
+    )
     failures.push(...page.failures)
     after = page.next
   } while (after !== null)
