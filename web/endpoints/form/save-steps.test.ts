@@ -1,6 +1,9 @@
-import { expect, test, vi } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { afterEach, expect, test, vi } from 'vitest'
 import { ApiFailure, NoResponse } from '../../app/api.ts'
-import { NotApplied, type SaveStage, saveInSteps } from './save-steps.ts'
+import { NotApplied, pause, type SaveStage, saveInSteps } from './save-steps.ts'
+
+afterEach(() => vi.useRealTimers())
 
 const away = () => Promise.reject(new NoResponse('away'))
 
@@ -83,4 +86,30 @@ test('a cancelled save stops waiting', async () => {
   const made = steps({ check: away, pause: () => Promise.reject(new Error('given up')) })
   await expect(saveInSteps(made)).rejects.toThrow('given up')
   expect(made.send).not.toHaveBeenCalled()
+})
+
+test('a pause with an aborted signal starts no timer', async () => {
+  vi.useFakeTimers()
+  const paused = pause(1_000, AbortSignal.abort('cancelled'))
+  await expect(paused).rejects.toBe('cancelled')
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('aborting a pause rejects it and stops its timer', async () => {
+  vi.useFakeTimers()
+  const controller = new AbortController()
+  const paused = pause(1_000, controller.signal)
+  controller.abort('cancelled')
+  await expect(paused).rejects.toBe('cancelled')
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a pause that has ended no longer listens to its signal', async () => {
+  vi.useFakeTimers()
+  const { signal } = new AbortController()
+  const paused = pause(1_000, signal)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(1_000)
+  await paused
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })

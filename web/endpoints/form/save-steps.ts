@@ -64,3 +64,18 @@ async function retryUntilResponse<T>(
     await pause(tries)
   }
 }
+
+/** Resolves after `ms`. Rejects with the reason of the signal once it is aborted. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const cancel = () => reject(signal.reason)
+  signal.addEventListener('abort', cancel)
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', cancel)
+  }
+}

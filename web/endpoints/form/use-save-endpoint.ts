@@ -8,7 +8,7 @@ import { usePresence } from '../../shared/session/person.ts'
 import { readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../refetch-endpoints.ts'
-import { type SaveStage, saveInSteps } from './save-steps.ts'
+import { pause, type SaveStage, saveInSteps } from './save-steps.ts'
 import { validateSession } from './validate-session.ts'
 
 export interface EndpointSave {
@@ -103,16 +103,6 @@ export function useSaveEndpoint(close: () => void) {
     },
   }
 }
-
-const pause = (time: number, signal: AbortSignal) =>
-  new Promise<void>((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    const timer = setTimeout(resolve, time)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-  })
 
 /** Returns the status message of a save; `doing` is "added" or "saved". */
 export function formatStage(stage: SaveStage, doing: 'added' | 'saved'): string | undefined {
