@@ -21,23 +21,23 @@ const OPENING_MS = 1_000
 export function GlobalSearch() {
   const { layer, isOpen, close, toggle } = useLayer()
   const [query, setQuery] = useState('')
-  const [isOpening, setOpening] = useState(false)
+  const [isOpening, setIsOpening] = useState(false)
   const cancel = useCallback(() => {
-    setOpening(false)
+    setIsOpening(false)
     setQuery('')
   }, [])
   useKeys('anywhere', {
     search: () => {
       // The URL changes a moment later.
       if (isOpen('search')) cancel()
-      else setOpening(true)
+      else setIsOpening(true)
       toggle('search')
     },
   })
   useLayoutEffect(() => {
     if (layer !== 'search') return
-    setOpening(true)
-    load().catch(() => setOpening(false))
+    setIsOpening(true)
+    load().catch(() => setIsOpening(false))
     return cancel
   }, [layer, cancel])
   useLayoutEffect(
@@ -64,7 +64,7 @@ export function GlobalSearch() {
       <SearchDialog
         query={query}
         onChange={setQuery}
-        onFocus={() => setOpening(false)}
+        onFocus={() => setIsOpening(false)}
         onClose={close}
       />
     </LazyBoundary>

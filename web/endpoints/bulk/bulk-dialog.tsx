@@ -71,7 +71,7 @@ function ChangeDialog(props: Props) {
   const [selected] = useState(props.selected)
   const { data: databases = [] } = useQuery(databasesQuery)
   const [name, setName] = useState('')
-  const [submitted, setAsked] = useState(false)
+  const [submitted, setSubmitted] = useState(false)
   const check = useChangeGuard(rows)
   const bulkChange = useBulkChange(here)
   const input = { action, name: name.trim(), rows, selected, here }
@@ -86,7 +86,7 @@ function ChangeDialog(props: Props) {
     ...new Set(rows.flatMap((row) => (selected.has(row.address) ? (row.databases ?? []) : []))),
   ].sort(compareNames)
   const start = () => {
-    setAsked(true)
+    setSubmitted(true)
     if (!named || plan.tasks.length === 0 || guard.refused !== undefined || bulkChange.isPending)
       return
     bulkChange.mutate({ plan, guard }, { onSuccess: onClose })

@@ -21,7 +21,7 @@ export function HostField(props: {
 }) {
   const { host, error, onChange } = props
   const { data: addresses, isPending } = useQuery(addressesQuery)
-  const [isTyping, setAsked] = useState(false)
+  const [isTyping, setIsTyping] = useState(false)
   const choices = hostChoices(addresses ?? [])
   const listed = choices.some(({ value }) => value === host)
   // A host that is not in the list was typed, for example before a reload, or copied from another
@@ -37,7 +37,7 @@ export function HostField(props: {
         error={typed ? undefined : error}
         onChange={(event) => {
           const { value } = event.currentTarget
-          setAsked(value === OTHER)
+          setIsTyping(value === OTHER)
           onChange({ host: value === OTHER ? '' : value })
         }}
       />

@@ -37,13 +37,13 @@ export function usePanelEndpoint(address: string) {
     ),
   })
   const figures = useQuery(figuresQuery([address], false))
-  const [latest, setKnown] = useState<PanelEndpoint>()
+  const [latest, setLatest] = useState<PanelEndpoint>()
   const record = endpoints.data
   const [now, counted] = [states.data, figures.data]
   useEffect(() => {
     if (record === undefined || now === undefined) return
     const listeners = now.map((listener) => withFigures(listener, counted))
-    setKnown((before) => {
+    setLatest((before) => {
       if (record !== null) {
         const mapping = record.databases
         return { address, mapping, listeners, figures: listeners, goneAt: undefined }
