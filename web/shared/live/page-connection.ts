@@ -17,7 +17,7 @@ export interface PageConnectionOptions {
  * The worker forwards each heartbeat and each failed try. After this timeout, in ms, the page
  * replaces it.
  */
-const HEARTBEAT_TIMEOUT_MS = 30_000
+const WORKER_TIMEOUT_MS = 30_000
 
 /**
  * Connects a page to the stream of live events. All pages of a browser share one stream in a
@@ -49,7 +49,7 @@ export function openPageConnection(options: PageConnectionOptions): LiveConnecti
       close()
       transport = by()
     }
-    const listen = () => setTimeout(() => replace(throughWorker), HEARTBEAT_TIMEOUT_MS)
+    const listen = () => setTimeout(() => replace(throughWorker), WORKER_TIMEOUT_MS)
     let watchdog = listen()
     worker.onerror = (event) => {
       event.preventDefault()
