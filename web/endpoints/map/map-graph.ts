@@ -44,7 +44,7 @@ export const ALL = '*'
  * have the same default and the same other databases in any order. Removed endpoints are omitted.
  *
  * @param databases all database names; if `undefined`, all names count as existing.
- * @param passes selects the endpoints shown; names that none of them reaches are omitted.
+ * @param matchesFilter selects the endpoints shown; names that none of them reaches are omitted.
  */
 export function makeGraph(
   rows: readonly EndpointRow[],
