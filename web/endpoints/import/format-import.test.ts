@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatPlan } from './format-import.ts'
+import { formatImportResult, formatPlan } from './format-import.ts'
 import type { ImportChange } from './import-plan.ts'
 
 const change = (kind: ImportChange['kind']): ImportChange => ({
@@ -38,4 +38,12 @@ test('removals are counted, and nothing is kept', () => {
   expect(formatPlan({ changes, unchanged: [], others: [] }, true)).toBe(
     '1 will be added, 1 changed and 1 removed.',
   )
+})
+
+test.each([
+  [new Map([['tcp://127.0.0.1:1', 'The port is taken.']]), '1 of 3 changes was made. 2 failed.'],
+  [undefined, '1 of 3 changes was made. 2 failed. The list of failures could not be loaded.'],
+])('an outcome with the failures %j reads %j', (failures, text) => {
+  const run = { id: '1', total: 3, made: 1, failed: 2, cancelling: false, compared: true } as const
+  expect(formatImportResult({ ...run, failures, end: { by: 'all' } })).toBe(text)
 })

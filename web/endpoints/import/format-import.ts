@@ -33,7 +33,7 @@ const formatKept = (count: number): string =>
 
 /** Describes the outcome of an import. */
 export function formatImportResult(run: ImportRun): string {
-  const { total, made, failed, end } = run
+  const { total, made, failed, failures, end } = run
   const left = total - made - failed
   const all = made === total
   const first = all
@@ -41,7 +41,8 @@ export function formatImportResult(run: ImportRun): string {
       ? 'The change was made.'
       : `All ${formatCount(total)} changes were made.`
     : `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
-  const refused = failed === 0 ? '' : ` ${formatCount(failed)} failed.`
+  const unread = failures === undefined ? ' The list of failures could not be loaded.' : ''
+  const refused = failed === 0 ? '' : ` ${formatCount(failed)} failed.${unread}`
   if (end?.by === 'cancel') return `Cancelled. ${first}${refused}`
   if (end?.by === 'disconnection') {
     return 'This page was disconnected by the import. Open the console at another endpoint to see the outcome.'

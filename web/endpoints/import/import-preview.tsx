@@ -70,8 +70,9 @@ export function ImportPreview(props: ImportPreviewProps) {
   const { refused } = guard
   const warnings = importWarnings(plan, databases)
   const failures = run?.failures ?? new Map<string, string>()
+  const hasFailed = run !== undefined && run.failed > 0
   const held =
-    failures.size > 0 &&
+    hasFailed &&
     plan.changes.some(({ kind, address }) => kind === 'removed' && !failures.has(address))
   const start = async (removeAnyway: boolean) => {
     onStart(plan.changes.length)
@@ -134,7 +135,7 @@ export function ImportPreview(props: ImportPreviewProps) {
                 aria-disabled={refused !== undefined || undefined}
                 onClick={() => ask(false)}
               >
-                {failures.size > 0 ? 'Retry failed changes' : `Import ${count}`}
+                {hasFailed ? 'Retry failed changes' : `Import ${count}`}
               </Button>
               {held && refused === undefined && (
                 <Button variant="danger" onClick={() => ask(true)}>

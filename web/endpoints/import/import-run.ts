@@ -36,8 +36,11 @@ export interface ImportRun {
   /** Number of endpoints that match the file. */
   readonly made: number
   readonly failed: number
-  /** Reasons of the failures by address, set once the import has ended. */
-  readonly failures: ReadonlyMap<string, string>
+  /**
+   * Reasons of the failures by address, set once the import has ended; undefined if they could not
+   * be read.
+   */
+  readonly failures: ReadonlyMap<string, string> | undefined
   readonly cancelling: boolean
   /** `undefined` while the import runs. */
   readonly end: ImportEnd | undefined
@@ -101,14 +104,22 @@ export async function startImport(
   }
 }
 
-/** Follows a running import that was started before the page was reloaded. */
-export async function resumeImport(queryClient: QueryClient, id: string): Promise<void> {
-  if (run.get() !== undefined) return
+/**
+ * Follows a running import that was started before the page was reloaded; resolves with its outcome
+ * once it has ended. Resolves with undefined if it is not running.
+ */
+export async function resumeImport(
+  queryClient: QueryClient,
+  id: string,
+): Promise<ImportRun | undefined> {
+  if (run.get() !== undefined) return undefined
   const list = await queryClient.ensureQueryData(bulkChangesQuery).catch(() => [])
   const view = list.find((each) => each.id === id)
-  if (view === undefined || view.state !== 'running' || run.get() !== undefined) return
+  if (view === undefined || view.state !== 'running' || run.get() !== undefined) {
+    return undefined
+  }
   begin(id, view.total)
-  await finish(queryClient, id, false)
+  return finish(queryClient, id, false)
 }
 
 const begin = (id: string | undefined, total: number) =>
@@ -128,12 +139,16 @@ async function finish(
   isOwn: boolean,
 ): Promise<ImportRun | undefined> {
   const view = await watchBulk(queryClient, id, { orUnreachable: isOwn })
-  const failures = view !== undefined && view.failed > 0 ? await readFailures(id) : []
-  change({
-    failures: new Map(failures.map(({ endpoint, errorMessage }) => [endpoint, errorMessage])),
-  })
+  change({ failures: view !== undefined && view.failed > 0 ? await readReasons(id) : new Map() })
   return end(queryClient, view, endOf(view, isOwn))
 }
+
+/** Returns the reasons of the failures by address, or undefined if they cannot be read. */
+const readReasons = (id: string): Promise<ReadonlyMap<string, string> | undefined> =>
+  readFailures(id).then(
+    (failures) => new Map(failures.map(({ endpoint, errorMessage }) => [endpoint, errorMessage])),
+    () => undefined,
+  )
 
 function endOf(view: EndpointChangeView | undefined, isOwn: boolean): ImportEnd {
   if (view === undefined) {
