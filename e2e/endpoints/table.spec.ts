@@ -154,6 +154,38 @@ freshTest(
   },
 )
 
+freshTest(
+  'A bulk change that fails for the endpoint of the page shows its outcome',
+  async ({ page, gatehouse }) => {
+    const own = `tcp://127.0.0.1:${gatehouse.port}`
+    const [other, gone] = [await gatehouse.freePort(), await gatehouse.freePort()].map(
+      (port) => `tcp://127.0.0.1:${port}`,
+    ) as [string, string]
+    const map = (endpoint: string, databases: string[]) =>
+      gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
+    await map(other, ['_system'])
+    await map(gone, ['blog'])
+    await gatehouse.signIn(page, consolePath)
+    for (const address of [own, gone]) {
+      await page.getByRole('checkbox', { name: `Select ${address}` }).check()
+    }
+    // Another change is made before its event reaches the page.
+    await page.route('**/_api/endpoint-change', async (route) => {
+      if (route.request().method() === 'POST') await map(own, ['_system', 'blog'])
+      await route.continue()
+    })
+    const chosen = page.getByRole('region', { name: 'Selected endpoints' })
+    await chosen.getByRole('button', { name: 'Remove endpoints' }).click()
+    const question = page.getByRole('dialog', { name: 'Remove 2 endpoints?' })
+    await question.getByRole('button', { name: 'Remove and disconnect' }).click()
+    const bar = page.getByRole('region', { name: 'Bulk change' })
+    await expect(bar).toContainText('1 of 2 endpoints was removed. 1 failed.')
+    await expect(bar).toContainText(`${own} The endpoint has been changed since you loaded it.`)
+    await expect(page.getByRole('region', { name: 'Last change' })).toBeHidden()
+    await expect(rowOf(page, own)).toContainText('blog')
+  },
+)
+
 test('The end of a bulk change leaves an open dialog and later choices as they are', async ({
   page,
   gatehouse,

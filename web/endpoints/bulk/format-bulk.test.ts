@@ -1,23 +1,6 @@
 import { expect, test } from 'vitest'
-import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
+import { bulkChange as view } from './bulk-change.testing.ts'
 import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
-
-const view = (more: Partial<EndpointChangeView>): EndpointChangeView => ({
-  id: 'x',
-  state: 'done',
-  actor: 'github:1',
-  created: '',
-  ended: '',
-  removals: 0,
-  total: 100,
-  made: 100,
-  unchanged: 0,
-  failed: 0,
-  left: 0,
-  undoOf: null,
-  undoneBy: null,
-  ...more,
-})
 
 test('a running bulk change is described by its action', () => {
   expect(formatBulkProgress(view({ total: 5_000 }))).toBe('Changing 5,000 endpoints')

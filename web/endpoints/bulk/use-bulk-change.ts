@@ -3,7 +3,8 @@ import { useReportedMutation } from '../../shared/reports/use-reported-mutation.
 import type { ChangeGuard } from '../guard/check-changes.ts'
 import { undo } from '../model/undo.ts'
 import { preloadUndo } from '../remove/undo-outlet.tsx'
-import { startBulk, watchBulk } from './bulk-requests.ts'
+import { wasOwnChangeMade, watchOutcome } from './bulk-outcome.ts'
+import { startBulk } from './bulk-requests.ts'
 import { deselectDoneAfter } from './deselect-done.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
@@ -30,9 +31,9 @@ export function useBulkChange(here: string) {
       if (task !== undefined && otherConsole !== undefined) {
         const { row, after } = task
         const change = { address: row.address, before: row.databases, after }
-        void watchBulk(queryClient, id, { orUnreachable: true }).then(() =>
-          undo.offerConsole(change, otherConsole),
-        )
+        void watchOutcome(queryClient, id, { orUnreachable: true }).then((outcome) => {
+          if (wasOwnChangeMade(outcome, change)) undo.offerConsole(change, otherConsole)
+        })
       }
     },
   })

@@ -44,6 +44,14 @@ test.each([
   [new Map([['tcp://127.0.0.1:1', 'The port is taken.']]), '1 of 3 changes was made. 2 failed.'],
   [undefined, '1 of 3 changes was made. 2 failed. The list of failures could not be loaded.'],
 ])('an outcome with the failures %j reads %j', (failures, text) => {
-  const run = { id: '1', total: 3, made: 1, failed: 2, cancelling: false, compared: true } as const
+  const run = {
+    id: '1',
+    total: 3,
+    made: 1,
+    failed: 2,
+    cancelling: false,
+    ownChanged: false,
+    compared: true,
+  } as const
   expect(formatImportResult({ ...run, failures, end: { by: 'all' } })).toBe(text)
 })

@@ -87,7 +87,7 @@ export function ImportPreview(props: ImportPreviewProps) {
       ownChange !== undefined &&
       guard.disconnects &&
       guard.otherConsole !== undefined &&
-      ownWasChanged(ended)
+      ended.ownChanged
     ) {
       undo.offerConsole(ownChange, guard.otherConsole)
     }
@@ -166,13 +166,6 @@ export function ImportPreview(props: ImportPreviewProps) {
     </div>
   )
 }
-
-/**
- * Returns whether the endpoint that serves this page was changed, as far as is known. It comes
- * last.
- */
-const ownWasChanged = ({ made, total, end }: ImportRun): boolean =>
-  made === total || end?.by === 'disconnection'
 
 const nothingToDo = ({ changes }: ImportPlan) => changes.length === 0
 

@@ -1,6 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
+import { bulkChange } from '../bulk/bulk-change.testing.ts'
 import { clearImport, resumeImport, startImport } from './import-run.ts'
 
 /** The states of the bulk change, one for each time it is read; the last one repeats. */
@@ -8,22 +9,8 @@ let views: EndpointChangeView[] = []
 /** Responds to requests for the failures of the bulk change. */
 let respondFailures: () => Response
 
-const view = (part: Partial<EndpointChangeView> = {}): EndpointChangeView => ({
-  id: '1',
-  state: 'done',
-  actor: 'ada',
-  created: '2026-01-01T00:00:00Z',
-  ended: null,
-  total: 2,
-  removals: 0,
-  made: 1,
-  unchanged: 0,
-  failed: 1,
-  left: 0,
-  undoOf: null,
-  undoneBy: null,
-  ...part,
-})
+const view = (part: Partial<EndpointChangeView> = {}) =>
+  bulkChange({ id: '1', total: 2, made: 1, failed: 1, ...part })
 
 const running = view({ state: 'running', made: 0, failed: 0, left: 2 })
 

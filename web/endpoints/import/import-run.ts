@@ -6,13 +6,8 @@ import {
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { NoResponse } from '../../app/api.ts'
 import { createStore, useStore } from '../../shared/ui/store/store.ts'
-import {
-  bulkChangesQuery,
-  cancelBulk,
-  readFailures,
-  startBulk,
-  watchBulk,
-} from '../bulk/bulk-requests.ts'
+import { wasOwnChangeMade, watchOutcome } from '../bulk/bulk-outcome.ts'
+import { bulkChangesQuery, cancelBulk, startBulk } from '../bulk/bulk-requests.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { orderChanges } from './import-order.ts'
 import type { ImportChange } from './import-plan.ts'
@@ -42,6 +37,8 @@ export interface ImportRun {
    */
   readonly failures: ReadonlyMap<string, string> | undefined
   readonly cancelling: boolean
+  /** Whether the endpoint that serves this page was changed, as far as is known. */
+  readonly ownChanged: boolean
   /** `undefined` while the import runs. */
   readonly end: ImportEnd | undefined
   /** Whether the configuration was refetched after the import, so that it can be compared. */
@@ -97,8 +94,8 @@ export async function startImport(
     change({ id })
     onStarted(id)
     if (run.get()?.cancelling) void cancelOnServer(queryClient, id)
-    const isOwn = changes.some(({ address }) => address === here)
-    return await finish(queryClient, id, isOwn)
+    const own = changes.find(({ address }) => address === here)
+    return await finish(queryClient, id, own)
   } catch (error) {
     return end(queryClient, undefined, { by: 'interruption', error: error as Error })
   }
@@ -119,7 +116,7 @@ export async function resumeImport(
     return undefined
   }
   begin(id, view.total)
-  return finish(queryClient, id, false)
+  return finish(queryClient, id, undefined)
 }
 
 const begin = (id: string | undefined, total: number) =>
@@ -129,6 +126,7 @@ const begin = (id: string | undefined, total: number) =>
     view: undefined,
     failures: new Map(),
     cancelling: false,
+    ownChanged: false,
     end: undefined,
     compared: false,
   })
@@ -136,19 +134,14 @@ const begin = (id: string | undefined, total: number) =>
 async function finish(
   queryClient: QueryClient,
   id: string,
-  isOwn: boolean,
+  own: ImportChange | undefined,
 ): Promise<ImportRun | undefined> {
-  const view = await watchBulk(queryClient, id, { orUnreachable: isOwn })
-  change({ failures: view !== undefined && view.failed > 0 ? await readReasons(id) : new Map() })
+  const isOwn = own !== undefined
+  const outcome = await watchOutcome(queryClient, id, { orUnreachable: isOwn })
+  const { view, failures } = outcome
+  change({ failures, ownChanged: isOwn && wasOwnChangeMade(outcome, own) })
   return end(queryClient, view, endOf(view, isOwn))
 }
-
-/** Returns the reasons of the failures by address, or undefined if they cannot be read. */
-const readReasons = (id: string): Promise<ReadonlyMap<string, string> | undefined> =>
-  readFailures(id).then(
-    (failures) => new Map(failures.map(({ endpoint, errorMessage }) => [endpoint, errorMessage])),
-    () => undefined,
-  )
 
 function endOf(view: EndpointChangeView | undefined, isOwn: boolean): ImportEnd {
   if (view === undefined) {
