@@ -398,6 +398,33 @@ test('A save that ends after its form was closed can be undone and leaves anothe
   await expect(page.getByText('Your unsaved input was restored.')).toBeHidden()
 })
 
+test('A saved mapping does not hide a newer one', async ({ page, gatehouse }) => {
+  const address = await endpoint(gatehouse, 'blog')
+  await gatehouse.signIn(page, consolePath)
+  await chooseInMenu(page, address, 'Edit mapping')
+  const form = mappingForm(page, address)
+  await addDatabases(page, 'shop')
+  // Before the page refetches the saved mapping, it has read a newer one.
+  let isFirst = true
+  await page.route('**/_api/endpoint?endpoint=*', async (route) => {
+    if (isFirst) {
+      isFirst = false
+      const newer = page.waitForResponse(
+        async (response) =>
+          response.url().includes('/_api/endpoint?endpoint=') &&
+          (await response.text()).includes('news'),
+      )
+      await gatehouse.post(API, { endpoint: address, databases: ['news'] })
+      await newer
+    }
+    await route.continue()
+  })
+  await form.getByRole('button', { name: 'Save mapping' }).click()
+  await expect(form).toBeHidden()
+  await expect(rowOf(page, address)).toContainText('news')
+  await expect(rowOf(page, address)).not.toContainText('shop')
+})
+
 test('An endpoint that is rejected after its form was closed is reported on every page', async ({
   page,
   gatehouse,

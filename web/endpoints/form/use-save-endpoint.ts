@@ -49,6 +49,8 @@ export function useSaveEndpoint(close: () => void) {
     { change, address, databases, send }: EndpointSave,
     callbacks: {
       prepare?: (() => Promise<void>) | undefined
+      /** Called once the change is applied, before the endpoint is refetched. */
+      onApplied?: () => void
       onSuccess: () => void
       onError: (error: Error) => void
     },
@@ -79,6 +81,7 @@ export function useSaveEndpoint(close: () => void) {
           if (!controller.signal.aborted) setStage(next)
         },
       })
+      callbacks.onApplied?.()
       await refetchEndpoints(queryClient, [address])
       callbacks.onSuccess()
       // Another form may be open by now.

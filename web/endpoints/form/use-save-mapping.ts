@@ -3,6 +3,7 @@ import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint
 import { endpointsQuery } from '../../app/queries.ts'
 import type { EndpointChange } from '../guard/check-changes.ts'
 import { toFieldErrors } from '../model/field-errors.ts'
+import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../refetch-endpoints.ts'
 import { draftMapping, type FieldErrors } from './endpoint-draft.ts'
 import type { MappingDraft } from './mapping/use-mapping-draft.ts'
@@ -54,13 +55,16 @@ export function useSaveMapping(
       },
       {
         prepare: callbacks.prepare,
-        onSuccess: () => {
-          // If the change disconnects this page, the list cannot be refetched.
+        onApplied: () => {
+          // If the change disconnects this page, the list cannot be refetched. A mapping other than
+          // `base` may be newer than the saved one.
+          const isOutdated = (each: EndpointRecord) =>
+            each.endpoint === address && sameMapping(each.databases, base)
           queryClient.setQueryData(endpointsQuery.queryKey, (list: EndpointRecord[] | undefined) =>
-            list?.map((each) => (each.endpoint === address ? { ...each, databases } : each)),
+            list?.map((each) => (isOutdated(each) ? { ...each, databases } : each)),
           )
-          callbacks.onSaved(change)
         },
+        onSuccess: () => callbacks.onSaved(change),
         onError: (error) => callbacks.onErrors(toMappingErrors(error, gone)),
       },
     )
