@@ -161,7 +161,7 @@ async function end(
   view: EndpointChangeView | undefined,
   how: ImportEnd,
 ): Promise<ImportRun | undefined> {
-  const compared = await refetchEndpoints(queryClient)
+  const compared = await refetchConfiguration(queryClient)
   change({ view, end: how, compared })
   const current = run.get()
   return current && toRun(current, view)
@@ -199,13 +199,13 @@ async function cancelOnServer(queryClient: QueryClient, id: string): Promise<voi
 
 /** Refetches the configuration to compare it with the file again. */
 export async function refreshPreview(queryClient: QueryClient): Promise<void> {
-  if (await refetchEndpoints(queryClient)) change({ compared: true })
+  if (await refetchConfiguration(queryClient)) change({ compared: true })
 }
 
 /** Discards the outcome of the last import. */
 export const clearImport = (): void => run.set(undefined)
 
-const refetchEndpoints = (queryClient: QueryClient): Promise<boolean> =>
+const refetchConfiguration = (queryClient: QueryClient): Promise<boolean> =>
   Promise.all([
     queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }),
     queryClient.fetchQuery({ ...listenersQuery, staleTime: 0 }),
