@@ -99,7 +99,7 @@ async function sendChange({ address, before, after }: EndpointChange) {
 /** Describes the state of an endpoint after another user changed it. */
 function formatConflict(now: readonly string[] | null): string {
   if (now === null) return 'It has since been removed.'
-  const mapping = now.length === 0 ? 'all databases' : formatList(now)
+  const mapping = now.length === 0 ? 'all databases' : formatList(now, { max: 3 })
   return `It has since been changed and now serves ${mapping}.`
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../../../server/contract/endpoints/address.ts'
 import { consoleUrl, isAdminAccess, type PageLocation, pageHost } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { listNames } from '../model/mapping.ts'
+import { formatList } from '../model/list/format-list.ts'
 
 /** The state of an endpoint before and after a change. */
 export interface EndpointChange {
@@ -181,11 +181,6 @@ function formatConnections(removed: readonly EndpointRow[], drainSeconds: number
 const MAX_NAMES = 8
 
 function formatStranded(names: readonly string[], one: boolean): string {
-  return `${one ? 'No other endpoint serves' : 'No endpoint will serve'} ${listOr(names)}.`
-}
-
-function listOr(names: readonly string[]): string {
-  const more = names.length - MAX_NAMES
-  if (more > 1) return `${names.slice(0, MAX_NAMES).join(', ')} or ${more} more`
-  return listNames(names, 'or')
+  const databases = formatList(names, { conjunction: 'or', max: MAX_NAMES })
+  return `${one ? 'No other endpoint serves' : 'No endpoint will serve'} ${databases}.`
 }

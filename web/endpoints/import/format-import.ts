@@ -1,4 +1,4 @@
-import { listNames } from '../model/mapping.ts'
+import { formatList } from '../model/list/format-list.ts'
 import { formatCount } from '../model/traffic.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
 import type { ImportRun } from './import-run.ts'
@@ -18,7 +18,7 @@ export function formatPlan({ changes, unchanged, others }: ImportPlan, remove: b
   const same = unchanged.length
   const sentences = [
     // "1 will be added and 2 changed."
-    parts.length > 0 && `${listNames(parts).replace(' ', ' will be ')}.`,
+    parts.length > 0 && `${formatList(parts).replace(' ', ' will be ')}.`,
     same > 0 && `${formatCount(same)} ${same === 1 ? 'is' : 'are'} unchanged.`,
     parts.length === 0 && same === 0 && 'The file is empty.',
     !remove && others.length > 0 && formatKept(others.length),

@@ -26,6 +26,9 @@ export function importWarnings(
   ].filter((warning) => warning !== false)
 }
 
+/** Lists at most three names; more are only counted. */
+const listSome = (names: readonly string[]) => formatList(names, { max: 3 })
+
 function isExposed(text: string): boolean {
   const parsed = parseAddress(text)
   return parsed.ok && parsed.address.scheme === 'tcp' && !isLoopback(parsed.address)
@@ -33,15 +36,15 @@ function isExposed(text: string): boolean {
 
 function formatExposed(addresses: readonly string[]): string {
   const them = addresses.length === 1 ? 'it' : 'them'
-  return `Other machines can reach ${formatList(addresses)}. Tokens and documents are sent unencrypted through ${them}.`
+  return `Other machines can reach ${listSome(addresses)}. Tokens and documents are sent unencrypted through ${them}.`
 }
 
 function formatMissing(names: readonly string[]): string {
   if (names.length === 1)
     return `The database ${names[0]} does not exist yet. Requests for it will get 404.`
-  return `The databases ${formatList(names)} do not exist yet. Requests for them will get 404.`
+  return `The databases ${listSome(names)} do not exist yet. Requests for them will get 404.`
 }
 
 const formatWithoutDefault = (addresses: readonly string[]): string =>
-  `The default database of ${formatList(addresses)} does not exist yet. Requests there without a ` +
+  `The default database of ${listSome(addresses)} does not exist yet. Requests there without a ` +
   'database name will get 404.'

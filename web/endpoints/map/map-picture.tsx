@@ -129,7 +129,10 @@ function GroupNode(props: {
   const { rows, state, mapping } = group
   const [first, ...others] = rows
   const served = mapping.length === 0 ? [ALL] : mapping
-  const joined = formatList(served.map((name) => titles.get(name) ?? name))
+  const joined = formatList(
+    served.map((name) => titles.get(name) ?? name),
+    { max: 3 },
+  )
   const serves = <span className="visually-hidden">, serves {joined}</span>
   const alike = rows.filter((row) => row.state === state).length
   const detail = alike < rows.length ? `${alike} of ${rows.length}` : undefined

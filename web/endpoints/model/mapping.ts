@@ -1,4 +1,5 @@
 import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { formatList } from './list/format-list.ts'
 
 // A mapping is an ordered list of database names. Empty means all databases; the first is the
 // default.
@@ -14,12 +15,6 @@ export const sameMapping = (a: readonly string[], b: readonly string[]): boolean
 export const sameState = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
   a === null || b === null ? a === b : sameMapping(a, b)
 
-/** Formats a list: "blog", "blog and shop", "blog, shop and news". */
-export function listNames(names: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
-  if (names.length < 2) return names.join('')
-  return `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
-}
-
 /**
  * Describes a mapping: "Requests without a database name go to blog. These are also available:
  * shop."
@@ -30,7 +25,7 @@ export function formatMapping(mapping: readonly string[]): string {
   const others = mapping.slice(1)
   if (others.length === 0) return `${first} No other is available.`
   if (others.length === 1) return `${first} This is also available: ${others[0]}.`
-  return `${first} These are also available: ${listNames(others)}.`
+  return `${first} These are also available: ${formatList(others)}.`
 }
 
 /** Describes the change of a mapping: "No longer available here: archive." */
@@ -47,8 +42,8 @@ export function formatChange(
   const from = defaultOf(before)
   const to = defaultOf(after)
   return [
-    ...(lost.length > 0 ? [`No longer available here: ${listNames(lost)}.`] : []),
-    ...(won.length > 0 ? [`Newly available here: ${listNames(won)}.`] : []),
+    ...(lost.length > 0 ? [`No longer available here: ${formatList(lost)}.`] : []),
+    ...(won.length > 0 ? [`Newly available here: ${formatList(won)}.`] : []),
     ...(from === to ? [] : [`The default changes from ${from} to ${to}.`]),
   ]
 }

@@ -1,5 +1,5 @@
 import type { AuditRow } from '../../../server/contract/audit/audit.ts'
-import { listNames } from '../model/mapping.ts'
+import { formatList } from '../model/list/format-list.ts'
 
 const done: Readonly<Record<string, string>> = {
   'endpoint.add': 'Added',
@@ -21,7 +21,7 @@ export function formatRecordedChange({ action, outcome, after }: AuditRow): stri
   if (outcome === 'refused') return rejected[action] ?? `${what}: rejected`
   const names = databasesOf(after)
   if (names === undefined) return what
-  return `${what}: ${names.length === 0 ? 'all databases' : listNames(names)}`
+  return `${what}: ${names.length === 0 ? 'all databases' : formatList(names)}`
 }
 
 function databasesOf(after: unknown): string[] | undefined {
