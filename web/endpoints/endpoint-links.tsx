@@ -2,10 +2,10 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useHasRole } from '../shared/session/person.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
+import { formatCount } from '../shared/ui/text/format-number.ts'
 import classes from './endpoint-links.module.css'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 import { filterRows } from './model/list/endpoint-filter.ts'
-import { formatCount } from './model/traffic.ts'
 
 const views = [
   { to: '/endpoints', key: 'table', label: 'Table' },

@@ -6,6 +6,7 @@ import { useLayer } from '../shared/keys/use-layer.ts'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { usePresence } from '../shared/session/person.ts'
 import { Dialog } from '../shared/ui/overlay/dialog.tsx'
+import { formatCount } from '../shared/ui/text/format-number.ts'
 import { find } from './match.ts'
 import { recentIds, rememberId } from './recent.ts'
 import classes from './search-dialog.module.css'
@@ -95,7 +96,7 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
       <p role="status" className={flat.length > 0 ? classes.foot : classes.empty}>
         {flat.length === 0 &&
           `No page, action, database${collections.isSearched ? ', collection' : ''} or endpoint matches “${query.trim()}”.`}
-        {found !== undefined && flat.length > 0 && formatCount(flat.length, found.count)}
+        {found !== undefined && flat.length > 0 && formatResults(flat.length, found.count)}
         {loading && ' Endpoints, databases or collections are still loading.'}
       </p>
       {hasQuery && collections.unsearched !== undefined && (
@@ -120,9 +121,9 @@ const stepFrom = (at: number, steps: number, count: number): number =>
     ? (at + steps + count) % Math.max(count, 1)
     : Math.max(0, Math.min(at + steps, count - 1))
 
-const formatCount = (shown: number, all: number): string =>
+const formatResults = (shown: number, all: number): string =>
   shown < all
-    ? `${shown} of ${all.toLocaleString('en')} results. Type more to narrow them down.`
+    ? `${shown} of ${formatCount(all)} results. Type more to narrow them down.`
     : `${all} ${all === 1 ? 'result' : 'results'}`
 
 /** Returns what is shown before typing: recent results, pages and actions. */

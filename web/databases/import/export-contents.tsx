@@ -1,5 +1,5 @@
 import classes from '../../shared/import/import.module.css'
-import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import own from './import-database-dialog.module.css'
 import type { ExportPreview } from './preview-export.ts'
 

@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 
 export interface PageExtent {
   /** Number of documents on the page. */

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { isolate } from '../../shared/ui/text/isolate.ts'
 import { type Condition, describeCondition } from '../model/conditions.ts'
 import { countQuery } from '../queries.ts'

@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/ui/text/format-bytes.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import type { DocumentFailure, SelectionOutcome } from './change-selected.ts'
 
 /** Maximum number of failures that a report lists. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { EndpointChangeFailure } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
-import { formatCount } from '../model/traffic.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import classes from './change-list.module.css'
 
 /** Maximum number of failures listed; the rest is only counted. */

@@ -1,5 +1,5 @@
 import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { formatCount } from '../model/traffic.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 
 type Kind = Pick<EndpointChangeView, 'total' | 'removals' | 'undoOf'>
 

@@ -1,5 +1,5 @@
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { formatList } from '../model/list/format-list.ts'
-import { formatCount } from '../model/traffic.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
 import type { ImportRun } from './import-run.ts'
 

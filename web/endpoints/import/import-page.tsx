@@ -3,7 +3,7 @@ import { useHasRole } from '../../shared/session/person.ts'
 import { Notice } from '../../shared/ui/feedback/notice.tsx'
 import { PageHead } from '../../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
-import { formatCount } from '../model/traffic.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { ImportForm } from './import-form.tsx'
 import { useImportRun } from './import-run.ts'
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { formatCount } from '../model/traffic.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { formatPlural } from './format-import.ts'
 import classes from './import-progress.module.css'
 import { cancelImport, type ImportRun } from './import-run.ts'

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { type CSSProperties, type ReactNode, useMemo, useState } from 'react'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { formatList } from '../model/list/format-list.ts'
-import { formatCount } from '../model/traffic.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
 import {
   ALL,

@@ -1,7 +1,7 @@
 import type { BadgeState } from '../../shared/ui/feedback/state-badge.tsx'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { countRows, type EndpointRow } from '../model/endpoint-rows.ts'
 import { parseFilter } from '../model/list/endpoint-filter.ts'
-import { formatCount } from '../model/traffic.ts'
 import classes from './endpoint-counts.module.css'
 
 export interface EndpointCountsProps {

@@ -1,5 +1,5 @@
 import type { ImportResult } from '../../../server/contract/import.ts'
-import { formatCount } from '../ui/text/format-bytes.ts'
+import { formatCount } from '../ui/text/format-number.ts'
 
 /** Returns the counts of an import in words: "12 created, 3 failed." */
 export function describeImport({ created, replaced, skipped, failed }: ImportResult): string {

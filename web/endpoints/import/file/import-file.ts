@@ -1,6 +1,7 @@
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../../../server/contract/database.ts'
 import { formatAddress, parseAddress } from '../../../../server/contract/endpoints/address.ts'
 import { MAPPING_NAMES } from '../../../../server/contract/endpoints/endpoint.ts'
+import { formatCount } from '../../../shared/ui/text/format-number.ts'
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
 /** Maximum number of endpoints per import. */
@@ -43,7 +44,7 @@ export function readImport(text: string): ImportFile {
     return refuse({
       where: 'The list',
       line: 1,
-      message: `Too many endpoints: ${count.format(entries.length)}. The maximum is ${count.format(MAX_ENTRIES)}.`,
+      message: `Too many endpoints: ${formatCount(entries.length)}. The maximum is ${formatCount(MAX_ENTRIES)}.`,
     })
   }
   const errors: ImportError[] = []
@@ -64,8 +65,6 @@ export function readImport(text: string): ImportFile {
   })
   return errors.length > 0 ? { ok: false, errors } : { ok: true, wanted }
 }
-
-const count = new Intl.NumberFormat('en')
 
 const refuse = (error: ImportError): ImportFile => ({ ok: false, errors: [error] })
 
@@ -95,7 +94,7 @@ function nameErrors(databases: unknown): string[] {
   if (!Array.isArray(databases))
     return ['“databases” must be an array of names. An empty array means all databases.']
   if (databases.length > MAPPING_NAMES) {
-    return [`“databases” has ${count.format(databases.length)} names. The maximum is 1,000.`]
+    return [`“databases” has ${formatCount(databases.length)} names. The maximum is 1,000.`]
   }
   const seen = new Set<unknown>()
   return databases.flatMap((name: unknown) => {

@@ -1,9 +1,9 @@
 import { memo, useSyncExternalStore } from 'react'
+import { formatCount, formatRate, NO_FIGURE } from '../../../shared/ui/text/format-number.ts'
 import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { hasFigures } from '../../model/list/endpoint-sort.ts'
 import type { Figures, LiveFigures } from '../../model/live-figures.ts'
-import { formatCount, formatRate, NO_FIGURE } from '../../model/traffic.ts'
 import classes from '../endpoint-table.module.css'
 import { RateLine } from './rate-line.tsx'
 

@@ -1,5 +1,5 @@
 import { NoMatch } from '../feedback/no-match.tsx'
-import { formatCount } from '../text/format-bytes.ts'
+import { formatCount } from '../text/format-number.ts'
 import { FilterField, type FilterFieldProps } from './filter-field.tsx'
 import classes from './name-filter.module.css'
 

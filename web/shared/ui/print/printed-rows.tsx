@@ -1,4 +1,4 @@
-import { formatCount } from '../text/format-bytes.ts'
+import { formatCount } from '../text/format-number.ts'
 import classes from './printed-rows.module.css'
 import { usePrinting } from './use-printing.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatBytes, formatCount } from './format-bytes.ts'
+import { formatBytes } from './format-bytes.ts'
 
 test.each([
   [0, '0 B'],
@@ -14,8 +14,4 @@ test.each([
   [5e15, '5000 TB'],
 ])('%d bytes are formatted as %s', (bytes, message) => {
   expect(formatBytes(bytes)).toBe(message)
-})
-
-test('thousands are separated', () => {
-  expect(formatCount(1_234_567)).toBe('1,234,567')
 })

@@ -12,8 +12,3 @@ export function formatBytes(bytes: number): string {
   }
   return `${rest < 9.95 ? rest.toFixed(1) : Math.round(rest)} ${units[unit]}`
 }
-
-const whole = new Intl.NumberFormat('en')
-
-/** Formats an integer with thousands separators: "12,345". */
-export const formatCount = (count: number): string => whole.format(count)
