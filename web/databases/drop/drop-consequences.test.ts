@@ -21,7 +21,7 @@ function sentencesOf(documents: number | null, databases = endpoints) {
 
 test('the lost data is counted', () => {
   expect(sentencesOf(1_203)[0]).toBe(
-    'Its 1,203 documents in 1 collection (2.0 kB) will be deleted permanently.',
+    'Its 1,203 documents in 1 collection (2 kB) will be deleted permanently.',
   )
   expect(sentencesOf(1)[0]).toMatch(/^Its 1 document in .* will be deleted/)
   expect(sentencesOf(0)[0]).toBe('It contains no documents.')

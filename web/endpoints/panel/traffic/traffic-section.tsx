@@ -3,18 +3,13 @@ import { lazy, Suspense, useMemo, useState } from 'react'
 import type { ListenerStatus } from '../../../../server/contract/endpoints/listener.ts'
 import { LoadFailure } from '../../../shared/ui/feedback/load-failure.tsx'
 import { ChoiceGroup } from '../../../shared/ui/form/choice-group.tsx'
+import { formatBytes } from '../../../shared/ui/text/format-bytes.ts'
 import { formatCount, formatRate, NO_FIGURE } from '../../../shared/ui/text/format-number.ts'
 import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
 import { PanelSection } from '../panel-section.tsx'
 import { trafficQuery } from '../queries.ts'
 import classes from './traffic-section.module.css'
-import {
-  formatBytes,
-  formatTraffic,
-  seriesOf,
-  type TrafficKind,
-  trimUnknownStart,
-} from './traffic-series.ts'
+import { formatTraffic, seriesOf, type TrafficKind, trimUnknownStart } from './traffic-series.ts'
 
 const TrafficChart = lazy(async () => ({
   default: (await import('./traffic-chart.tsx')).TrafficChart,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/endpoints/traffic.ts'
 import {
-  formatBytes,
   formatFigure,
   formatMinute,
   formatTraffic,
@@ -116,19 +115,6 @@ describe('the summary of the chart', () => {
   ])('%s, %s', (_, kind, part, sentence) => {
     expect(formatTraffic(traffic(node(part)), kind)).toBe(sentence)
   })
-})
-
-test.each([
-  [0, '0 B'],
-  [999, '999 B'],
-  [1_000, '1 kB'],
-  [1_234, '1.2 kB'],
-  [9_960, '10 kB'],
-  [999_600, '1 MB'],
-  [48_000_000, '48 MB'],
-  [5e15, '5,000 TB'],
-])('%d bytes are formatted as %s', (bytes, text) => {
-  expect(formatBytes(bytes)).toBe(text)
 })
 
 test('an unknown figure is a dash and zero is 0', () => {

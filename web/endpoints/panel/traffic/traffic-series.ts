@@ -1,4 +1,6 @@
 import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/endpoints/traffic.ts'
+import { formatBytes } from '../../../shared/ui/text/format-bytes.ts'
+import { formatCount, formatRate, NO_FIGURE } from '../../../shared/ui/text/format-number.ts'
 
 /** What a chart shows. */
 export type TrafficKind = 'requests' | 'bytes' | 'connections'
@@ -71,25 +73,11 @@ const sumSeries = (nodes: readonly NodeTraffic[], of: Counted): (number | null)[
     }, null),
   )
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
-const units = ['B', 'kB', 'MB', 'GB', 'TB']
-
-/** Formats bytes with decimal units: "0 B", "812 B", "1.2 kB", "48 MB". */
-export function formatBytes(bytes: number): string {
-  let [amount, unit] = [bytes, 0]
-  while (amount >= 999.5 && unit < units.length - 1) {
-    amount /= 1_000
-    unit += 1
-  }
-  return `${(unit > 0 && amount < 9.95 ? tenth : whole).format(amount)} ${units[unit]}`
-}
-
 /** Formats a figure: "12.4", "1.2 kB", or "–" if it is unknown. */
 export function formatFigure(kind: TrafficKind, amount: number | null | undefined): string {
-  if (amount === null || amount === undefined) return '–'
+  if (amount === null || amount === undefined) return NO_FIGURE
   if (kind === 'bytes') return formatBytes(amount)
-  return (amount < 10 ? tenth : whole).format(amount)
+  return formatRate(amount)
 }
 
 const hundredth = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
@@ -147,7 +135,7 @@ export function formatTraffic(traffic: EndpointTraffic, kind: TrafficKind): stri
   )
 }
 
-const count = (n: number, what: string) => `${whole.format(n)} ${what}${n === 1 ? '' : 's'}`
+const count = (n: number, what: string) => `${formatCount(n)} ${what}${n === 1 ? '' : 's'}`
 
 const HOUR = 3_600
 
