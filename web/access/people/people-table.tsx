@@ -2,11 +2,12 @@ import { Button, NativeSelect } from '@mantine/core'
 import type { Person } from '../../../server/contract/access/person.ts'
 import type { Role } from '../../../server/contract/access/role.ts'
 import { nameOf, usePresence } from '../../shared/session/person.ts'
+import { roleLabels } from '../../shared/session/role-labels.ts'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import classes from './people-table.module.css'
-import { personRoles, roleLabels } from './role-labels.ts'
+import { personRoles } from './roles.ts'
 
 /** Username of the person who signs in with the operator key, who is always an admin. */
 const OPERATOR = 'local:operator'

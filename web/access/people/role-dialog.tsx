@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import { useChangeRole } from './change-role.ts'
 import { formatRoleChange } from './role-change.ts'
-import { roleDescriptions } from './role-labels.ts'
+import { roleDescriptions } from './roles.ts'
 
 /** Asks for confirmation before a role change, and lists its consequences. */
 export function RoleDialog({ person, role }: { person: Person; role: Role }) {

@@ -1,10 +1,10 @@
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
+import { roleLabels } from '../../shared/session/role-labels.ts'
 import { IconTrash } from '../../shared/ui/icon/icons.tsx'
 import { IconButton } from '../../shared/ui/layout/icon-button.tsx'
 import { type Column, RecordTable } from '../../shared/ui/table/record-table.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { TimeLeft } from '../../shared/ui/text/time-left.tsx'
-import { roleLabels } from '../people/role-labels.ts'
 import { ScopeNames } from './scope-names.tsx'
 import classes from './token-table.module.css'
 

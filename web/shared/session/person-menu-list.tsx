@@ -5,6 +5,7 @@ import { IconLogout, IconUser } from '../ui/icon/icons.tsx'
 import { useEscape } from '../ui/overlay/use-escape.ts'
 import { nameOf, type SignedIn } from './person.ts'
 import classes from './person-menu.module.css'
+import { roleLabels } from './role-labels.ts'
 
 export interface PersonMenuListProps {
   /** Prefix of the ids of the menu (`…-dropdown`) and its button (`…-target`). */
@@ -62,14 +63,6 @@ export function PersonMenuList(props: PersonMenuListProps) {
     </Menu>
   )
 }
-
-const roleLabels = {
-  none: 'Access removed',
-  pending: 'No role yet',
-  viewer: 'Viewer',
-  operator: 'Operator',
-  admin: 'Admin',
-} as const
 
 /** Passes an existing element to the menu as its target. */
 function Existing({ element, ref }: { element: HTMLElement; ref?: Ref<HTMLElement> }) {

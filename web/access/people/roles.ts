@@ -1,15 +1,6 @@
 import type { Role } from '../../../server/contract/access/role.ts'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
 
-/** Labels of the roles. */
-export const roleLabels: Readonly<Record<Role, string>> = {
-  none: 'Access removed',
-  pending: 'No role yet',
-  viewer: 'Viewer',
-  operator: 'Operator',
-  admin: 'Admin',
-}
-
 /** One sentence for each role that says what it allows. */
 export const roleDescriptions: Readonly<Record<Role, string>> = {
   none: 'Cannot sign in.',

@@ -1,0 +1,10 @@
+import type { Role } from '../../../server/contract/access/role.ts'
+
+/** Labels of the roles. */
+export const roleLabels: Readonly<Record<Role, string>> = {
+  none: 'Access removed',
+  pending: 'No role yet',
+  viewer: 'Viewer',
+  operator: 'Operator',
+  admin: 'Admin',
+}
