@@ -1,5 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { LOCAL_PROVIDER } from '../../server/contract/access/operator.ts'
+import {
+  LOCAL_PROVIDER,
+  LOCAL_PROVIDER_LABEL,
+  OPERATOR,
+} from '../../server/contract/access/operator.ts'
 import type { ProviderSetupList } from '../../server/contract/access/session.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
@@ -56,10 +60,10 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
         ))}
         {providers.length > others.length && (
           <li className={classes.provider}>
-            <h3 className={classes.name}>Operator key</h3>
+            <h3 className={classes.name}>{LOCAL_PROVIDER_LABEL}</h3>
             <p className="dim">
               Always available, even when other providers are not. The holder of the key signs in as
-              local:operator, an admin.{' '}
+              {OPERATOR.username}, an admin.{' '}
               <code className={`mono ${classes.command}`}>gatehouse operator-key</code> prints it,
               and with <code className={`mono ${classes.command}`}>--renew</code> replaces it.
             </p>

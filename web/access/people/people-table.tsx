@@ -1,4 +1,5 @@
 import { Button, NativeSelect } from '@mantine/core'
+import { OPERATOR } from '../../../server/contract/access/operator.ts'
 import type { Person } from '../../../server/contract/access/person.ts'
 import type { Role } from '../../../server/contract/access/role.ts'
 import { nameOf, usePresence } from '../../shared/session/person.ts'
@@ -8,9 +9,6 @@ import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import classes from './people-table.module.css'
 import { personRoles } from './roles.ts'
-
-/** Username of the person who signs in with the operator key, who is always an admin. */
-const OPERATOR = 'local:operator'
 
 const idOf = ({ id }: Person) => id
 
@@ -33,7 +31,7 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
       head: 'Role',
       width: 176,
       cell: (person) =>
-        person.username === OPERATOR ? (
+        person.username === OPERATOR.username ? (
           <span data-tip="The holder of the operator key is always an admin">Admin (fixed)</span>
         ) : (
           <NativeSelect
