@@ -13,6 +13,9 @@ export type Violation = z.infer<typeof violation>
 /** Maximum size of a JSON Schema, bytes: 64 KiB. */
 export const SCHEMA_BYTES = 64 * 1024
 
+/** Maximum length of a regular expression in a JSON Schema, characters. */
+export const PATTERN_LENGTH = 10_000
+
 /** Maximum number of violations in a response; its message has the total. */
 export const VIOLATIONS = 1000
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import type { Json } from '../../contract/json/json.ts'
-import { POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
+import { PATTERN_LENGTH, POINTER_LENGTH, type Violation } from '../../contract/schema.ts'
 import { Failure } from '../../failure.ts'
 import { compileSchema } from './compile-schema.ts'
 import { violationFailure } from './violations.ts'
@@ -66,6 +66,18 @@ describe('a schema', () => {
       '$dynamicRef is not supported in a schema with an $id in a subschema',
     ],
     ['an invalid pattern', { pattern: '(' }, '', 'Invalid regular expression'],
+    [
+      'a pattern that is too long',
+      { pattern: 'a'.repeat(PATTERN_LENGTH + 1) },
+      '',
+      'more than 10000 characters',
+    ],
+    [
+      'a pattern of names that is too long',
+      { items: { patternProperties: { ['a'.repeat(PATTERN_LENGTH + 1)]: true } } },
+      '',
+      'more than 10000 characters',
+    ],
     [
       'another draft',
       { $schema: 'http://json-schema.org/draft-07/schema#' },

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../contract/json/json.ts'
+import { PATTERN_LENGTH } from '../../contract/schema.ts'
 import { createSchemaChecker, type SchemaChecker, type SchemaLimits } from './schema-checker.ts'
 import type { Schema } from './schema-thread.ts'
 
@@ -90,6 +91,15 @@ describe('the checker', () => {
         `too much memory. Changes to the collection are rejected until ${UNTIL}.`,
     })
     expect(slow).toEqual(['c'])
+  })
+
+  it('compiles a long pattern in linear time', async () => {
+    // With V8's optimizations, it takes a minute.
+    open({ check: 10_000 })
+    const part = '(?:\\P{L}{3}){3}'
+    const pattern = `^Z${part.repeat(PATTERN_LENGTH / part.length - 1)}`
+    // For so many characters, V8 compiles the expression to machine code at once.
+    expect(await check(schemaOf({ pattern }), '漢字'.repeat(5_000))).toMatchObject({ count: 1 })
   })
 
   it('compares a large document with many constants up to the first difference', async () => {

@@ -139,6 +139,7 @@ export function createSchemaThread(): SchemaThread {
       thread.worker.postMessage({ drop: thread.drop, tasks } satisfies Request)
       thread.drop = []
       const { outcomes, used } = await response
+      if (tooSlow) throw new Error('the worker replied while it was terminated')
       thread.used = used
       return outcomes
     } catch (error) {

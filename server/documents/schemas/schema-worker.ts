@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 import { parseJson } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
@@ -7,6 +8,11 @@ import type { ValidationResult } from './violations.ts'
 
 // A worker thread that compiles schemas and validates documents. `schema-thread.ts` starts it, and
 // terminates it when a task takes too long.
+
+// V8 compiles a regular expression without interruption, even if the worker is terminated. With its
+// optimizations, this takes minutes for some expressions; without them, at most about 0.2 s for the
+// maximum length of one (`PATTERN_LENGTH`).
+setFlagsFromString('--no-regexp-optimization')
 
 const checks = new Map<string, Check>()
 
