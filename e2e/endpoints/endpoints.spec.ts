@@ -100,7 +100,7 @@ test('Databases are ordered by keyboard, and an empty list does not mean all dat
   await page.keyboard.press('Alt+ArrowUp')
   await expect(names).toHaveText([/^shop/, /^blog/])
   await expect(page.getByRole('button', { name: 'Move shop up' })).toBeFocused()
-  await expect(page.getByText('Requests without a database name go to shop.')).toBeVisible()
+  await expect(page.getByText('The default database shop does not exist.')).toBeVisible()
 
   await page.keyboard.press('Delete')
   await expect(page.getByRole('button', { name: 'Remove blog' })).toBeFocused()

@@ -65,7 +65,7 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   await page.getByLabel('Only these').check()
   await addDatabases(page, 'blog', 'shop', 'news')
   // Wait for the last line of text, after which the layout is stable.
-  await expect(names(page).nth(2)).toContainText('does not exist yet')
+  await expect(names(page).nth(2)).toContainText('does not exist')
   const from = await names(page).nth(2).getByText('news').boundingBox()
   const to = await names(page).nth(0).boundingBox()
   if (from === null || to === null) throw new Error('the list is not shown')
@@ -92,12 +92,13 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   }).toPass()
   await page.mouse.up()
   await expect(names(page)).toHaveText([/^news/, /^blog/, /^shop/])
-  await expect(page.getByText('Requests without a database name go to news.')).toBeVisible()
+  await expect(page.getByText('Requests without a database name get 404.')).toBeVisible()
   await expect(page.getByText('The default database news does not exist.')).toBeVisible()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Create database news' }).click()
   await expect(page.getByText('The default database news does not exist.')).toBeHidden()
-  await expect(names(page).nth(0)).not.toContainText('does not exist yet')
+  await expect(page.getByText('Requests without a database name go to news.')).toBeVisible()
+  await expect(names(page).nth(0)).not.toContainText('does not exist')
   await page.keyboard.press('Control+Enter')
   await expect(addForm(page)).toBeHidden()
   expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual(['news', 'blog', 'shop'])
@@ -110,7 +111,7 @@ test('At 320 px the names in a mapping are readable', async ({ page, gatehouse }
   await gatehouse.signIn(page, `${consolePath}?edit=${encodeURIComponent(address)}`)
   for (const name of ['news', long]) {
     const item = names(page).filter({ hasText: new RegExp(`^${name}`) })
-    await expect(item).toContainText('does not exist yet')
+    await expect(item).toContainText('does not exist')
     const text = item.getByText(name, { exact: true })
     expect(await text.evaluate((at) => at.scrollWidth - at.clientWidth)).toBeLessThanOrEqual(0)
   }
@@ -592,7 +593,7 @@ test('A reverted change is no conflict, and a removed endpoint can be added agai
 
   await chooseInMenu(page, address, 'Edit mapping')
   await addDatabases(page, 'press')
-  await expect(form.getByText('does not exist yet').last()).toBeVisible()
+  await expect(form.getByText('does not exist').last()).toBeVisible()
   await gatehouse.delete(`${API}/${encodeURIComponent(address)}`)
   await expect(form.getByText('Someone removed this endpoint. Your changes were')).toBeVisible()
   // Keys pressed to save the mapping do not add the endpoint again.

@@ -53,7 +53,7 @@ test('An import previews the changes and applies them', async ({ page, gatehouse
   await expect(page.getByText('The endpoint that is not in the file will be kept.')).toBeVisible()
   const changed = page.getByRole('table', { name: 'Changed' }).getByRole('row', { name: kept })
   await expect(changed).toContainText(/shopdefault.*newsdefault.*shop/)
-  await expect(page.getByText('The database news does not exist yet')).toBeVisible()
+  await expect(page.getByText('The database news does not exist')).toBeVisible()
   await expect(page.getByRole('table', { name: 'Removed' })).toBeHidden()
 
   await page.getByLabel('Remove endpoints that are not in the file').check()
@@ -130,9 +130,7 @@ freshTest(
     await choose(page, [{ endpoint: `tcp://127.0.0.1:${gatehouse.port}`, databases: ['blog'] }])
     await expect(page.getByText('After this change, no one can sign in')).toBeVisible()
     await expect(
-      page.getByText(
-        `The default database of tcp://127.0.0.1:${gatehouse.port} does not exist yet.`,
-      ),
+      page.getByText(`The default database of tcp://127.0.0.1:${gatehouse.port} does not exist.`),
     ).toBeVisible()
     const button = page.getByRole('button', { name: 'Import 1 change' })
     await expect(button).toBeDisabled()

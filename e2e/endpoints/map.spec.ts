@@ -47,7 +47,7 @@ test('The map shows which endpoints serve which databases as a picture and as ta
     /Listening.*serves shop and blog/,
   )
   await expect(databases.filter({ hasText: 'idle' })).toContainText('not served')
-  await expect(databases.filter({ hasText: 'later' })).toContainText('does not exist yet')
+  await expect(databases.filter({ hasText: 'later' })).toContainText('does not exist')
   const lines = map.locator('svg path[d^="M0 "]:not([d*="H"])')
   await expect(lines).toHaveCount(5)
   await expect(map.locator('svg path[d*="C"][data-default]')).toHaveCount(3)

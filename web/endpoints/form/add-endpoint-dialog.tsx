@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
+import { databasesQuery } from '../../app/queries.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
@@ -57,6 +58,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const draft = form.values
   const [added, setAdded] = useState<string>()
   const { stage, save, stopWaiting } = useSaveEndpoint(close)
+  const { data: existing } = useQuery(databasesQuery)
   const found = useAddressCheck(draft, taken)
   // Once the endpoint is added, the check would report its own address as taken.
   const addressProblem = stage === 'idle' && added === undefined ? found : undefined
@@ -116,7 +118,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
         saveLabel="Add endpoint"
         busy={stage !== 'idle'}
         progress={formatStage(stage, 'added')}
-        sentences={mapped ? [formatMapping(draftMapping(draft))] : []}
+        sentences={mapped ? [formatMapping(draftMapping(draft), existing)] : []}
         onSave={submit}
         onCancel={close}
       >

@@ -92,7 +92,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   }, [inConflict])
   const sentences = mapped
     ? [
-        formatMapping(after),
+        formatMapping(after, existing),
         ...formatChange(theirs ?? mapping.base, after, existing ?? []),
         ...(guard?.disconnects === false ? guard.consequences : []),
       ]

@@ -95,11 +95,11 @@ describe('import warnings', () => {
 
   test('name missing databases and endpoints with a missing default', () => {
     expect(warn([want(A, '_system', 'news')], [row(A, [])])).toEqual([
-      'The database news does not exist yet. Requests for it will get 404.',
+      'The database news does not exist. Requests for it will get 404.',
     ])
     expect(warn([want(A, '_system'), want(B, 'news', 'blog')], [row(A, [])])).toEqual([
-      'The database news does not exist yet. Requests for it will get 404.',
-      `The default database of ${B} does not exist yet. Requests there without a database name will get 404.`,
+      'The database news does not exist. Requests for it will get 404.',
+      `The default database of ${B} does not exist. Requests there without a database name will get 404.`,
     ])
   })
 

@@ -41,10 +41,10 @@ function formatExposed(addresses: readonly string[]): string {
 
 function formatMissing(names: readonly string[]): string {
   if (names.length === 1)
-    return `The database ${names[0]} does not exist yet. Requests for it will get 404.`
-  return `The databases ${listSome(names)} do not exist yet. Requests for them will get 404.`
+    return `The database ${names[0]} does not exist. Requests for it will get 404.`
+  return `The databases ${listSome(names)} do not exist. Requests for them will get 404.`
 }
 
 const formatWithoutDefault = (addresses: readonly string[]): string =>
-  `The default database of ${listSome(addresses)} does not exist yet. Requests there without a ` +
+  `The default database of ${listSome(addresses)} does not exist. Requests there without a ` +
   'database name will get 404.'

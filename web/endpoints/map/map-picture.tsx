@@ -170,7 +170,7 @@ function NameNode(props: { name: MapName; joined: boolean }) {
         <span className={`mono ${classes.name}`} data-tip={tipOf(name)}>
           {name}
         </span>
-        <span className={classes.detail}> does not exist yet</span>
+        <span className={classes.detail}> does not exist</span>
       </Link>
     )
   }

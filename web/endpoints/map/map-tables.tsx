@@ -82,7 +82,7 @@ const names: readonly Column<MapName>[] = [
     head: 'State',
     width: 200,
     cell: ({ exists, through }) =>
-      exists ? (through === 0 ? 'Not served' : 'Served') : 'Does not exist yet',
+      exists ? (through === 0 ? 'Not served' : 'Served') : 'Does not exist',
   },
   { head: 'Default of', width: 160, cell: ({ defaultOf: count }) => <Count count={count} /> },
   { head: 'Served by', cell: ({ through }) => <Count count={through} /> },

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { formatChange, formatMapping, missingDatabases } from './mapping.ts'
 
+const existing = ['_system', 'archive', 'blog', 'shop']
+
 test.each([
   [
     [],
@@ -8,12 +10,16 @@ test.each([
   ],
   [['blog'], 'Requests without a database name go to blog. No other is available.'],
   [['blog', 'shop'], 'Requests without a database name go to blog. This is also available: shop.'],
-  [['a', 'b', 'c'], 'Requests without a database name go to a. These are also available: b and c.'],
+  [
+    ['blog', 'shop', 'archive'],
+    'Requests without a database name go to blog. These are also available: shop and archive.',
+  ],
+  [['blog', 'gone'], 'Requests without a database name go to blog. No other is available.'],
+  [['gone', 'blog'], 'Requests without a database name get 404. This is available: blog.'],
+  [['gone'], 'Requests without a database name get 404. No database is available.'],
 ])('%j is described as "%s"', (mapping, sentence) => {
-  expect(formatMapping(mapping)).toBe(sentence)
+  expect(formatMapping(mapping, existing)).toBe(sentence)
 })
-
-const existing = ['_system', 'archive', 'blog', 'shop']
 
 test.each([
   [['blog', 'archive'], ['blog'], ['No longer available here: archive.']],

@@ -18,14 +18,23 @@ export const sameState = (a: readonly string[] | null, b: readonly string[] | nu
 /**
  * Describes a mapping: "Requests without a database name go to blog. These are also available:
  * shop."
+ *
+ * @param existing the names of all databases; undefined until they are loaded.
  */
-export function formatMapping(mapping: readonly string[]): string {
-  const first = `Requests without a database name go to ${defaultOf(mapping)}.`
+export function formatMapping(
+  mapping: readonly string[],
+  existing: readonly string[] | undefined,
+): string {
+  const usual = defaultOf(mapping)
+  const missing = missingDatabases(mapping, existing)
+  const hasDefault = !missing.includes(usual)
+  const first = `Requests without a database name ${hasDefault ? `go to ${usual}` : 'get 404'}.`
   if (mapping.length === 0) return `${first} Every other database is available by its name.`
-  const others = mapping.slice(1)
-  if (others.length === 0) return `${first} No other is available.`
-  if (others.length === 1) return `${first} This is also available: ${others[0]}.`
-  return `${first} These are also available: ${formatList(others)}.`
+  const others = mapping.slice(1).filter((name) => !missing.includes(name))
+  if (others.length === 0) return `${first} No ${hasDefault ? 'other' : 'database'} is available.`
+  const also = hasDefault ? 'also ' : ''
+  if (others.length === 1) return `${first} This is ${also}available: ${others[0]}.`
+  return `${first} These are ${also}available: ${formatList(others)}.`
 }
 
 /** Describes the change of a mapping: "No longer available here: archive." */

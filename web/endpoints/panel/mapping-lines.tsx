@@ -20,12 +20,12 @@ export function MappingLines(props: {
             >
               <span className="mono">{name}</span>
               {at === 0 && <span className="dim">default</span>}
-              {missing.includes(name) && <span className="dim">does not exist yet</span>}
+              {missing.includes(name) && <span className="dim">does not exist</span>}
             </li>
           ))}
         </ol>
       )}
-      <p className={classes.sentence}>{formatMapping(mapping)}</p>
+      <p className={classes.sentence}>{formatMapping(mapping, existing)}</p>
     </>
   )
 }

@@ -60,7 +60,8 @@ export function TryIt(props: {
             )}
           </div>
           <p className={classes.note}>
-            <code className="mono">$TOKEN</code> is an API token with{' '}
+            <code className="mono">$TOKEN</code> is an API token with the role{' '}
+            {mayStore ? 'operator' : 'viewer'} and{' '}
             {database === SYSTEM_DATABASE ? 'access to' : 'the database'}{' '}
             <span className="mono">{database}</span>. <Link to="/me">Create one</Link>
             {parsed.address.scheme === 'unix' && '. The socket is on the machine of the node.'}

@@ -46,7 +46,7 @@ export function MappingItem(props: MappingItemProps) {
         <span className={classes.text}>
           <span className="mono">{name}</span>
           {first && <span className={classes.note}>default</span>}
-          {missing && <span className={classes.note}>does not exist yet</span>}
+          {missing && <span className={classes.note}>does not exist</span>}
         </span>
       </span>
       <span className={classes.actions}>

@@ -38,11 +38,11 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
             className={classes.chip}
             data-long={long || undefined}
             data-missing={absent || undefined}
-            data-tip={absent ? `${name} does not exist yet` : long ? name : undefined}
+            data-tip={absent ? `${name} does not exist` : long ? name : undefined}
           >
             <span className={`mono ${classes.name}`}>{name}</span>
             {index === 0 && <span className={classes.default}>default</span>}
-            {absent && <span className="visually-hidden">does not exist yet</span>}
+            {absent && <span className="visually-hidden">does not exist</span>}
           </span>
         )
       })}
