@@ -31,7 +31,7 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
   }
   if (name === '_system') {
     return (
-      <ConfirmDialog {...dialog} title="_system cannot be dropped" keep="Keep it">
+      <ConfirmDialog {...dialog} title="_system cannot be dropped" keep="Close">
         <p>{SYSTEM_NOT_DROPPABLE} You can delete its collections on the Documents page.</p>
       </ConfirmDialog>
     )

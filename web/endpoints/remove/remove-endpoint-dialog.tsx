@@ -45,6 +45,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
     return (
       <ConfirmDialog
         {...dialog}
+        keep="Close"
         title={`${address} cannot be removed`}
         name={address}
         other={
