@@ -1,9 +1,10 @@
-import { expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { TIME_SLICE } from '../concurrency/time-slice.ts'
 import { createTurns } from '../concurrency/turns.ts'
 import { createTestRules } from '../documents/document-rules.testing.ts'
 import { createDocumentRepository } from '../documents/repository/repository.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import type { Step } from './repository/progress.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { scanNext } from './scan.ts'
 
@@ -67,6 +68,54 @@ forEachEngine((engine) => {
     expect(step).toMatchObject({ found: 20 })
     // The last slice ends with the step.
     expect(turns).toBe(9)
+  })
+
+  describe('a patch that is larger than a step', () => {
+    const patch = JSON.stringify({ text: 'x'.repeat(300_000) })
+    const matching = new Set<string>()
+
+    /** Scans 600 documents; returns the steps and how often the patch was parsed. */
+    async function scan() {
+      const store = await engine.open()
+      const rules = createTestRules(now)
+      const merger = vi.fn(rules.merger)
+      await createDocumentRepository(store).insert(
+        where,
+        Array.from({ length: 600 }, (_, n) => {
+          const id = `d${1_000 + n}`
+          return { id, body: JSON.stringify({ id, on: matching.has(id) }) }
+        }),
+      )
+      const jobs = createJobRepository(store, now)
+      const request = { filter: [['on', 'true'] as const], patch }
+      let job = await jobs.create({ where, kind: 'patch', state: 'attached', request })
+      const steps: Step[] = []
+      for (;;) {
+        const step = await scanNext(store, { ...rules, merger }, job, nextTurn)
+        if (step === undefined) break
+        steps.push(step)
+        job = await jobs.advance(job, step)
+      }
+      const parsed = merger.mock.calls.length
+      const staged = steps.map(({ staged }) => staged.map(({ id }) => id))
+      return { scanned: steps.map(({ scanned }) => scanned), staged, parsed, job }
+    }
+    beforeEach(() => matching.clear())
+
+    test('does not limit how many documents that do not match are scanned', async () => {
+      const { scanned, parsed } = await scan()
+      expect(scanned).toEqual([250, 250, 100])
+      expect(parsed).toBe(0)
+    })
+
+    test('limits how many documents that match are staged', async () => {
+      for (const id of ['d1000', 'd1001', 'd1300', 'd1301', 'd1599']) matching.add(id)
+      const { scanned, staged, parsed, job } = await scan()
+      expect(staged).toEqual([['d1000'], ['d1001'], ['d1300'], ['d1301'], ['d1599']])
+      expect(scanned).toEqual([1, 250, 50, 250, 49])
+      expect(parsed).toBe(5)
+      expect(job).toMatchObject({ done: 600, found: 5 })
+    })
   })
 
   test('a large patch is parsed in turns', async () => {

@@ -3,11 +3,12 @@ import { createTimeSlice } from '../concurrency/time-slice.ts'
 import type { NextTurn } from '../concurrency/turns.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import type { Store } from '../storage/store.ts'
-import type { DocumentRules, Job, StagedDocument } from './job.ts'
+import type { DocumentRules, Job, Merge, StagedDocument } from './job.ts'
 import type { Step } from './repository/progress.ts'
 
 /**
  * Maximum number of documents that one step scans, and of their bytes; a few milliseconds of work.
+ * The documents that it stages have at most as many bytes, unless it stages only one.
  */
 const MAX_DOCUMENTS = 250
 const MAX_BYTES = 256 * 1024
@@ -61,7 +62,7 @@ async function scanStored(
   nextTurn: NextTurn,
   ids?: readonly string[],
 ) {
-  const { filter, patch = '', after = '' } = job.request
+  const { filter, after = '' } = job.request
   const here = db
     .selectFrom('documents')
     .where('database', '=', job.database)
@@ -79,7 +80,7 @@ async function scanStored(
     .execute()
   let bytes = 0
   const some = sizes.filter(({ bytes: more }, at) => {
-    bytes += more + patch.length
+    bytes += more
     return at === 0 || bytes <= MAX_BYTES
   })
   const last = some.at(-1)
@@ -94,19 +95,41 @@ async function scanStored(
     }
   }
   const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
-  const merge = job.kind === 'patch' ? await rules.merger(job, patch) : undefined
+  return scanRows(rules, job, nextTurn, rows, last.id)
+}
+
+/** @param last the cursor if all rows are scanned. */
+async function scanRows(
+  rules: DocumentRules,
+  job: Job,
+  nextTurn: NextTurn,
+  rows: readonly { readonly id: string; readonly tag: string; readonly body: string }[],
+  last: string,
+): Promise<Step> {
+  const { filter, patch = '' } = job.request
+  const patchBytes = Buffer.byteLength(patch)
   const matches = rules.matcher(filter)
+  let merge: Merge | undefined
   const staged: StagedDocument[] = []
+  let bytes = 0
   let found = 0
   const timeSlice = createTimeSlice(nextTurn)
-  for (const { id, tag, body } of rows) {
+  for (const [at, { id, tag, body }] of rows.entries()) {
     await timeSlice()
     if (!(await matches(body))) continue
-    found++
+    if (job.kind === 'patch') {
+      bytes += Buffer.byteLength(body) + patchBytes
+      const before = rows[at - 1]
+      if (staged.length > 0 && bytes > MAX_BYTES && before !== undefined) {
+        return { scanned: at, cursor: before.id, found, staged }
+      }
+      // Not before a document matches, because a large patch takes long to parse.
+      merge ??= await rules.merger(job, patch)
+      staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
+    }
+    if (job.kind === 'delete') staged.push({ id, seen: tag, tag: '', body: '' })
     // The results of a listing are read from the collection, up to the job's cursor.
-    if (job.kind === 'list') continue
-    if (merge === undefined) staged.push({ id, seen: tag, tag: '', body: '' })
-    else staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
+    found++
   }
-  return { scanned: rows.length, cursor: last.id, found, staged }
+  return { scanned: rows.length, cursor: last, found, staged }
 }
