@@ -152,23 +152,40 @@ export interface DocumentRules {
   releaseEntries: DocumentRules['reserveEntries']
 }
 
-/** Parses a row. */
-export const toJob = (row: JobsTable): Job => ({
-  id: row.id,
-  database: row.database,
-  collection: row.collection,
-  kind: parseColumn(kind, 'jobs.kind', row.kind),
+/** The columns that change while a job runs. */
+export const PROGRESS_COLUMNS = [
+  'state',
+  'cursor',
+  'done',
+  'total',
+  'found',
+  'failure',
+  'result',
+  'updated_at',
+] as const
+
+/** Parses the columns that change. */
+export const toProgress = (row: Pick<JobsTable, (typeof PROGRESS_COLUMNS)[number]>) => ({
   state: parseColumn(state, 'jobs.state', row.state),
-  request: parseJsonColumn(request, 'jobs.request', row.request),
   cursor: row.cursor,
   done: row.done,
   total: row.total,
   found: row.found,
   failure: row.failure === null ? null : parseJsonColumn(failure, 'jobs.failure', row.failure),
   result: row.result === null ? null : parseJsonColumn(jobResult, 'jobs.result', row.result),
+  updatedAt: row.updated_at,
+})
+
+/** Parses a row. */
+export const toJob = (row: JobsTable): Job => ({
+  id: row.id,
+  database: row.database,
+  collection: row.collection,
+  kind: parseColumn(kind, 'jobs.kind', row.kind),
+  request: parseJsonColumn(request, 'jobs.request', row.request),
   caller: row.created_by ?? '',
   createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  ...toProgress(row),
 })
 
 /** Returns the failure of a failed job, or undefined. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { Tables } from '../../storage/tables.ts'
-import { type Job, toJob } from '../job.ts'
+import { type Job, PROGRESS_COLUMNS, toProgress } from '../job.ts'
 
 /** How long a node holds a job after each step or renewal, ms. */
 export const LEASE = 15_000
@@ -32,7 +32,11 @@ export function createLease(now: () => number, leaseClock: () => number) {
   const renewal = () => ({ claimed_by: nodeId, claimed_until: leaseClock() + LEASE })
 
   /** Updates an unfinished job that this node holds; otherwise throws {@link LeaseLost}. */
-  async function updateHeld(trx: Transaction<Tables>, job: Job, set: Partial<Tables['jobs']>) {
+  async function updateHeld(
+    trx: Transaction<Tables>,
+    job: Job,
+    set: Partial<Tables['jobs']>,
+  ): Promise<Job> {
     const row = await trx
       .updateTable('jobs')
       .set({ ...renewal(), updated_at: now(), ...set })
@@ -40,10 +44,11 @@ export function createLease(now: () => number, leaseClock: () => number) {
       .where('claimed_by', '=', nodeId)
       .where('state', 'in', ['preparing', 'attached', 'running'])
       .where('done', '=', job.done)
-      .returningAll()
+      // Not the request, whose patch may be large.
+      .returning(PROGRESS_COLUMNS)
       .executeTakeFirst()
     if (row === undefined) throw new LeaseLost()
-    return toJob(row)
+    return { ...job, ...toProgress(row) }
   }
 
   return { nodeId, renewal, updateHeld }

@@ -113,6 +113,13 @@ forEachEngine((engine) => {
     expect(await other.claim()).toMatchObject({ id: job.id, done: next.done, cursor: 'a' })
   })
 
+  it('does not read the request of a job in a step, because it may be large', async () => {
+    const job = await claimed()
+    await store.db.updateTable('jobs').set({ request: 'not read' }).execute()
+    const next = await jobs.advance(job, { ...step, found: 1 })
+    expect(next).toEqual({ ...job, cursor: 'a', done: 1, found: 1 })
+  })
+
   it('ends a job and makes its last change together or not at all', async () => {
     const job = await claimed()
     const failing = jobs.finish(job, async (trx) => {
