@@ -36,6 +36,9 @@ const at = (port: number) => `tcp://127.0.0.1:${port}`
 const puts = (count: number, databases = ['a']): EndpointChangeInput[] =>
   Array.from({ length: count }, (_, n) => ({ endpoint: at(1000 + n), databases }))
 
+const removals = (count: number): EndpointChangeInput[] =>
+  Array.from({ length: count }, (_, n) => ({ endpoint: at(1000 + n), remove: true }))
+
 /**
  * Creates bulk changes that store endpoints without opening them. `before` is awaited before each
  * change.
@@ -313,7 +316,33 @@ forEachEngine((engine) => {
     }, WAIT)
   })
 
-  test('a change whose outcome could not be stored is made again after those in progress', async () => {
+  test('removals of endpoints that do not exist are stored in batches', async () => {
+    const store = await open(engine)
+    let transactions = 0
+    const counting: Store = {
+      ...store,
+      change(work) {
+        transactions++
+        return store.change(work)
+      },
+    }
+    const { bulk, request } = await setUp(counting, async () => {
+      throw new Failure('endpoint-not-found', 'endpoint not found')
+    })
+    const { id } = await bulk.begin(request(removals(250)))
+    expect(await ended(bulk, id)).toMatchObject({ state: 'done', unchanged: 250, left: 0 })
+    // One creates the bulk change.
+    expect(transactions).toBe(1 + 3)
+    const outcomes = await store.db
+      .selectFrom('endpoint_change_outcomes')
+      .select('at')
+      .where('state', '=', 'unchanged')
+      .orderBy('at')
+      .execute()
+    expect(outcomes).toEqual(Array.from({ length: 250 }, (_, n) => ({ at: n })))
+  })
+
+  test('changes whose outcomes could not be stored are made again after those in progress', async () => {
     const store = await open(engine)
     const gate = Promise.withResolvers<void>()
     const attempts: string[] = []
@@ -330,11 +359,13 @@ forEachEngine((engine) => {
     const before = async (endpoint: string) => {
       attempts.push(endpoint)
       if (endpoint === at(1000)) return gate.promise
-      fails = attempts.length === 2
+      fails = attempts.length === changes.length
       throw new Failure('endpoint-not-found', 'endpoint not found')
     }
     const { bulk, request } = await setUp(failing, before, undefined, onError)
-    const changes = [1000, 1001].map((port) => ({ endpoint: at(port), remove: true }) as const)
+    // The outcomes of all but the first are one batch.
+    const changes = removals(101)
+    const [first, ...others] = changes.map(({ endpoint }) => endpoint)
     const { id } = await bulk.begin(request(changes))
     await expect.poll(() => onError).toHaveBeenCalledOnce()
     bulk.wake()
@@ -343,13 +374,13 @@ forEachEngine((engine) => {
       await bulk.page(id, -1, 1)
       await nextTurn()
     }
-    expect(attempts).toEqual([at(1000), at(1001)])
+    expect(attempts).toEqual([first, ...others])
     gate.resolve()
     await vi.waitFor(async () => {
       bulk.wake()
-      expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', unchanged: 2, left: 0 })
+      expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', unchanged: 101, left: 0 })
     }, WAIT)
-    expect(attempts).toEqual([at(1000), at(1001), at(1001)])
+    expect(attempts).toEqual([first, ...others, ...others])
   })
 
   test('an undo reverses changes of endpoints that were not changed since', async () => {

@@ -10,8 +10,8 @@ import type { ClaimedChange, Claims, FailedChange } from './claims.ts'
 /** Maximum number of concurrent changes: one batch of the store. */
 const CONCURRENCY = 32
 
-/** Number of failures stored in one transaction. */
-const FAILURES = 100
+/** Number of failures and unchanged removals stored in one transaction. */
+const OUTCOMES = 100
 
 /** Interval between renewals of a claim, ms; well below its lease. */
 const RENEW = 4_000
@@ -80,19 +80,19 @@ async function makeChanges(
   let { hasFailed } = claimed
   let end: End = 'done'
   let failed: FailedChange[] = []
-  const storeOutcomes = async (batch: readonly FailedChange[], unchanged: readonly number[]) => {
+  let unchanged: number[] = []
+  const storeOutcomes = async () => {
+    const batch = [failed, unchanged] as const
+    failed = []
+    unchanged = []
+    if (batch.every(({ length }) => length === 0)) return
     try {
-      await claims.storeOutcomes(id, batch, unchanged)
+      await claims.storeOutcomes(id, ...batch)
     } catch (error) {
       // The next run makes these changes again, once all workers of this one have ended.
       end = 'interrupted'
       onError(error)
     }
-  }
-  const storeFailed = async () => {
-    const batch = failed
-    failed = []
-    if (batch.length > 0) await storeOutcomes(batch, [])
   }
   const make = async (at: number, change: EndpointChangeInput) => {
     const part = { change: id, at, claim: claims.claimant }
@@ -103,16 +103,15 @@ async function makeChanges(
     } catch (error) {
       if (error instanceof ClaimLost) end = 'lost'
       else if (isInterruption(error)) end = 'interrupted'
-      else if ('remove' in change && isNotFound(error)) {
-        await storeOutcomes([], [at])
-      } else {
+      else if ('remove' in change && isNotFound(error)) unchanged.push(at)
+      else {
         hasFailed = true
         const isKnown = error instanceof Failure
         if (!isKnown) onError(error)
         const failure = isKnown ? error : new Failure('internal', INTERNAL, { cause: error })
         failed.push({ at, endpoint: change.endpoint, failure })
-        if (failed.length >= FAILURES) await storeFailed()
       }
+      if (failed.length + unchanged.length >= OUTCOMES) await storeOutcomes()
     }
     onProgress()
   }
@@ -134,7 +133,7 @@ async function makeChanges(
         }
       }
       await Promise.all(Array.from({ length: CONCURRENCY }, work))
-      await storeFailed()
+      await storeOutcomes()
       if (end !== 'done') return end
     }
     return end
