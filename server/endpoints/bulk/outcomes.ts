@@ -1,5 +1,6 @@
 import { ROLES } from '../../contract/access/role.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
+import type { EngineName } from '../../storage/engine.ts'
 
 /** The position of a change in a bulk change, and the claim under which a node makes it. */
 export interface BulkPart {
@@ -28,13 +29,17 @@ const OPERATOR_ROLES = ROLES.slice(ROLES.indexOf('operator'))
  * must stop: they were cancelled, another node has claimed them, the person or token that requested
  * them no longer has the operator role, or the token has expired.
  */
-export async function fence(trx: Change, parts: readonly BulkPart[]): Promise<Set<string>> {
+export async function fence(
+  trx: Change,
+  engine: EngineName,
+  parts: readonly BulkPart[],
+): Promise<Set<string>> {
   const claims = new Map(parts.map(({ change, claim }) => [change, claim]))
   const lost = new Set<string>()
   for (const [id, claim] of claims) {
     const row = await trx
-      .updateTable('endpoint_changes')
-      .set({ claimed_by: claim })
+      .selectFrom('endpoint_changes')
+      .select('id')
       .where('id', '=', id)
       .where('claimed_by', '=', claim)
       .where('state', '=', 'running')
@@ -57,7 +62,8 @@ export async function fence(trx: Change, parts: readonly BulkPart[]): Promise<Se
           ),
         ]),
       )
-      .returning('id')
+      // Not an update: SQLite would copy the whole row, with all changes of the bulk change.
+      .$if(engine === 'postgres', (query) => query.forNoKeyUpdate())
       .executeTakeFirst()
     if (row === undefined) lost.add(id)
   }

@@ -56,6 +56,7 @@ export function writeBatch(
     const batch = await Batch.begin(trx, writes)
     const lost = await fence(
       trx,
+      store.engine,
       writes.flatMap(({ part }) => part ?? []),
     )
     const results: Written[] = []

@@ -127,7 +127,7 @@ export function confirmProposal(
       .where('address', '=', endpoint)
       .executeTakeFirst()
     if (!isOf(row?.proposal, id)) return undefined
-    if (part !== undefined && (await fence(trx, [part])).size > 0) return undefined
+    if (part !== undefined && (await fence(trx, store.engine, [part])).size > 0) return undefined
     await trx
       .updateTable('endpoints')
       .set({ proposal: null, proposed_at: null, revision })
