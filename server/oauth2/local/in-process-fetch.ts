@@ -3,6 +3,12 @@ import { duplexPair } from 'node:stream'
 import { invariant } from '../../contract/invariant.ts'
 
 /**
+ * Maximum size of the headers of a request or response, bytes: four times the limit of a listener.
+ * Percent-encoding can triple the size of a URL, and headers are added.
+ */
+const MAX_HEADERS = 64 * 1024
+
+/**
  * Returns a `fetch` that passes requests to a listener in this process, without a socket and
  * regardless of their URL. Requests to the public URL would have to return through TLS and NAT,
  * which may not work.
@@ -11,7 +17,7 @@ export function inProcessFetch(
   listener: RequestListener,
 ): (url: string, init: RequestInit) => Promise<Response> {
   // The server never listens; connections are passed to it directly.
-  const server = createServer(listener)
+  const server = createServer({ maxHeaderSize: MAX_HEADERS }, listener)
   return (url, { method = 'GET', headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const { host, pathname, search } = new URL(url)
@@ -19,6 +25,7 @@ export function inProcessFetch(
       server.emit('connection', far)
       const sent = request({
         createConnection: () => near,
+        maxHeaderSize: MAX_HEADERS,
         method,
         path: pathname + search,
         headers: { ...Object.fromEntries(new Headers(headers)), host, connection: 'close' },

@@ -64,6 +64,12 @@ forEachEngine((engine) => {
     },
   )
 
+  test('a request whose URL is almost as long as the limit of headers is rejected', async () => {
+    const { origin } = await startNode(await engine.open())
+    const url = new URL(`/_idp/auth?x=${'a'.repeat(16_300)}`, origin)
+    expect((await createBrowser().request('GET', url)).status).toBe(400)
+  })
+
   test('several nodes serve one sign-in', async () => {
     const store = await engine.open()
     const [a, b, c] = [await startNode(store), await startNode(store), await startNode(store)]
