@@ -91,6 +91,76 @@ describe('createHttpEngine', () => {
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
+  describe('after a malformed request of a client that does not close the connection', () => {
+    const incomplete = 'GET / HTTP/1.1\r\nHost: x\r\n'
+    const file = (name: string) =>
+      readFileSync(join(import.meta.dirname, '../registry/testdata', name))
+    const certificate = { cert: file('first.cert.pem'), key: file('first.key.pem') }
+
+    /** Creates an engine, and a client that sends `text` and never ends its side. */
+    async function send(text: string, over: 'tcp' | 'ssl', limits: HttpLimits) {
+      const engine = createHttpEngine(limits)
+      const handled: (string | undefined)[] = []
+      engine.onRequest((request) => {
+        handled.push(request.url)
+        request.resume()
+      })
+      const options = { allowHalfOpen: true }
+      const tls = over === 'ssl' && createTlsServer({ ...options, ...certificate })
+      const server = tls || createServer(options)
+      const accepted = once(server, tls ? 'secureConnection' : 'connection')
+      const address = { ...options, host: '127.0.0.1', port: await listen(server, engine) }
+      const client = tls ? connectTls({ ...address, ca: certificate.cert }) : connect(address)
+      const [socket] = (await accepted) as [Socket]
+      open.push(
+        () => client.destroy(),
+        () => socket.destroy(),
+      )
+      engine.serve(socket, createOwner())
+      let received = ''
+      client
+        .on('error', () => {})
+        .on('data', (part) => {
+          received += part
+        })
+      client.write(text)
+      return { client, socket, handled, received: () => received }
+    }
+
+    it.each(
+      (['tcp', 'ssl'] as const).flatMap((over) => [
+        [over, 'no bytes', '', 408] as const,
+        [over, 'an incomplete head', incomplete, 408] as const,
+        [over, 'a malformed request line', malformed, 400] as const,
+        [over, 'a malformed chunk', `${chunked}ZZ\r\n`, 400] as const,
+        [over, 'a large trailer', `${chunked}0\r\nX: ${'x'.repeat(20_000)}\r\n`, 431] as const,
+      ]),
+    )('closes the connection over %s: %s', async (over, _, text, status) => {
+      const { socket, received } = await send(text, over, short)
+      await once(socket, 'close')
+      await expect.poll(() => statuses(received())).toEqual([String(status)])
+    })
+
+    it('reads what the client still sends, so that the response is not lost', async () => {
+      const unchecked = { ...HTTP_LIMITS, connectionsCheckingInterval: 600_000 }
+      const { client, socket, received } = await send(`${chunked}ZZ\r\n`, 'tcp', unchecked)
+      await expect.poll(() => statuses(received())).toEqual(['400'])
+      const before = socket.bytesRead
+      client.write('x'.repeat(1_000))
+      await expect.poll(() => socket.bytesRead - before).toBe(1_000)
+      expect(socket.destroyed).toBe(false)
+    })
+
+    it('handles no request that the client completes after the response', async () => {
+      const slowly = { ...short, connectionsCheckingInterval: 500 }
+      const { client, socket, handled, received } = await send(incomplete, 'tcp', slowly)
+      await expect.poll(() => statuses(received())).toEqual(['408'])
+      client.write('\r\n')
+      await once(socket, 'close')
+      expect(handled).toEqual([])
+    })
+  })
+
   it('returns 431 for headers that are too large', async () => {
     const port = await serve(createHttpEngine(), createOwner())
     const head = `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`

@@ -117,15 +117,17 @@ export function createHttpEngine<D extends ConnectionOwner>(
   const maxStalledChecks = limits.sendTimeout / limits.connectionsCheckingInterval
   const checking = setInterval(() => {
     uploads.check(performance.now())
-    for (const connection of connections) {
-      if (connection.checkProgress() >= maxStalledChecks) connection.socket.destroy()
-    }
+    for (const connection of connections) connection.check(maxStalledChecks)
   }, limits.connectionsCheckingInterval).unref()
   // Node.js starts its check of slow clients on 'listening', which this server never emits itself.
   http.emit('listening')
   http.on('clientError', (error, socket: Served<D>) => {
-    if (systemCode(error) === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else socket[CONNECTION]?.reject(printClientError(error))
+    const connection = socket[CONNECTION]
+    if (systemCode(error) === 'ECONNRESET') socket.destroy()
+    // Node.js reports every further packet.
+    else if (connection?.isRejected) return
+    else if (!socket.writable) socket.destroy()
+    else connection?.reject(printClientError(error))
   })
 
   // Node.js would close the connection without a response. It has removed its listeners, so the rest
@@ -178,8 +180,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
         response.on('close', finished)
         connection?.begin(response, ownerOf(request).closing)
         const run = () => {
-          // A client may disconnect while its request waits.
-          if (request.socket.destroyed) return
+          // A client may disconnect while its request waits. It may also complete the request after
+          // the response to its timeout.
+          if (!request.socket.writable) return
           if (request.httpVersionMajor === 1) handle(request, response)
           else rejectVersion(request, response)
         }

@@ -21,6 +21,12 @@ export const CONNECTION_UNSENT = 1024 * 1024
 /** Maximum size of the responses that a connection prepares at once, bytes: one full page. */
 export const CONNECTION_PREPARED = PAGE_BYTES
 
+/**
+ * Number of checks after which a connection is closed whose malformed request has its response.
+ * Closed earlier, while its client still sends, the system could discard the response.
+ */
+const LINGER_CHECKS = 2
+
 /** Estimated memory of a queued request, bytes: its objects and headers. */
 const WAITING_BYTES = 8 * 1024
 
@@ -70,6 +76,7 @@ export class Connection implements ResponseAccount, Holder {
   #closed = false
   #written = Number.NaN
   #checksWithoutProgress = 0
+  #checksAfterRejection = 0
 
   constructor(socket: Socket, budget: ResponseBudget, anonymousBudget: AnonymousBudget) {
     this.socket = socket
@@ -138,12 +145,16 @@ export class Connection implements ResponseAccount, Holder {
 
   /**
    * Called when a malformed request is received. Sends its response after those to the requests
-   * before it, and closes the connection.
+   * before it, and ends the connection. A later {@link check} closes it if the client does not.
    */
   reject(response: string): void {
-    // Node.js reports every further packet.
-    this.#rejection ??= response
+    this.#rejection = response
     this.#rejectAfterResponses()
+  }
+
+  /** Whether a malformed request was received. */
+  get isRejected(): boolean {
+    return this.#rejection !== undefined
   }
 
   /**
@@ -205,11 +216,19 @@ export class Connection implements ResponseAccount, Holder {
   }
 
   /**
-   * Checks whether the client reads the bytes that wait to be sent. Returns the number of
-   * consecutive checks without progress. It counts checks instead of time so that a suspended
-   * process does not close connections when it resumes.
+   * Closes the connection if its client has not read the bytes that wait to be sent for
+   * `maxStalled` checks, or has not closed it after a malformed request. Called about once a
+   * second. It counts checks instead of time so that a suspended process does not close connections
+   * when it resumes.
    */
-  checkProgress(): number {
+  check(maxStalled: number): void {
+    if (this.isRejected && this.socket.writableFinished) this.#checksAfterRejection++
+    const hasLingered = this.#checksAfterRejection >= LINGER_CHECKS
+    if (hasLingered || this.#countWithoutProgress() >= maxStalled) this.socket.destroy()
+  }
+
+  /** Returns the number of consecutive checks in which the client has read nothing. */
+  #countWithoutProgress(): number {
     const written = bytesSent(this.socket)
     if (this.socket.writableLength === 0 || written !== this.#written)
       this.#checksWithoutProgress = 0
