@@ -257,6 +257,27 @@ describe('createHttpEngine', () => {
     await expect.poll(() => handled).toEqual([path, other, path, path])
   })
 
+  it('stops reading after the read in which the limit of queued requests is reached', async () => {
+    const engine = createHttpEngine()
+    let accepted: Socket | undefined
+    engine.onRequest(({ socket }) => {
+      accepted = socket
+    })
+    const client = connect(await serve(engine, createOwner()), '127.0.0.1')
+    open.push(() => client.destroy())
+    client.write(get.repeat(500_000))
+    await expect.poll(() => accepted?.isPaused()).toBe(true)
+    // Node.js reads at most 64 KiB at once.
+    const limit = 100 * get.length + 64 * 1024
+    expect(accepted?.bytesRead).toBeLessThan(limit)
+    // Node.js does so when the client has read responses.
+    accepted?.resume()
+    await new Promise(setImmediate)
+    expect(accepted?.isPaused()).toBe(true)
+    await new Promise(setImmediate)
+    expect(accepted?.bytesRead).toBeLessThan(limit)
+  })
+
   it('handles no request whose client disconnects while it waits', async () => {
     const engine = createHttpEngine()
     let time = performance.now()

@@ -203,6 +203,8 @@ export function createHttpEngine<D extends ConnectionOwner>(
       // the client's side can arrive in one turn.
       socket.once('end', sendComplete)
       http.emit('connection', socket)
+      // After the listener of Node.js, which starts to read.
+      socket.on('resume', () => connection.pauseIfFull())
       return connection
     },
     get unsent() {

@@ -8,7 +8,8 @@ import type { AnonymousBudget, Holder, ResponseBudget } from './response-budget.
 export const IDLE_BEFORE_CLOSE = 1000
 
 /**
- * Maximum number of queued requests per connection. At the limit, the server stops reading from it.
+ * Number of queued requests of a connection at which the server stops reading from it. Node.js has
+ * read up to 64 KiB by then, and still parses the requests in them.
  */
 const MAX_WAITING = 100
 
@@ -124,6 +125,14 @@ export class Connection implements ResponseAccount, Holder {
   enter(safe: boolean, respond: () => void): void {
     if (this.#waiting.length === 0 && this.#mayStart(safe)) this.#start(safe, respond)
     else this.#wait({ safe, respond })
+  }
+
+  /**
+   * Stops reading at the limit of queued requests. Called when the socket is resumed, too, because
+   * Node.js resumes it at the end of each request and when the client has read responses.
+   */
+  pauseIfFull(): void {
+    if (this.#waiting.length >= MAX_WAITING) this.socket.pause()
   }
 
   /** Called when a started request has its response. Starts queued requests. */
@@ -264,12 +273,7 @@ export class Connection implements ResponseAccount, Holder {
     }
     this.#waiting.push(request)
     this.#hold(WAITING_BYTES)
-    // Deferred, because Node.js resumes the socket at the end of the request.
-    if (this.#waiting.length >= MAX_WAITING) setImmediate(() => this.#pause())
-  }
-
-  #pause(): void {
-    if (this.#waiting.length >= MAX_WAITING) this.socket.pause()
+    this.pauseIfFull()
   }
 
   /** Returns false if the connection may not prepare the response yet. */
