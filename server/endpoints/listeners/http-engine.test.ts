@@ -257,6 +257,32 @@ describe('createHttpEngine', () => {
     await expect.poll(() => handled).toEqual([path, other, path, path])
   })
 
+  it('pipelined health checks do not delay those of other clients', async () => {
+    const engine = createHttpEngine()
+    let time = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    open.push(() => clock.mockRestore())
+    const handled: string[] = []
+    engine.onRequest((request, response) => {
+      time += SHARE
+      handled.push(request.url ?? '')
+      response.end()
+    })
+    const port = await serve(engine, createOwner())
+    const connected = [['/healthz?1', '/healthz?2', '/healthz?3'], ['/healthz']].map(
+      async (paths) => {
+        const socket = connect(port, '127.0.0.1')
+        open.push(() => socket.destroy())
+        await once(socket, 'connect')
+        return () => socket.write(paths.map((path) => get.replace('/', path)).join(''))
+      },
+    )
+    const requests = await Promise.all(connected)
+    await expect.poll(() => open.length).toBe(7)
+    for (const request of requests) request()
+    await expect.poll(() => handled).toEqual(['/healthz?1', '/healthz?2', '/healthz', '/healthz?3'])
+  })
+
   it('stops reading after the read in which the limit of queued requests is reached', async () => {
     const engine = createHttpEngine()
     let accepted: Socket | undefined

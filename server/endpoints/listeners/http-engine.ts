@@ -77,7 +77,7 @@ export const HTTP_LIMITS: HttpLimits = Object.freeze({
 const isSafe = (method: string | undefined) =>
   method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
-/** Matches the paths of health checks, which are never delayed. */
+/** Matches the paths of health checks, which are not delayed unless they are pipelined. */
 const HEALTH = /^(?:\/_db\/[^/?]+)?\/(?:_api\/health|healthz)(?:[/?]|$)/
 
 /** Matches the paths of administration: the console, its API and signing in. */
@@ -186,7 +186,8 @@ export function createHttpEngine<D extends ConnectionOwner>(
           if (request.httpVersionMajor === 1) handle(request, response)
           else rejectVersion(request, response)
         }
-        const share = shareOf(request)
+        // Thousands of health checks could be pipelined.
+        const share = connection?.isPipelining ? data : shareOf(request)
         const begin = share === undefined ? run : () => share.run(run)
         if (connection === undefined) begin()
         else connection.enter(isSafe(request.method), begin)
