@@ -63,7 +63,7 @@ test('Sign-in, adding and mapping an endpoint, and sign-out work by keyboard', a
   await tabTo(page, form.getByRole('button', { name: 'Move news up' }), 'Shift+Tab')
   await page.keyboard.press('Alt+ArrowUp')
   await page.keyboard.press('Alt+ArrowUp')
-  await expect(form.getByText('Requests without a database name go to news.')).toBeVisible()
+  await expect(form.getByText('The default database news does not exist.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, address)).toBeFocused()
 
