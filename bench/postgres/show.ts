@@ -69,11 +69,10 @@ function showRatios(slices: Slices, roundTrip: number): void {
     const what = `${nameOf(kind)} : ${nameOf(to)}`
     const value = spread(ratios, (ratio) => ratio.toFixed(3))
     const bound = boundOf(kind, roundTrip)
-    const limits = (slices.get(to) ?? []).map(({ rate }) => (bound ?? Infinity) / rate)
-    const limit = quantile(limits)
-    const limitText = bound === undefined ? '' : limit.toFixed(3)
+    const limit = bound && quantile((slices.get(to) ?? []).map(({ rate }) => bound / rate))
+    const limitText = limit?.toFixed(3) ?? ''
     // A target of 0.5 is half of the rate that is possible, which the round trips may limit.
-    const reachable = Number((target * Math.min(1, limit)).toFixed(3))
+    const reachable = Number((target * Math.min(1, limit ?? 1)).toFixed(3))
     const isMet = quantile(ratios) >= reachable
     print(`| ${what} | ${value} | ${limitText} | ${reachable}: ${verdict(isMet)} |`)
     addFigure({
