@@ -73,6 +73,12 @@ describe('a schema', () => {
       'more than 10000 characters',
     ],
     [
+      'a pattern that is too long, in an unknown keyword',
+      { $ref: '#/unknown', unknown: { pattern: 'a'.repeat(PATTERN_LENGTH + 1) } },
+      '',
+      'more than 10000 characters',
+    ],
+    [
       'a pattern of names that is too long',
       { items: { patternProperties: { ['a'.repeat(PATTERN_LENGTH + 1)]: true } } },
       '',

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Json } from '../../contract/json/json.ts'
-import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
+import { PATTERN_LENGTH, VIOLATIONS, type Violation } from '../../contract/schema.ts'
 import { replaceKeywords } from './keywords.ts'
 import { normalizeSchema } from './normalize-schema.ts'
 import {
@@ -22,6 +22,12 @@ import {
  */
 export type Check = (values: readonly Json[], from: number | undefined) => ValidationResult
 
+/** Creates the regular expression of a schema, wherever it is. */
+function createRegExp(pattern: string, flags: string): RegExp {
+  if (pattern.length <= PATTERN_LENGTH) return new RegExp(pattern, flags)
+  throw new Error(`A regular expression has more than ${PATTERN_LENGTH} characters`)
+}
+
 // Formats are annotations in this draft and are not validated. Unknown keywords are allowed.
 // Nothing is fetched: compilation rejects references to other documents.
 const OPTIONS = {
@@ -31,6 +37,7 @@ const OPTIONS = {
   logger: false,
   // Otherwise "required" finds "toString" in every document.
   ownProperties: true,
+  code: { regExp: Object.assign(createRegExp, { code: 'new RegExp' }) },
 } as const
 
 /** Holds only the meta-schema. It validates the schemas of users, which are never added to it. */

@@ -1,5 +1,3 @@
-import { PATTERN_LENGTH } from '../../contract/schema.ts'
-
 /** Keywords whose value is a schema. */
 const SUBSCHEMA: ReadonlySet<string> = new Set([
   ...['additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
@@ -26,9 +24,8 @@ type Schema = boolean | object
  *   before. In a schema without embedded schema resources, both have the same target (§8.2.3.2).
  * - with references to `#` instead of the anchors of the root, which Ajv does not find.
  *
- * @throws Error if the schema describes a field named `__proto__`, which Ajv would not check, has a
- * regular expression of more than {@link PATTERN_LENGTH} characters, or has both `$dynamicRef` and
- * embedded schema resources.
+ * @throws Error if the schema describes a field named `__proto__`, which Ajv would not check, or if
+ * it has both `$dynamicRef` and embedded schema resources.
  */
 export function normalizeSchema(schema: Schema): Schema {
   let hasResources = false
@@ -50,8 +47,6 @@ export function normalizeSchema(schema: Schema): Schema {
       if (NAMES.has(keyword) && Object.hasOwn(value as object, '__proto__')) {
         throw new Error(`${keyword} cannot describe a field named __proto__`)
       }
-      if (keyword === 'pattern') requireShort(value as string)
-      if (keyword === 'patternProperties') Object.keys(value as object).forEach(requireShort)
       if (keyword === '$ref') return [keyword, resolve(value)]
       if (SUBSCHEMA.has(keyword)) return [keyword, normalizeSubschema(value as Schema)]
       return [keyword, SUBSCHEMAS.has(keyword) ? mapValues(value, normalizeSubschema) : value]
@@ -67,11 +62,6 @@ export function normalizeSchema(schema: Schema): Schema {
     throw new Error('$dynamicRef is not supported in a schema with an $id in a subschema')
   }
   return normalized
-}
-
-function requireShort(pattern: string): void {
-  if (pattern.length <= PATTERN_LENGTH) return
-  throw new Error(`A regular expression has more than ${PATTERN_LENGTH} characters`)
 }
 
 function referencesToRoot(schema: Schema): ReadonlySet<string> {
