@@ -10,12 +10,9 @@ import { findOtherConsole, servesConsole } from './check-changes.ts'
 export function OtherConsoleLink() {
   const here = useOwnEndpoint()
   const { data: endpoints = [] } = useQuery({ ...endpointsQuery, enabled: false })
-  const others = endpoints.filter(
-    ({ endpoint, databases }) => endpoint !== here && servesConsole(databases),
+  const addresses = endpoints.flatMap(({ endpoint, databases }) =>
+    endpoint !== here && servesConsole(databases) ? endpoint : [],
   )
-  const console = findOtherConsole(
-    others.map(({ endpoint }) => endpoint),
-    location,
-  )
-  return console && <a href={console.url}>Open the console at {console.address}</a>
+  const other = findOtherConsole(addresses, location)
+  return other && <a href={other.url}>Open the console at {other.address}</a>
 }
