@@ -14,7 +14,7 @@ export function createPurge(
   isOwner: () => Promise<boolean>,
   pause: () => Promise<unknown>,
   onError: (error: unknown) => void,
-  purgeOthers: () => Promise<void> = async () => {},
+  purgeOthers: () => Promise<void>,
 ): BackgroundLoop {
   return createBackgroundLoop(async (isStopped) => {
     if (!(await isOwner())) return

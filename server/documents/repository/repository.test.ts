@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { START } from '../../audit/record.ts'
 import { createDatabaseRegistry, type DatabaseRegistry } from '../../databases/registry.ts'
 import type { IdRange } from '../../storage/sql/id-range.ts'
@@ -168,6 +168,8 @@ forEachEngine((engine) => {
       const errors: unknown[] = []
       let pauses = 0
       const always = async () => true
+      const onError = (error: unknown) => errors.push(error)
+      const purgeOthers = vi.fn(async () => {})
       const first = createPurge(
         repository,
         always,
@@ -175,14 +177,17 @@ forEachEngine((engine) => {
           pauses++
           void first.stop()
         },
-        (error) => errors.push(error),
+        onError,
+        purgeOthers,
       )
       first.wake()
       await first.stop()
       expect(pauses).toBeLessThan(3)
-      const second = createPurge(repository, always, pause, (error) => errors.push(error))
+      expect(purgeOthers).not.toHaveBeenCalled()
+      const second = createPurge(repository, always, pause, onError, purgeOthers)
       second.wake()
       await expect.poll(() => repository.databases()).toEqual([])
+      await expect.poll(() => purgeOthers).toHaveBeenCalledOnce()
       await second.stop()
       expect(errors).toEqual([])
     })

@@ -91,7 +91,14 @@ forEachEngine((engine) => {
     return {
       jobs,
       errors,
-      databaseImporter,
+      run: (body: AsyncIterable<Uint8Array>, signal = new AbortController().signal) =>
+        databaseImporter.run({
+          database: 'x',
+          onConflict: 'fail',
+          audit,
+          records: readRecords(body, 'ndjson'),
+          signal,
+        }),
       begin: () => {
         const parts = storedDatabase(readDatabase(readRecords(bytes(), 'ndjson')))
         return jobs.beginImport(where, { onConflict: 'fail', audit }, parts)
@@ -190,14 +197,7 @@ forEachEngine((engine) => {
       yield Buffer.from(`${lines.slice(0, -10).join('\n')}\n`)
       throw new Failure('timeout', 'The body arrived too slowly.')
     }
-    const importing = node.databaseImporter.run({
-      database: 'x',
-      onConflict: 'fail',
-      audit,
-      records: readRecords(cutOff(), 'ndjson'),
-      signal: new AbortController().signal,
-    })
-    const error = await importing.catch((failure: Failure) => failure)
+    const error = await node.run(cutOff()).catch((failure: Failure) => failure)
     const { length } = await store.db.selectFrom('documents').select('id').execute()
     expect(length).toBeGreaterThanOrEqual(COUNT)
     expect(error).toMatchObject({
@@ -222,14 +222,7 @@ forEachEngine((engine) => {
       isAvailable = false
       throw new Failure('timeout', 'The body arrived too slowly.')
     }
-    const importing = node.databaseImporter.run({
-      database: 'x',
-      onConflict: 'fail',
-      audit,
-      records: readRecords(cutOff(), 'ndjson'),
-      signal: new AbortController().signal,
-    })
-    await expect(importing).rejects.toMatchObject({ code: 'timeout' })
+    await expect(node.run(cutOff())).rejects.toMatchObject({ code: 'timeout' })
     expect(node.errors).toEqual([expect.any(StoreUnavailable)])
   })
 
@@ -270,14 +263,7 @@ forEachEngine((engine) => {
         return put
       },
     }))
-    const running = node.databaseImporter.run({
-      database: 'x',
-      records: readRecords(manyIndexes(), 'ndjson'),
-      onConflict: 'fail',
-      audit,
-      signal: client.signal,
-    })
-    await expect(running).rejects.toMatchObject({ code: 'busy' })
+    await expect(node.run(manyIndexes(), client.signal)).rejects.toMatchObject({ code: 'busy' })
     expect(puts).toBe(1)
     const [row] = await imports(store)
     expect(JSON.parse(String(row?.after))).toMatchObject({ collections: 1, complete: false })
