@@ -220,6 +220,36 @@ describe('createHttpEngine', () => {
     expect(byKind).toEqual(['request', 'request', 'response', 'response'])
   })
 
+  /**
+   * Sends requests for these paths in one turn, over a connection for each list. Each takes a whole
+   * share. Returns the paths that the engine has handled.
+   */
+  async function sendTogether(lists: readonly (readonly string[])[]) {
+    const engine = createHttpEngine()
+    let time = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
+    open.push(() => clock.mockRestore())
+    const handled: string[] = []
+    engine.onRequest((request, response) => {
+      time += SHARE
+      handled.push(request.url ?? '')
+      response.end()
+    })
+    const port = await serve(engine, createOwner())
+    const before = open.length
+    const connected = lists.map(async (paths) => {
+      const socket = connect(port, '127.0.0.1')
+      open.push(() => socket.destroy())
+      await once(socket, 'connect')
+      return () => socket.write(paths.map((path) => get.replace('/', path)).join(''))
+    })
+    const requests = await Promise.all(connected)
+    // Each connection has a socket of the client and one of the server.
+    await expect.poll(() => open.length).toBe(before + 2 * lists.length)
+    for (const request of requests) request()
+    return handled
+  }
+
   it.each([
     ['data', '/articles', '/_api/health'],
     ['data', '/articles', '/healthz/live'],
@@ -234,52 +264,12 @@ describe('createHttpEngine', () => {
     ['data', '/_api/%2E%2e/articles', '/_api/session'],
     ['administration', '/_db/_system/_api/endpoint', '/_db/blog/_api/health'],
   ])('requests for %s that arrive together do not delay others: %s, %s', async (_, path, other) => {
-    const engine = createHttpEngine()
-    let time = performance.now()
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-    open.push(() => clock.mockRestore())
-    const handled: string[] = []
-    engine.onRequest((request, response) => {
-      time += SHARE
-      handled.push(request.url ?? '')
-      response.end()
-    })
-    const port = await serve(engine, createOwner())
-    const connected = [path, path, path, other].map(async (each) => {
-      const socket = connect(port, '127.0.0.1')
-      open.push(() => socket.destroy())
-      await once(socket, 'connect')
-      return () => socket.write(`GET ${each} HTTP/1.1\r\nHost: x\r\n\r\n`)
-    })
-    const requests = await Promise.all(connected)
-    await expect.poll(() => open.length).toBe(11)
-    for (const request of requests) request()
+    const handled = await sendTogether([[path], [path], [path], [other]])
     await expect.poll(() => handled).toEqual([path, other, path, path])
   })
 
   it('pipelined health checks do not delay those of other clients', async () => {
-    const engine = createHttpEngine()
-    let time = performance.now()
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-    open.push(() => clock.mockRestore())
-    const handled: string[] = []
-    engine.onRequest((request, response) => {
-      time += SHARE
-      handled.push(request.url ?? '')
-      response.end()
-    })
-    const port = await serve(engine, createOwner())
-    const connected = [['/healthz?1', '/healthz?2', '/healthz?3'], ['/healthz']].map(
-      async (paths) => {
-        const socket = connect(port, '127.0.0.1')
-        open.push(() => socket.destroy())
-        await once(socket, 'connect')
-        return () => socket.write(paths.map((path) => get.replace('/', path)).join(''))
-      },
-    )
-    const requests = await Promise.all(connected)
-    await expect.poll(() => open.length).toBe(7)
-    for (const request of requests) request()
+    const handled = await sendTogether([['/healthz?1', '/healthz?2', '/healthz?3'], ['/healthz']])
     await expect.poll(() => handled).toEqual(['/healthz?1', '/healthz?2', '/healthz', '/healthz?3'])
   })
 
