@@ -1,5 +1,4 @@
-import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { isAdminAccess } from '../model/admin-access.ts'
+import { isAdminAccess, servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
 
@@ -92,8 +91,7 @@ function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | Sk
 
 /** Returns whether a task makes the console unreachable through its endpoint. */
 const removesAdminAccess = ({ row, after }: BulkTask): boolean =>
-  includesDatabase(row.databases ?? [], SYSTEM_DATABASE) &&
-  (after === null || !includesDatabase(after, SYSTEM_DATABASE))
+  servesConsole(row.databases) && !servesConsole(after)
 
 const LAST_ADMIN_ACCESS =
   'Without it, no one could sign in, because no other endpoint would serve _system. Add another one first.'

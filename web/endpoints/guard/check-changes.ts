@@ -1,10 +1,15 @@
-import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import {
   isLoopback,
   isLoopbackHost,
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
-import { consoleUrl, isAdminAccess, type PageLocation, pageHost } from '../model/admin-access.ts'
+import {
+  consoleUrl,
+  isAdminAccess,
+  type PageLocation,
+  pageHost,
+  servesConsole,
+} from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { formatList } from '../model/list/format-list.ts'
 
@@ -104,9 +109,6 @@ export function checkChanges(context: ChangeContext): ChangeGuard {
 /** Returns the label of the confirming button, such as "Save and disconnect". */
 export const guardedLabel = (guard: ChangeGuard, verb: string, label: string): string =>
   guard.disconnects ? `${verb} and disconnect` : label
-
-export const servesConsole = (mapping: readonly string[] | null): boolean =>
-  mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)
 
 /**
  * Returns the databases that the changed endpoints reach now and no endpoint reaches afterwards.

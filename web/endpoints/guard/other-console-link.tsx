@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useOwnEndpoint } from '../../shared/session/person.ts'
+import { servesConsole } from '../model/admin-access.ts'
 import { endpointsQuery } from '../queries.ts'
-import { findOtherConsole, servesConsole } from './check-changes.ts'
+import { findOtherConsole } from './check-changes.ts'
 
 /**
  * Links to the console at another endpoint, according to the endpoints that were read last. Show it

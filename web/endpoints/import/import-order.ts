@@ -1,4 +1,4 @@
-import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
+import { servesConsole } from '../model/admin-access.ts'
 import type { ImportChange } from './import-plan.ts'
 
 /**
@@ -13,11 +13,8 @@ export const orderChanges = (changes: readonly ImportChange[], here: string): Im
 
 function rank({ kind, address, before, after }: ImportChange, here: string): number {
   if (kind === 'added') return 0
-  const removesAdminAccess = servesSystem(before) && !servesSystem(after)
+  const removesAdminAccess = servesConsole(before) && !servesConsole(after)
   if (removesAdminAccess && address === here) return 4
   if (kind === 'removed') return 3
   return removesAdminAccess ? 2 : 1
 }
-
-const servesSystem = (mapping: readonly string[] | null) =>
-  mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)

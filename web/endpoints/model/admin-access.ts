@@ -11,14 +11,16 @@ import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 /** The part of `location` that says how this browser reaches the server. */
 export type PageLocation = Pick<Location, 'hostname'>
 
+/** Returns whether an endpoint with this mapping serves the console. Null: it is not configured. */
+export const servesConsole = (mapping: readonly string[] | null): boolean =>
+  mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)
+
 /**
  * Returns whether the console is available through a row: it listens on a node and reaches
  * `_system`.
  */
 export const isAdminAccess = ({ databases, listeners }: EndpointRow): boolean =>
-  databases !== null &&
-  listeners.some((one) => stateOf(one) === 'listening') &&
-  includesDatabase(databases, SYSTEM_DATABASE)
+  servesConsole(databases) && listeners.some((one) => stateOf(one) === 'listening')
 
 /** Returns the host of a page, without brackets. */
 export const pageHost = ({ hostname }: PageLocation): string => hostname.replace(/^\[|\]$/g, '')
