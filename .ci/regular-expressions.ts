@@ -30,6 +30,8 @@ const COMPUTED: Readonly<Record<string, string>> = {
   'server/cli/config-access.ts': 'one repetition, anchored at both ends, over settings',
   'server/oauth2/client.ts': 'alternatives of escaped text, without repetitions',
   'server/oauth2/sign-in/redact-error.ts': 'alternatives of escaped text, without repetitions',
+  'server/documents/schemas/compile-schema.ts':
+    'the pattern of a schema, in a worker that is terminated when a check takes too long',
   'server/http/data-router.ts': 'the pattern of a route, which is written in the source',
 }
 
