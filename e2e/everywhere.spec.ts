@@ -168,6 +168,8 @@ test('Forced colors keep selection, current page and focus visible', async ({ pa
   await page.goto(`/_console/endpoints?open=${encodeURIComponent(sample.own)}`)
   const row = (address: string) =>
     page.locator(`[data-row]:has-text(${JSON.stringify(address.slice('tcp://'.length))})`)
+  // The panel takes the focus when it is loaded.
+  await expect(page.locator('[data-panel] h2')).toBeFocused()
   await page.getByRole('checkbox', { name: `Select ${sample.mapped}` }).check()
   const marked = { outline: '2px solid Highlight' }
   expect(await colors(row(sample.mapped))).toMatchObject(marked)

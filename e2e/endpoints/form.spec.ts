@@ -406,19 +406,19 @@ test('A saved mapping does not hide a newer one', async ({ page, gatehouse }) =>
   const form = mappingForm(page, address)
   await addDatabases(page, 'shop')
   // Before the page refetches the saved mapping, it has read a newer one.
+  const newer = Promise.withResolvers<void>()
   let isFirst = true
   await page.route('**/_api/endpoint?endpoint=*', async (route) => {
     if (isFirst) {
       isFirst = false
-      const newer = page.waitForResponse(
-        async (response) =>
-          response.url().includes('/_api/endpoint?endpoint=') &&
-          (await response.text()).includes('news'),
-      )
       await gatehouse.post(API, { endpoint: address, databases: ['news'] })
-      await newer
+      await newer.promise
+      await route.continue()
+      return
     }
-    await route.continue()
+    const response = await route.fetch()
+    await route.fulfill({ response })
+    if ((await response.text()).includes('news')) newer.resolve()
   })
   await form.getByRole('button', { name: 'Save mapping' }).click()
   await expect(form).toBeHidden()

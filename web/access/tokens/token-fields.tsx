@@ -116,7 +116,14 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
           !databases.includes(SYSTEM_DATABASE) &&
           `Without ${SYSTEM_DATABASE}, the token gives no access to endpoints, databases or people.`}
       </p>
-      <p id={`${id}-error`} role="alert" className={hints.error}>
+      <p
+        id={`${id}-error`}
+        role="alert"
+        className={hints.error}
+        // Receives the focus if there is no checkbox.
+        tabIndex={-1}
+        data-form-error={(error !== undefined && shown.length === 0) || undefined}
+      >
         {error}
       </p>
     </fieldset>
