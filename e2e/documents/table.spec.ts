@@ -1,6 +1,7 @@
 import type { Locator } from '@playwright/test'
 import { ARTICLES, dialogOf, editorOf, makeBlog } from '../support/page/documents-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 test('Documents are paged, filtered and deleted after a confirmation', async ({
@@ -431,6 +432,7 @@ test('A filter that compares a number with a text warns at its value', async ({
   gatehouse,
 }) => {
   await makeBlog(gatehouse, [{ id: 'a', total: 5, title: 'A' }, { id: 'b' }])
+  const documents = await holdRequests(page, /\/articles\?/)
   await gatehouse.signIn(page, ARTICLES)
   await page.getByRole('button', { name: 'Add filter' }).click()
   const form = page.getByRole('form', { name: 'New filter' })
@@ -438,6 +440,9 @@ test('A filter that compares a number with a text warns at its value', async ({
   await form.getByRole('combobox', { name: 'Field' }).fill('total')
   await form.getByRole('combobox', { name: 'Condition' }).selectOption('is greater than')
   await value.fill('abc')
+  // The documents may arrive after the form is opened.
+  await documents.requested
+  documents.release()
   await expect(value).toHaveAccessibleDescription('total holds numbers in the documents seen.')
   await expectAccessibleInBothThemes(page)
   await value.fill('4.5')

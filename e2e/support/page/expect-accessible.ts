@@ -19,6 +19,8 @@ const COLORS = ['color-contrast', 'link-in-text-block']
  * or else in the page. With `colors`, runs only the rules for colors.
  */
 export async function expectAccessible(page: Page, what?: 'colors'): Promise<void> {
+  // A page without its style sheets has other colors.
+  await page.waitForLoadState()
   // Contrast is measured correctly only after animations have ended.
   await page.waitForFunction(() =>
     document.getAnimations().every((each) => each.playState !== 'running'),

@@ -52,12 +52,14 @@ export function ConditionForm(props: ConditionFormProps) {
   const form = useDraftForm({ initialValues, schema })
   const { choice, value } = form.values
   const suggestions = useFilterSuggestions(collectionRef)
-  const fields = useMemo(suggestions.fields, [])
+  const { isReady } = suggestions
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once there are suggestions, they stay fixed while the form is open
+  const fields = useMemo(suggestions.fields, [isReady])
   const field = parseField(form.values.field, [initialValues.field, ...fields])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the suggestions stay fixed while the form is open
-  const values = useMemo(() => suggestions.values(field), [field])
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above
-  const hasNumbers = useMemo(() => suggestions.isNumeric(field), [field])
+  const values = useMemo(() => suggestions.values(field), [field, isReady])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
+  const hasNumbers = useMemo(() => suggestions.isNumeric(field), [field, isReady])
   const warning =
     hasNumbers && COMPARED.includes(choice) && !isNumber(value)
       ? `${fieldLabel(field)} holds numbers in the documents seen.`
