@@ -23,7 +23,7 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await expect(form.getByLabel('Name')).toBeFocused()
   await form.getByLabel('Name').fill('nightly backup')
   await page.keyboard.press('Control+Enter')
-  // While the names of the databases are read, the error itself does.
+  // While the names of the databases are read, the error gets the focus.
   await expect(form.getByText('Choose at least one database')).toBeFocused()
   databases.release()
   await expect(form.getByRole('checkbox')).toHaveCount(1)

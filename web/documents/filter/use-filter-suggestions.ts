@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
 import { isNumeric } from '../model/columns.ts'
 import { fieldsOf, valueAt } from '../model/field-path.ts'
 import { loadedPages } from '../queries.ts'
@@ -12,15 +12,11 @@ const MAX_LENGTH = 80
 /** Returns functions that suggest fields and values, from the pages loaded so far. */
 export function useFilterSuggestions(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
-  const subscribe = useCallback(
-    (onChange: () => void) => queryClient.getQueryCache().subscribe(onChange),
-    [queryClient],
-  )
   const pages = () => loadedPages(queryClient, collectionRef)
   const documents = () => pages().flatMap((page) => [...page.documents])
   return {
     /** Whether a page is loaded. */
-    isReady: useSyncExternalStore(subscribe, () => pages().length > 0),
+    isReady: useSyncExternalStore(queryClient.getQueryCache().subscribe, () => pages().length > 0),
     fields: () => ['id', ...fieldsOf(documents())],
     /** Returns whether the values of a field are numbers in all documents loaded so far. */
     isNumeric: (field: string) =>
