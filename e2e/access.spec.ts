@@ -25,6 +25,7 @@ test('A token is created, shown once, used by a program and revoked', async ({
   await page.keyboard.press('Control+Enter')
   // While the names of the databases are read, the error gets the focus.
   await expect(form.getByText('Choose at least one database')).toBeFocused()
+  await expect(form.getByRole('status').getByText('Loading the databases…')).toBeAttached()
   databases.release()
   await expect(form.getByRole('checkbox')).toHaveCount(1)
   await page.keyboard.press('Control+Enter')

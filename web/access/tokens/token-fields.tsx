@@ -7,6 +7,7 @@ import { databasesQuery } from '../../app/queries.ts'
 import type { DraftForm } from '../../shared/forms/use-draft-form.ts'
 import { usePresence } from '../../shared/session/person.ts'
 import { roleLabels } from '../../shared/session/role-labels.ts'
+import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { ChoiceGroup } from '../../shared/ui/form/choice-group.tsx'
 import hints from '../../shared/ui/form/field-hint.module.css'
 import { filterByName } from '../../shared/ui/form/filter-by-name.ts'
@@ -76,9 +77,35 @@ export function TokenFields({ form }: TokenFieldsProps) {
 function DatabaseChoice({ form }: TokenFieldsProps) {
   const { databases } = form.values
   const error = form.errors.databases
-  const { data: existing = [] } = useQuery(databasesQuery)
-  const [text, setText] = useState('')
   const id = useId()
+  return (
+    <fieldset className={classes.only} aria-describedby={`${id}-note ${id}-error`}>
+      <legend className="visually-hidden">Only these databases</legend>
+      <QueryResult query={useQuery(databasesQuery)} what="the databases">
+        {(existing) => <DatabaseNames form={form} existing={existing} />}
+      </QueryResult>
+      <p id={`${id}-note`} className={hints.note}>
+        {databases.length > 0 &&
+          !databases.includes(SYSTEM_DATABASE) &&
+          `Without ${SYSTEM_DATABASE}, the token gives no access to endpoints, databases or people.`}
+      </p>
+      <p
+        id={`${id}-error`}
+        role="alert"
+        className={hints.error}
+        // Receives the focus if there is no checkbox before it.
+        tabIndex={-1}
+        data-form-error={error !== undefined || undefined}
+      >
+        {error}
+      </p>
+    </fieldset>
+  )
+}
+
+function DatabaseNames({ form, existing }: TokenFieldsProps & { existing: readonly string[] }) {
+  const { databases } = form.values
+  const [text, setText] = useState('')
   const filter = { noun: 'database', total: existing.length, text, onChange: setText } as const
   const shown = filterByName(
     existing.map((name) => ({ name })),
@@ -91,8 +118,7 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
         : [...databases, name],
     })
   return (
-    <fieldset className={classes.only} aria-describedby={`${id}-note ${id}-error`}>
-      <legend className="visually-hidden">Only these databases</legend>
+    <>
       <NameFilter {...filter} />
       <div className={classes.names}>
         {shown.length === 0 && text !== '' && <NoNameMatch {...filter} />}
@@ -101,7 +127,7 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
             <input
               type="checkbox"
               checked={databases.includes(name)}
-              data-form-error={(error !== undefined && index === 0) || undefined}
+              data-form-error={(form.errors.databases !== undefined && index === 0) || undefined}
               onChange={() => toggle(name)}
             />
             <span className="mono">{name}</span>
@@ -111,22 +137,7 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
       <p role="status" className={hints.note}>
         {formatCount(databases.length)} of {formatCount(existing.length)} chosen
       </p>
-      <p id={`${id}-note`} className={hints.note}>
-        {databases.length > 0 &&
-          !databases.includes(SYSTEM_DATABASE) &&
-          `Without ${SYSTEM_DATABASE}, the token gives no access to endpoints, databases or people.`}
-      </p>
-      <p
-        id={`${id}-error`}
-        role="alert"
-        className={hints.error}
-        // Receives the focus if there is no checkbox.
-        tabIndex={-1}
-        data-form-error={(error !== undefined && shown.length === 0) || undefined}
-      >
-        {error}
-      </p>
-    </fieldset>
+    </>
   )
 }
 
