@@ -27,6 +27,12 @@ function hasFlags() {
   return NODE_FLAGS.every((flag) => flags.includes(flag))
 }
 
+/** Returns the environment of a server in another program: with the cache for compiled code. */
+function environmentOfServer() {
+  const cache = compileCacheFolder()
+  return { ...process.env, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }) }
+}
+
 /** Runs the server in this process, which saves a second start of Node.js. */
 async function runHere() {
   const cache = compileCacheFolder()
@@ -45,12 +51,12 @@ async function runHere() {
  * @param {NonNullable<typeof process.execve>} execve
  */
 function replaceProcess(execve) {
-  const { execPath, execArgv, argv, env } = process
-  const cache = compileCacheFolder()
-  execve(execPath, [execPath, ...NODE_FLAGS, ...execArgv, main, ...argv.slice(2)], {
-    ...env,
-    ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }),
-  })
+  const { execPath, execArgv, argv } = process
+  execve(
+    execPath,
+    [execPath, ...NODE_FLAGS, ...execArgv, main, ...argv.slice(2)],
+    environmentOfServer(),
+  )
 }
 
 /** @param {string} node runs the server; this process passes on signals and the exit code. */
@@ -65,7 +71,7 @@ async function runWith(node) {
       main,
       ...process.argv.slice(2),
     ],
-    { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
+    { env: environmentOfServer(), stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
   )
 
   /** @type {NodeJS.Signals[]} */

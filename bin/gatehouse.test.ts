@@ -240,8 +240,11 @@ describe('the command gatehouse', () => {
 describe('the cache for compiled code', () => {
   const cache = () => path.join(folder, 'gatehouse')
 
-  test('is filled, and can be read only by the user', async () => {
-    expect(await gatehouse(['exit', '0']).end).toMatchObject({ code: 0 })
+  test.each([
+    ['a Node.js that is new enough', false],
+    ['an old Node.js', true],
+  ])('is filled by %s, and can be read only by the user', async (_, isOld) => {
+    expect(await gatehouse(['exit', '0'], isOld).end).toMatchObject({ code: 0 })
     expect(readdirSync(cache())).not.toEqual([])
     expect(statSync(cache()).mode & 0o777).toBe(0o700)
   })
