@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { canInstall, INSTALLS_WITH } from '../bin/needs-node.js'
 import { root } from './run-command.ts'
 
 interface Manifest {
@@ -16,6 +17,9 @@ interface Locked {
   optionalDependencies?: Record<string, string>
   hasInstallScript?: boolean
   link?: boolean
+  os?: string[]
+  cpu?: string[]
+  engines?: { node?: string }
 }
 
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
@@ -69,6 +73,40 @@ describe('the Node.js that npm installs', () => {
       .filter((place) => names.some((name) => place.endsWith(`/${name}`)))
     expect(places).toEqual(names.map((name) => `tools/node/node_modules/${name}`))
   })
+})
+
+/** Returns whether a range such as `^20.19.0 || >=22` contains all patch versions of a minor one. */
+const isInRange = (major: number, minor: number, range: string) =>
+  range.split('||').some((part) => {
+    const form = /^\s*(?<operator>\^|>=)\s*(?<from>\d+(?:\.\d+){0,2})\s*$/.exec(part)?.groups
+    if (form === undefined) throw new Error(`The test does not support the range ${range}.`)
+    const [fromMajor = 0, fromMinor = 0, patch = 0] = (form.from ?? '').split('.').map(Number)
+    if (major !== fromMajor) return form.operator === '>=' && major > fromMajor
+    return minor > fromMinor || (minor === fromMinor && patch === 0)
+  })
+
+// npm leaves out a package of the machine's platform, without an error, if its Node.js is not in the
+// range of the package.
+test('the stated versions of Node.js are those with which npm installs the packages of every platform', () => {
+  const ranges = new Set(
+    locked
+      .map(([, each]) => each)
+      .filter(({ os, cpu }) => (os ?? cpu) !== undefined && !cpu?.includes('wasm32'))
+      .map(({ engines }) => engines?.node ?? '>=0'),
+  )
+  expect(ranges.size).toBeGreaterThan(1)
+  const minors = Array.from({ length: 40 }, (_, minor) => minor)
+  const stated: string[] = []
+  for (const major of [18, 19, 20, 21, 22, 23, 24, 25, 26]) {
+    const installed = minors.filter((minor) =>
+      [...ranges].every((range) => isInRange(major, minor, range)),
+    )
+    const accepted = minors.filter((minor) => canInstall(`v${major}.${minor}.0`))
+    expect([major, accepted]).toEqual([major, installed])
+    if (installed[0]) stated.push(`${major}.${installed[0]}+`)
+  }
+  expect(INSTALLS_WITH).toBe(`Node.js ${stated.join(' or ')}`)
+  expect(read('README.md')).toContain(`You need ${INSTALLS_WITH}, npm and git.`)
 })
 
 test('the packed package installs no other package, because its bundle contains them', () => {

@@ -1,12 +1,12 @@
 // npm runs this script after `npm ci` and `npm install` in a checkout ("prepare" in package.json). It
-// makes the command `node` of npm's scripts, node_modules/.bin/node, a Node.js that starts and is
-// new enough.
+// fails if npm has left out packages because its Node.js is too old, and makes the command `node` of
+// npm's scripts, node_modules/.bin/node, a Node.js that starts and is new enough.
 
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode, findNodeOfNpm } from './find-node.js'
-import { NEEDS_NODE } from './needs-node.js'
+import { canInstall, NEEDS_NODE, needsNodeToInstall } from './needs-node.js'
 
 const isWindows = process.platform === 'win32'
 const folder = fileURLToPath(new URL('../node_modules/.bin/', import.meta.url))
@@ -35,6 +35,14 @@ function writeLink(target) {
 
 /** @param {string} line */
 const print = (line) => process.stderr.write(`${line}\n`)
+
+// This script may already run on the Node.js that an earlier installation linked.
+const [, npmsVersion = process.version] =
+  / node\/(v\S+)/.exec(process.env.npm_config_user_agent ?? '') ?? []
+if (!canInstall(npmsVersion)) {
+  print(needsNodeToInstall(npmsVersion))
+  process.exit(1)
+}
 
 const { node, problem } = findNode()
 if (problem !== undefined) print(problem)

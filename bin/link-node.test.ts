@@ -43,7 +43,7 @@ beforeEach(() => {
   }
   writeFileSync(
     path.join(folder, 'pretend.mjs'),
-    "Object.defineProperty(process, 'version', { value: 'v20.1.0' })",
+    "Object.defineProperty(process, 'version', { value: process.env.VERSION })",
   )
   mkdirSync(path.join(folder, 'server'))
   writeFileSync(path.join(folder, 'server/main.ts'), '')
@@ -58,11 +58,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Runs a file of `bin` as Node.js 20 would, with only `elsewhere` on the PATH. */
-function run(name: string, args: readonly string[] = []) {
+function run(name: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const pretend = ['--import', path.join(folder, 'pretend.mjs')]
   return spawnSync(process.execPath, [...pretend, path.join(folder, 'bin', name), ...args], {
     encoding: 'utf8',
-    env: { PATH: path.dirname(elsewhere) },
+    env: { PATH: path.dirname(elsewhere), VERSION: 'v20.19.0', ...env },
   })
 }
 
@@ -103,9 +103,25 @@ describe("the command `node` of npm's scripts", () => {
     writeNode(elsewhere, answering('v22.1.0'))
     const { status, stderr } = run('link-node.js')
     expect(stderr).toContain('libatomic.so.1 is missing')
-    expect(stderr).toContain('Gatehouse needs Node.js 24 or newer, and this is v20.1.0')
+    expect(stderr).toContain('Gatehouse needs Node.js 24 or newer, and this is v20.19.0')
     expect(status).toBe(1)
     expect(link).toThrow('ENOENT')
+  })
+})
+
+describe('an installation', () => {
+  test.each([
+    ['v20.18.3', { VERSION: 'v20.18.3' }],
+    // An earlier installation has linked Node.js 24, which runs the script.
+    ['v22.11.0', { npm_config_user_agent: 'npm/10.9.0 node/v22.11.0 linux x64 workspaces/false' }],
+  ])('fails if npm runs on %s, which leaves out packages', (version, env) => {
+    writeNode(installed, answering('v24.21.0'))
+    const { status, stdout, stderr } = run('link-node.js', [], env)
+    expect(stderr).toBe(
+      `npm needs Node.js 20.19+ or 22.12+ to install Gatehouse, and runs on ${version}: ` +
+        "install a newer one from your system's packages or https://nodejs.org/.\n",
+    )
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   })
 })
 
@@ -159,14 +175,14 @@ describe('the command gatehouse', () => {
     writeNode(installed, LIBATOMIC)
     const { status, stderr } = run('gatehouse.js', ['start'])
     expect(stderr).toContain('libatomic.so.1 is missing')
-    expect(stderr).toContain('Gatehouse needs Node.js 24 or newer, and this is v20.1.0')
+    expect(stderr).toContain('Gatehouse needs Node.js 24 or newer, and this is v20.19.0')
     expect(status).toBe(1)
   })
 
   test('reports in one sentence that Node.js is too old if npm installed none', () => {
     const { status, stdout, stderr } = run('gatehouse.js', ['start'])
     expect(stderr).toBe(
-      'Gatehouse needs Node.js 24 or newer, and this is v20.1.0: ' +
+      'Gatehouse needs Node.js 24 or newer, and this is v20.19.0: ' +
         "install a newer one from your system's packages or https://nodejs.org/.\n",
     )
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
