@@ -1,4 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { canInstall, INSTALLS_WITH } from '../bin/needs-node.js'
@@ -107,6 +117,28 @@ test('the stated versions of Node.js are those with which npm installs the packa
   }
   expect(INSTALLS_WITH).toBe(`Node.js ${stated.join(' or ')}`)
   expect(read('README.md')).toContain(`You need ${INSTALLS_WITH}, npm and git.`)
+})
+
+test.each([
+  ['dev', { NODE_ENV: 'production' }],
+  ['optional', { npm_config_omit: 'optional' }],
+])('npm installs %s dependencies of a checkout with %j', (type, env) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-npmrc-'))
+  try {
+    cpSync(path.join(root, '.npmrc'), path.join(folder, '.npmrc'))
+    mkdirSync(path.join(folder, 'part'))
+    writeFileSync(path.join(folder, 'part/package.json'), '{"name":"part"}')
+    const dependencies = { [`${type}Dependencies`]: { part: 'file:part' } }
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify(dependencies))
+    execFileSync('npm', ['install', '--offline', '--no-audit'], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      shell: process.platform === 'win32',
+    })
+    expect(readdirSync(path.join(folder, 'node_modules'))).toContain('part')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('the packed package installs no other package, because its bundle contains them', () => {
