@@ -19,7 +19,7 @@ async function loadVite() {
   try {
     return await import('vite')
   } catch (error) {
-    const [reason] = String(error instanceof Error ? error.message : error).split('\n')
+    const [reason] = String(error instanceof Error ? error.message : error).split(/\. |\n/)
     process.stderr.write(
       `The console cannot be built, because packages are missing (${reason}): ` +
         `run npm ci --include=dev --include=optional with ${INSTALLS_WITH}.\n`,
