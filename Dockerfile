@@ -14,7 +14,7 @@ FROM node:24-bookworm-slim
 # NODE_OPTIONS: the flags of bin/node-flags.js. The command otherwise starts Node.js a second time to
 # set them.
 ENV NODE_ENV=production \
-    NODE_OPTIONS="--max-semi-space-size=8 --disable-warning=ExperimentalWarning" \
+    NODE_OPTIONS="--max-semi-space-size=8 --disable-warning=ExperimentalWarning --disable-sigusr1" \
     GATEHOUSE_DATA=/data \
     GATEHOUSE_ENDPOINTS=tcp://0.0.0.0:8529
 WORKDIR /app

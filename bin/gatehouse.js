@@ -82,6 +82,8 @@ async function runWith(node) {
     if (process.platform !== 'win32') child.kill(signal)
   }
   for (const signal of signals) process.on(signal, forward)
+  // Otherwise the signal opens the debugger of this process. Older versions lack --disable-sigusr1.
+  process.on('SIGUSR1', () => {})
   const stopForwarding = () => {
     for (const signal of signals) process.removeListener(signal, forward)
   }

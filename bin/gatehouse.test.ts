@@ -168,6 +168,14 @@ describe.each([
       expect(code).toBe(7)
     },
   )
+
+  test('opens no debugger on SIGUSR1', async () => {
+    const { child, printed, end } = gatehouse(['SIGTERM'], isOld, nodeOptions)
+    await printed('ready')
+    child.kill('SIGUSR1')
+    child.kill('SIGTERM')
+    expect(await end).toMatchObject({ code: 7, stderr: '' })
+  })
 })
 
 describe('the command gatehouse', () => {
@@ -195,8 +203,8 @@ describe('the command gatehouse', () => {
     expect(lastLine(stdout)).toMatchObject({ flags: [...NODE_FLAGS, flag] })
   })
 
-  test.each(['deploy/gatehouse.service', 'Dockerfile'])('has its flags in %s', (file) => {
-    const text = readFileSync(path.join(here, '..', file), 'utf8')
+  test('has its flags in the image, which has the Node.js that accepts them', () => {
+    const text = readFileSync(path.join(here, '..', 'Dockerfile'), 'utf8')
     expect(text.replaceAll('"', '')).toContain(`NODE_OPTIONS=${FLAGS}`)
   })
 
