@@ -72,7 +72,8 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     metrics: metrics.registry,
     bulkChanges,
     sync: registry.sync,
-    open: (configured: ConfiguredEndpoints) => openEndpoints(registry, configured),
+    open: (configured: ConfiguredEndpoints) =>
+      openEndpoints({ endpoints: registry, store, node: nodes.name, log }, configured),
     /** Samples the traffic of all listeners periodically. Returns a function that stops it. */
     sampleTraffic: () => sampleTraffic(registry.sample),
     /** Returns the addresses that listen, canonical and sorted. */
