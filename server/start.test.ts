@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Config } from './cli/config.ts'
+import type { ProviderConfig } from './oauth2/providers/provider-config.ts'
 import { startForTest } from './test-support/start.testing.ts'
 
 /** Starts a node and returns its warnings. */
@@ -27,4 +28,27 @@ test('a node with a certificate may serve HTTPS itself', async () => {
   const testdata = join(import.meta.dirname, 'endpoints', 'registry', 'testdata')
   const tls = { cert: join(testdata, 'renewed.cert.pem'), key: join(testdata, 'renewed.key.pem') }
   expect(await warningsOf({ publicOrigin: 'https://gatehouse.example.org', tls })).toEqual([])
+})
+
+test('a node warns about admins of a provider that is not configured', async () => {
+  const google: ProviderConfig = {
+    kind: 'issuer',
+    name: 'google',
+    label: 'Google',
+    form: 'exact',
+    clientId: 'id',
+    clientSecret: 'secret',
+    issuer: 'https://accounts.google.com',
+  }
+  const settings = { publicOrigin: 'http://gatehouse.example.org', providers: [google] }
+  const [warning = '', ...others] = await warningsOf({
+    ...settings,
+    admins: ['github:1', 'google:2'],
+  })
+  expect(JSON.parse(warning)).toMatchObject({
+    msg: expect.stringContaining('GATEHOUSE_ADMINS'),
+    admins: ['github:1'],
+  })
+  expect(others).toEqual([])
+  expect(await warningsOf({ ...settings, admins: ['google:2'] })).toEqual([])
 })

@@ -137,6 +137,7 @@ async function open(
   await untilAvailable(health.start)
   oauth2.announce()
   warnAboutProxy(config, log)
+  warnAboutAdmins(config, log)
 
   const background = stack.use(new DisposableStack())
   const wakes = [jobs.wake, indexes.wake, bulkChanges.wake]
@@ -206,5 +207,16 @@ function warnAboutProxy({ publicOrigin, trustedProxies, tls }: Config, log: Logg
       'cookies are not Secure, and limits and the audit log see the address of the proxy. ' +
       'Set GATEHOUSE_TRUSTED_PROXIES to the addresses of the proxy that terminates TLS, or ' +
       'use --tls-cert, --tls-key and an ssl:// endpoint',
+  )
+}
+
+/** Logs a warning if people are to become admins who cannot sign in. */
+function warnAboutAdmins({ admins, providers }: Config, log: Logger): void {
+  const names = new Set<string>(providers.map(({ name }) => name))
+  const missing = admins.filter((admin) => !names.has(admin.split(':', 1)[0] ?? ''))
+  if (missing.length === 0) return
+  log.warn(
+    { admins: missing },
+    'GATEHOUSE_ADMINS names people of providers that are not configured, who cannot sign in',
   )
 }

@@ -47,6 +47,7 @@ beforeAll(() => {
   data = mkdtempSync(join(tmpdir(), 'gatehouse-'))
 })
 afterEach(() => {
+  vi.unstubAllEnvs()
   for (const child of children.splice(0)) child.kill('SIGKILL')
 })
 afterAll(() => rmSync(data, { recursive: true }))
@@ -72,12 +73,14 @@ describe('gatehouse', () => {
     expect(await ended).toEqual({ code: 1, out: '', err: '' })
   })
 
-  it('exits with code 1 and a message if no endpoint can be opened at the first start', async () => {
+  it('exits with code 1 and a message if no endpoint can be opened at the first start, after a warning about unknown variables', async () => {
+    vi.stubEnv('GATEHOUSE_PORT', '8531')
     const folder = join(data, 'never')
     const flags = ['--data', folder, '--endpoint', 'tcp://192.0.2.1:8531']
     const ended = await gatehouse(...flags).ended
     expect(ended.code).toBe(1)
     expect(ended.err).toContain('192.0.2.1 is not an address of this machine')
+    expect(ended.out).toContain('GATEHOUSE_PORT is not a setting and is ignored.')
     // A failed first start stores nothing.
     expect(await gatehouse('endpoint', 'list', '--data', folder).ended).toMatchObject({
       code: 0,

@@ -5,6 +5,7 @@ import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
 import type { Config } from '../config.ts'
 import { stopHandlingEarlySignals } from '../early-signals.ts'
+import { findUnknownVariables } from '../misspelled-variables.ts'
 import { releaseMemoryWhenIdle } from '../release-memory.ts'
 import { allocateInYoungGeneration } from '../young-generation.ts'
 
@@ -17,6 +18,7 @@ const REPEAT_WINDOW = 1_000
 /** Starts a node, which runs until a signal stops it. Returns when the node is ready or stopped. */
 export async function run({ config, root }: CommandContext): Promise<readonly string[]> {
   const log = await createLog(config)
+  for (const message of findUnknownVariables(process.env)) log.warn(message)
   const stopping = new AbortController()
   let node: Node | undefined
   let signals = 0
