@@ -52,6 +52,8 @@ export interface ModulesDeps {
   /** The folder of the built console. */
   readonly consoleFolder: string
   readonly log: Logger
+  /** Returns the number of dropped lines of the log. */
+  readonly droppedLogLines: () => number
 }
 
 /**
@@ -175,6 +177,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       http,
       requireRole,
       log,
+      droppedLogLines: deps.droppedLogLines,
       logError,
       grace: config.drain,
       reservedFolders: [config.data, ...config.keyFolders],

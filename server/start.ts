@@ -46,6 +46,7 @@ export interface Node {
  * @param config an endpoint with port 0 listens on a free port, for tests.
  * @param consoleFolder the folder of the built console.
  * @param stopping aborts a start, which may wait for PostgreSQL indefinitely.
+ * @param droppedLogLines returns the number of dropped lines of `log`, for the metrics.
  * @throws Failure if the store cannot be opened, the certificate cannot be used, or no endpoint can
  * be opened at the first start; the reason of `stopping` if it was aborted.
  */
@@ -54,10 +55,11 @@ export async function start(
   log: Logger,
   consoleFolder: string,
   stopping: AbortSignal = new AbortController().signal,
+  droppedLogLines: () => number = () => 0,
 ): Promise<Node> {
   const stack = new AsyncDisposableStack()
   try {
-    const node = await open(config, log, consoleFolder, stack, stopping)
+    const node = await open(config, log, consoleFolder, stack, stopping, droppedLogLines)
     stopping.throwIfAborted()
     return node
   } catch (error) {
@@ -73,6 +75,7 @@ async function open(
   consoleFolder: string,
   stack: AsyncDisposableStack,
   stopping: AbortSignal,
+  droppedLogLines: () => number,
 ): Promise<Node> {
   const since = performance.now()
   const untilAvailable = createUntilAvailable({
@@ -110,6 +113,7 @@ async function open(
       untilAvailable,
       consoleFolder,
       log,
+      droppedLogLines,
       operatorKey: operatorKey.read,
       instance: await untilAvailable(() => instanceId(store)),
     },

@@ -28,6 +28,7 @@ export interface EndpointsModuleDeps
   readonly http: Pick<HttpModule, 'hosts' | 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
   readonly log: Logger
+  readonly droppedLogLines: () => number
   readonly logError: ErrorLog
 }
 
@@ -47,7 +48,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     now: nodes.now,
     onError: deps.logError('a bulk change of endpoints failed to continue'),
   })
-  const metrics = createMetrics(registry.listeners, () => deps.engine.unsent)
+  const metrics = createMetrics(registry.listeners, () => deps.engine.unsent, deps.droppedLogLines)
 
   nodes.handlePeers(registry)
   nodes.onHeartbeat(() => sweepProposals(store))

@@ -75,6 +75,7 @@ export async function openApp(location?: StoreLocation, wrap = (store: Store): S
       readiness,
       consoleFolder,
       log,
+      droppedLogLines: () => 0,
       secretKey: new Uint8Array(32),
       operatorKey: () => OPERATOR_KEY,
       instance: 'test',

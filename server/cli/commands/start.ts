@@ -5,6 +5,7 @@ import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
 import type { Config } from '../config.ts'
 import { stopHandlingEarlySignals } from '../early-signals.ts'
+import { type LogOutput, openLogOutput } from '../log-output.ts'
 import { findUnknownVariables } from '../misspelled-variables.ts'
 import { releaseMemoryWhenIdle } from '../release-memory.ts'
 import { allocateInYoungGeneration } from '../young-generation.ts'
@@ -15,9 +16,13 @@ import { allocateInYoungGeneration } from '../young-generation.ts'
  */
 const REPEAT_WINDOW = 1_000
 
+/** Maximum time that the end of the process waits for a reader of its output, ms. */
+const EXIT_DELAY = 1_000
+
 /** Starts a node, which runs until a signal stops it. Returns when the node is ready or stopped. */
 export async function run({ config, root }: CommandContext): Promise<readonly string[]> {
-  const log = await createLog(config)
+  const output = openLogOutput(process.stdout)
+  const log = await createLog(config, output)
   for (const message of findUnknownVariables(process.env)) log.warn(message)
   const stopping = new AbortController()
   let node: Node | undefined
@@ -33,6 +38,7 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
     void node?.stop().then(() => {
       log.info('stopped')
       process.exitCode = 0
+      exitSoon()
     })
   }
   process.on('SIGTERM', stop)
@@ -40,8 +46,10 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   process.on('SIGHUP', stop)
   stopHandlingEarlySignals(process)
   try {
-    node = await start(config, log, join(root, 'dist', 'console'), stopping.signal)
+    const consoleFolder = join(root, 'dist', 'console')
+    node = await start(config, log, consoleFolder, stopping.signal, () => output.dropped)
   } catch (error) {
+    exitSoon()
     if (!stopping.signal.aborted) throw error
     log.info('stopped')
     return []
@@ -65,19 +73,19 @@ function signInPlaces({ adminAddresses, operatorKey }: Node, { publicOrigin }: C
   return { console: urls, operatorKeyFile: operatorKey.file }
 }
 
-async function createLog(config: Config) {
+/** Ends the process soon, even if its output is not read. It ends earlier if nothing waits. */
+const exitSoon = () => void setTimeout(() => process.exit(), EXIT_DELAY).unref()
+
+async function createLog(config: Config, output: LogOutput) {
   const options = { level: config.log, base: { node: config.node } }
-  if (!process.stdout.isTTY) return pino(options)
-  const { default: pretty } = await import('pino-pretty')
-  return pino(
-    options,
-    pretty({
-      ignore: 'pid,hostname,node',
-      translateTime: 'HH:MM:ss',
-      singleLine: true,
-      sync: true,
-    }),
-  )
+  if (!process.stdout.isTTY) return pino(options, output)
+  const { prettyFactory } = await import('pino-pretty')
+  const format = prettyFactory({
+    ignore: 'pid,hostname,node',
+    translateTime: 'HH:MM:ss',
+    singleLine: true,
+  })
+  return pino(options, { write: (line) => output.write(format(line)) })
 }
 
 /** Returns the lines that tell an operator where the console is and how to sign in. */

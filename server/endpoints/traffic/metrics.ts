@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { createTurns } from '../../concurrency/turns.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
@@ -23,10 +23,12 @@ export interface Metrics {
  * overhead here and removed endpoints disappear.
  *
  * @param unsent returns the bytes of responses that clients have not read yet.
+ * @param droppedLogLines returns the number of lines that could not be written to the log.
  */
 export function createMetrics(
   listeners: () => readonly Listener[],
   unsent: () => number = () => 0,
+  droppedLogLines: () => number = () => 0,
 ): Metrics {
   const nextTurn = createTurns()
   const registry = new Registry()
@@ -37,6 +39,15 @@ export function createMetrics(
     registers: [registry],
     collect() {
       this.set(unsent())
+    },
+  })
+  new Counter({
+    name: 'gatehouse_log_lines_dropped_total',
+    help: 'Lines that could not be written to the log',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(droppedLogLines())
     },
   })
 
