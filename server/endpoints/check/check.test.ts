@@ -6,6 +6,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer, type ListenOptions, type Server } from 'node:net'
@@ -199,6 +200,27 @@ describe('a socket', () => {
       field: 'path',
       systemCode: null,
       message: expect.stringContaining('contains the data'),
+    })
+  })
+
+  test.each([
+    ...['/boot', '/dev', '/etc', '/proc', '/root', '/sys', '/dev/shm', '/proc/self'].map(
+      (each) => `${each}/a.sock`,
+    ),
+    '/run/docker.sock',
+    '/var/run/docker.sock',
+  ])('is not permitted at %s, which belongs to the system or a service', async (path) => {
+    expect(await check(`unix://${path}`)).toMatchObject({
+      field: 'path',
+      systemCode: null,
+      message: expect.stringContaining('belongs to the system or to another service'),
+    })
+  })
+
+  test('is not permitted in a folder of the system that a symbolic link names', async () => {
+    symlinkSync('/etc', join(folder, 'link'))
+    expect(await check(`unix://${join(folder, 'link', 'a.sock')}`)).toMatchObject({
+      message: expect.stringContaining('/etc/a.sock belongs to the system'),
     })
   })
 })

@@ -18,6 +18,7 @@ import type { HttpEngine } from './http-engine.ts'
 import {
   clearStaleSocket,
   closeUnixServer,
+  isSocketLost,
   requireSafeFolder,
   restrictSocket,
 } from './unix-socket.ts'
@@ -145,11 +146,12 @@ export class Listener {
 
   /**
    * Ends a sampling period of `seconds` and stores its sample with the number `sample`
-   * (`traffic-history.ts`).
+   * (`traffic-history.ts`). Also checks the file of a Unix socket, without which it is unreachable.
    */
   sample(sample: number, seconds: number): void {
     const { traffic, bytes, connections } = this
     traffic.sample(seconds)
+    void this.#checkSocketFile()
     const open = this.#state === 'listening' || this.#state === 'draining'
     this.history.add(
       sample,
@@ -301,12 +303,25 @@ export class Listener {
       this.#address = { ...address, port: bound.port }
       this.#name = formatAddress(this.#address)
     }
-    server.on('error', (cause) => {
-      this.#error = bindingFailure(address, cause)
-      this.#become('failed')
-      this.#closeServer()
-    })
+    server.on('error', (cause) => this.#fail(bindingFailure(address, cause)))
     this.#server = server
+  }
+
+  /** Closes the socket. The code that retries opens it again. Open connections continue. */
+  #fail(failure: Failure): void {
+    this.#error = failure
+    this.#become('failed')
+    this.#closeServer()
+  }
+
+  async #checkSocketFile(): Promise<void> {
+    const { address } = this
+    const socket = this.#socketFile
+    if (address.scheme !== 'unix' || socket === undefined) return
+    const isLost = await isSocketLost(address.path, socket)
+    if (!isLost || this.#state !== 'listening' || this.#socketFile !== socket) return
+    const message = `Another program has deleted or replaced the socket ${address.path}. The server creates it again.`
+    this.#fail(new Failure('unavailable', message))
   }
 
   #createServer(): Server {

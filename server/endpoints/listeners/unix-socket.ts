@@ -4,17 +4,27 @@ import { type BigIntStats, lstatSync, renameSync } from 'node:fs'
 import { chmod, lstat, readFile, realpath, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { platform } from 'node:os'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Failure, systemCode } from '../../failure.ts'
 
 /** Only the owner and the group may connect. */
 const MODE = 0o660
 
+/**
+ * Folders of the system and of other services, and sockets of other services, which programs trust. A
+ * server that runs as root could create a socket there while the service is stopped.
+ */
+const FOREIGN = [
+  ...['/boot', '/dev', '/etc', '/proc', '/root', '/sys'],
+  ...['/run/containerd', '/run/crio', '/run/dbus', '/run/docker', '/run/docker.sock'],
+  ...['/run/podman', '/run/rpcbind.sock', '/run/snapd.socket', '/run/systemd', '/run/udev'],
+]
+
 /** The permission bit that lets users other than owner and group write to a folder. */
 const OTHERS_WRITE = 0o002
 
 /**
- * Checks the folder of a new socket, with symbolic links resolved.
+ * Checks the path of a new socket, with symbolic links to its folder resolved.
  *
  * @param reserved folders that hold the database or keys. A socket there could take the name of a
  * file that the database creates later, such as its journal.
@@ -29,6 +39,13 @@ export async function requireSafeFolder(path: string, reserved: readonly string[
     throw new Failure(
       'bad-parameter',
       `${folder} contains the data or the keys of this server. Choose another folder for the socket.`,
+    )
+  }
+  const resolved = join(folder, basename(path)).replace(/^\/var\/run\//, '/run/')
+  if (FOREIGN.some((each) => resolved === each || resolved.startsWith(`${each}/`))) {
+    throw new Failure(
+      'bad-parameter',
+      `${resolved} belongs to the system or to another service. Choose another path, such as /run/gatehouse.sock.`,
     )
   }
   const { mode } = await stat(folder)
@@ -108,13 +125,27 @@ export async function restrictSocket(path: string): Promise<BigIntStats> {
  */
 export function closeUnixServer(server: Server, path: string, socket: BigIntStats): void {
   const found = server.listening ? lstatOf(path) : undefined
-  const isReplaced = found !== undefined && (found.ino !== socket.ino || found.dev !== socket.dev)
+  const isReplaced = found !== undefined && isOtherFile(found, socket)
   const moved = `${path}.${randomUUID()}`
   // Where a file cannot be renamed, libuv cannot remove it either.
   const isMoved = isReplaced && tryRename(path, moved)
   server.close()
   if (isMoved) tryRename(moved, path)
 }
+
+/** Returns whether the file of a socket was deleted, moved or replaced. */
+export async function isSocketLost(path: string, socket: BigIntStats): Promise<boolean> {
+  try {
+    const found = await lstat(path, { bigint: true })
+    return isOtherFile(found, socket)
+  } catch (error) {
+    // Other errors, such as EACCES, say nothing about the file.
+    return systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR'
+  }
+}
+
+const isOtherFile = (found: BigIntStats, socket: BigIntStats): boolean =>
+  found.ino !== socket.ino || found.dev !== socket.dev
 
 function tryRename(from: string, to: string): boolean {
   try {

@@ -82,7 +82,8 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       log?.error({ endpoint: name, reason }, 'endpoint could not be opened')
     }
     // Another node may hold the port and may not have reported it yet.
-    if (peers?.any) setTimeout(logFailure, REPORT_DELAY).unref()
+    const isInUse = listener.error?.details.systemCode === 'EADDRINUSE'
+    if (peers?.any && isInUse) setTimeout(logFailure, REPORT_DELAY).unref()
     else logFailure()
   }
 

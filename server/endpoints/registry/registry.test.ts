@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -15,14 +17,14 @@ import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
 let data: string
 let store: Store
 let endpoints: EndpointRegistry
-let log: [string, string][]
+let log: [string, string, ...unknown[]][]
 
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'gatehouse-'))
   store = await openStore({ data }, 'node')
   log = []
-  const record = ({ endpoint }: { endpoint: string }, message: string) =>
-    log.push([endpoint, message])
+  const record = (fields: { endpoint: string; reason?: string }, message: string) =>
+    log.push([fields.endpoint, message, ...(fields.reason === undefined ? [] : [fields.reason])])
   endpoints = createEndpointRegistry({
     store,
     log: { info: record, error: record } as unknown as Logger,
@@ -76,6 +78,41 @@ test('the log records when an endpoint opens and closes', async () => {
     [endpoint, 'endpoint removed, draining'],
     [endpoint, 'endpoint closed'],
   ])
+})
+
+test.each([
+  ['deleted', (path: string) => rm(path)],
+  ['moved away', (path: string) => rename(path, `${path}.moved`)],
+])('a socket file that is %s is reported and created again', async (_, lose) => {
+  const path = join(data, 'socket')
+  const endpoint = `unix://${path}`
+  await endpoints.add({ endpoint, databases: [] }, START)
+  await lose(path)
+  endpoints.sample(Date.now())
+  const [listener] = endpoints.listeners()
+  await expect.poll(() => listener?.state).toBe('failed')
+  const reason = expect.stringContaining(`deleted or replaced the socket ${path}`)
+  expect(listener?.error?.message).toEqual(reason)
+  await expect.poll(() => listener?.state).toBe('listening')
+  const client = connect(path)
+  await once(client, 'connect')
+  client.destroy()
+  expect(log).toEqual([
+    [endpoint, 'listening'],
+    [endpoint, 'endpoint could not be opened', reason],
+    [endpoint, 'listening'],
+  ])
+})
+
+test('a file that replaces a socket file is kept and reported', async () => {
+  const path = join(data, 'socket')
+  await endpoints.add({ endpoint: `unix://${path}`, databases: [] }, START)
+  await rm(path)
+  await writeFile(path, 'notes')
+  endpoints.sample(Date.now())
+  const [listener] = endpoints.listeners()
+  await expect.poll(() => listener?.error?.message).toContain('exists and is not a socket')
+  expect(await readFile(path, 'utf8')).toBe('notes')
 })
 
 test('a stopping node opens no endpoint that another node added, and adds none', async () => {
