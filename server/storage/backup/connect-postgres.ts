@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { Failure } from '../../failure.ts'
-import { postgresTypes } from '../postgres/connections/pool.ts'
+import { postgresTypes, SET_SYNCHRONOUS_COMMIT } from '../postgres/connections/pool.ts'
 import { disconnect, reasonOf } from '../postgres/connections/probe.ts'
 import { databaseAddress } from '../postgres/open-postgres.ts'
 
@@ -45,7 +45,7 @@ export async function connectPostgres(databaseUrl: string): Promise<PostgresConn
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query(SET_TIMEOUTS)
+    await client.query(`${SET_TIMEOUTS}; select ${SET_SYNCHRONOUS_COMMIT}`)
   } catch (error) {
     disconnect(client)
     throw new Failure(

@@ -7,6 +7,7 @@ import { inspect } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { beforeEach, expect, inject, test, vi } from 'vitest'
+import { connectPostgres } from '../backup/connect-postgres.ts'
 import { nextRevision } from '../changes/next-revision.ts'
 import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
@@ -73,6 +74,25 @@ forEngine('postgres', (engine) => {
       select current_setting('enable_seqscan') as scans, current_setting('jit') as jit
     `.execute(store.db)
     expect(rows).toEqual([{ scans: 'off', jit: 'off' }])
+  })
+
+  test.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('commits durably: synchronous_commit %s of the database becomes %s', async (set, used) => {
+    const { databaseUrl } = engine.location() as { databaseUrl: string }
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await sql`
+      alter database ${sql.ref(name)} set synchronous_commit = ${sql.lit(set)}
+    `.execute(store.db)
+    const other = await engine.open()
+    const { rows } = await sql`show synchronous_commit`.execute(other.db)
+    expect(rows).toEqual([{ synchronous_commit: used }])
+    // A restore writes on a connection of its own.
+    const { client, close } = await connectPostgres(databaseUrl)
+    expect((await client.query('show synchronous_commit')).rows).toEqual(rows)
+    close()
   })
 
   test('connects to a Unix socket', async () => {

@@ -114,6 +114,13 @@ const SETTINGS = {
 }
 
 /**
+ * Makes a commit wait until it is durable, although the server, the database or the role may turn
+ * that off. Stronger values, such as `remote_apply`, are kept.
+ */
+export const SET_SYNCHRONOUS_COMMIT = `set_config('synchronous_commit',
+  regexp_replace(current_setting('synchronous_commit'), '^(off|local)$', 'on'), false)`
+
+/**
  * Changes the {@link SETTINGS} of a connection, and reads its {@link ConnectionInfo}. The settings
  * are not parameters of the connection, which PgBouncer would reject.
  */
@@ -122,7 +129,8 @@ async function prepareConnection(client: pg.ClientBase): Promise<void> {
     ([name, value]) => `set_config('${name}', '${value}', false)`,
   )
   const query = client.query<{ pid: number; run_start: string | null }>(`
-    select pg_backend_pid() as pid, stats_reset::text as run_start, ${settings.join(', ')}
+    select pg_backend_pid() as pid, stats_reset::text as run_start, ${settings.join(', ')},
+      ${SET_SYNCHRONOUS_COMMIT}
     from pg_stat_bgwriter`)
   const response = await withTimeout(CONNECT_TIMEOUT, query, undefined)
   // The pool closes rejected connections gracefully, which would wait for the server.
