@@ -29,7 +29,8 @@ export async function migrate<T>(
       { cause: error },
     )
   }
-  throw new Failure('unavailable', 'The database could not be migrated.', {
+  const reason = error instanceof Error ? error.message : String(error)
+  throw new Failure('unavailable', `The database could not be migrated: ${reason}.`, {
     cause: error,
   })
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -11,7 +12,7 @@ import { connectPostgres } from '../backup/connect-postgres.ts'
 import { nextRevision } from '../changes/next-revision.ts'
 import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
-import { forEngine } from '../test-support/each-engine.testing.ts'
+import { forEngine, makeDatabase } from '../test-support/each-engine.testing.ts'
 import { startPooler } from '../test-support/pooler.testing.ts'
 
 test('reports why a server is unreachable, without the password', async () => {
@@ -50,6 +51,33 @@ test('rejects a database that cannot store every text', async () => {
   } finally {
     await admin.query(`drop database ${name} with (force)`)
     await admin.end()
+  }
+})
+
+test.each([
+  ['may not create tables', ''],
+  ['may not use the schema', 'revoke usage on schema public from public'],
+])('a role that %s is told the GRANT, with which the start succeeds', async (_, restrict) => {
+  const database = await makeDatabase({ empty: true })
+  const role = `role-${randomUUID()}`
+  const admin = new pg.Client({ connectionString: database.databaseUrl })
+  await admin.connect()
+  await admin.query(`create role "${role}" login; ${restrict}`)
+  const url = new URL(database.databaseUrl)
+  url.username = role
+  const grant = `GRANT USAGE, CREATE ON SCHEMA public TO "${role}"`
+  try {
+    await expect(openStore({ databaseUrl: url.href }, 'node')).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `PostgreSQL at ${url.host}${url.pathname} cannot be used: the role may not create tables. As the owner of the database, run: ${grant}.`,
+    })
+    await admin.query(grant)
+    const opened = await openStore({ databaseUrl: url.href }, 'node')
+    await opened.close()
+    await admin.query(`drop owned by "${role}"; drop role "${role}"`)
+  } finally {
+    await admin.end()
+    await database.remove()
   }
 })
 

@@ -10,8 +10,8 @@ import { reasonOf } from './probe.ts'
 const MIN_VERSION = 14
 
 /**
- * Opens the first connection, and checks version and encoding of the database, and for a `command`
- * that it contains a store.
+ * Opens the first connection. Checks the version and the encoding of the database, that it contains a
+ * store (`command`), or that the role may create one.
  *
  * @throws StoreUnavailable if a later attempt may succeed; Failure `not-found` if there is no store;
  * Failure `unavailable` if the settings of the connection or the database have to be changed first.
@@ -22,8 +22,17 @@ export async function openFirstConnection(
   role: StoreRole,
 ): Promise<void> {
   const unusable = (reason: string) => `PostgreSQL at ${location} cannot be used: ${reason}.`
-  const reading = connections.pool.query<{ encoding: string; is_store: boolean }>(
-    `select current_setting('server_encoding') as encoding, to_regclass($1) is not null as is_store`,
+  const reading = connections.pool.query<{
+    encoding: string
+    is_store: boolean
+    can_create: boolean
+    grant: string
+  }>(
+    // There is no current schema if the role may not use any.
+    `select current_setting('server_encoding') as encoding, to_regclass($1) is not null as is_store,
+      has_schema_privilege(current_schema(), 'create') is true as can_create,
+      format('GRANT USAGE, CREATE ON SCHEMA %I TO %I', coalesce(current_schema(), 'public'),
+        current_user) as grant`,
     [DEFAULT_MIGRATION_TABLE],
   )
   // An older server may reject the settings of the connection.
@@ -40,7 +49,7 @@ export async function openFirstConnection(
     if (reason === undefined) throw new StoreUnavailable(unusable(reasonOf(cause)), { cause })
     throw new Failure('unavailable', unusable(reason), { cause })
   })
-  const { encoding, is_store: isStore } = rows[0] ?? {}
+  const { encoding, is_store: isStore, can_create: canCreate, grant } = rows[0] ?? {}
   if (encoding !== 'UTF8') {
     throw new Failure(
       'unavailable',
@@ -52,6 +61,12 @@ export async function openFirstConnection(
   }
   if (role === 'command' && !isStore) {
     throw new Failure('not-found', `PostgreSQL at ${location} contains no Gatehouse database.`)
+  }
+  if (!isStore && !canCreate) {
+    throw new Failure(
+      'unavailable',
+      unusable(`the role may not create tables. As the owner of the database, run: ${grant}`),
+    )
   }
 }
 
