@@ -4,8 +4,8 @@ import { CHROMIUM_ARGS, chromiumPath } from './e2e/support/chromium.ts'
 const executablePath = chromiumPath()
 
 /**
- * Browser tests against real servers (`e2e/support/server/gatehouse.ts`). There are no retries: a test that
- * passes only on a retry has found a defect.
+ * Browser tests against real servers (`e2e/support/server/gatehouse.ts`). In CI a failed test
+ * is repeated once, and `npm test` names it as flaky.
  */
 export default defineConfig({
   testDir: 'e2e',
@@ -14,7 +14,7 @@ export default defineConfig({
   fullyParallel: true,
   // More than cores, because a test waits for half of its time.
   workers: 3,
-  retries: 0,
+  retries: process.env.CI ? 1 : 0,
   // Much longer than on two idle cores, because the machine may be busy.
   timeout: 240_000,
   expect: { timeout: 45_000 },

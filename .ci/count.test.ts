@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { countCheck, countTests, type Report, summarize } from './count.ts'
-import type { TestEvent } from './test-events.ts'
+import type { TestEvent, TestStatus } from './test-events.ts'
 
 const started = (id: string): TestEvent => ({ type: 'started', id, title: `a: ${id}` })
-const ended = (id: string, status: 'passed' | 'failed' | 'skipped', error?: string): TestEvent => ({
+const ended = (id: string, status: TestStatus, error?: string): TestEvent => ({
   type: 'ended',
   id,
   title: `a: ${id}`,
@@ -22,6 +22,7 @@ describe('the summary of a run', () => {
     ])
     expect(report).toEqual({
       passed: 1,
+      flaky: [],
       failed: ['a: y – Error: no'],
       skipped: ['a: z'],
       running: [],
@@ -33,6 +34,22 @@ describe('the summary of a run', () => {
     expect(summarize([ended('x', 'failed'), ended('x', 'failed')])).toMatchObject({
       passed: 0,
       failed: ['a: x'],
+    })
+  })
+
+  test('counts a test that passed when it was repeated as passed, and names it as flaky', () => {
+    const report = summarize([
+      started('x'),
+      ended('x', 'failed', 'Error: late'),
+      started('x'),
+      ended('x', 'flaky', 'Error: late'),
+      ended('y', 'passed'),
+    ])
+    expect(report).toMatchObject({ passed: 2, flaky: ['a: x – Error: late'], failed: [] })
+    expect(countTests(0, report)).toEqual({
+      passed: 2,
+      failed: 0,
+      notes: ['flaky: a: x – Error: late'],
     })
   })
 
@@ -64,7 +81,7 @@ describe('counting a stage', () => {
     })
   })
 
-  const none: Report = { passed: 0, failed: [], skipped: [], running: [], notStarted: 0 }
+  const none: Report = { passed: 0, flaky: [], failed: [], skipped: [], running: [], notStarted: 0 }
   test.each<[string, number, Report | undefined, { passed: number; failed: number }]>([
     ['all passed', 0, { ...none, passed: 3 }, { passed: 3, failed: 0 }],
     ['some failed', 1, { ...none, passed: 3, failed: ['x', 'y'] }, { passed: 3, failed: 2 }],
@@ -86,7 +103,7 @@ describe('counting a stage', () => {
   })
 
   test('says which tests failed, were skipped and were running', () => {
-    const report = { passed: 1, failed: ['a: y'], skipped: ['a: x'], running: ['a: z'] }
+    const report = { passed: 1, flaky: [], failed: ['a: y'], skipped: ['a: x'], running: ['a: z'] }
     expect(countTests(124, { ...report, notStarted: 4 }).notes).toEqual([
       'failed: a: y',
       'skipped, which counts as failed: a: x',

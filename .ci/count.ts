@@ -4,7 +4,10 @@ import type { TestEvent } from './test-events.ts'
 
 /** The summary of a test run. */
 export interface Report {
+  /** Number of passed tests, including flaky ones. */
   readonly passed: number
+  /** A line per test that passed only when it was repeated, with the message of the failure. */
+  readonly flaky: readonly string[]
   /**
    * A line per failure with its message. The summary repeats them because truncated logs keep their
    * end.
@@ -44,17 +47,26 @@ export function summarize(events: readonly TestEvent[]): Report {
     else tests.set(event.id, event)
   }
   let passed = 0
+  const flaky: string[] = []
   const failed: string[] = []
   const skipped: string[] = []
   const running: string[] = []
   for (const test of tests.values()) {
     if (test.type === 'started') running.push(test.title)
     else if (test.status === 'passed') passed += 1
+    else if (test.status === 'flaky') flaky.push(test.title + how(test.error))
     else if (test.status === 'skipped') skipped.push(test.title)
     else failed.push(test.title + how(test.error))
   }
   const notStarted = Math.max(0, planned - tests.size)
-  return { passed, failed: [...failed, ...outside], skipped, running, notStarted }
+  return {
+    passed: passed + flaky.length,
+    flaky,
+    failed: [...failed, ...outside],
+    skipped,
+    running,
+    notStarted,
+  }
 }
 
 /** Number of lines of a failed check that the summary repeats. */
@@ -82,6 +94,7 @@ export function countTests(exitCode: number, report: Report | undefined): Count 
   let failed = report.failed.length + skipped.length
   const notes = [
     ...report.failed.map((name) => `failed: ${name}`),
+    ...report.flaky.map((name) => `flaky: ${name}`),
     ...skipped.map((name) => `skipped, which counts as failed: ${name}`),
   ]
   if (exitCode === STOPPED || running.length + notStarted > 0) {

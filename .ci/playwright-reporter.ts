@@ -6,10 +6,17 @@ import type {
   TestError,
   TestResult,
 } from '@playwright/test/reporter'
-import { writeEvent } from './test-events.ts'
+import { type TestStatus, writeEvent } from './test-events.ts'
 
 // The first two parts are an empty string and the name of the project.
 const titleOf = (test: TestCase) => test.titlePath().slice(2).join(': ')
+
+const STATUSES: Record<ReturnType<TestCase['outcome']>, TestStatus> = {
+  expected: 'passed',
+  unexpected: 'failed',
+  flaky: 'flaky',
+  skipped: 'skipped',
+}
 
 /** Appends Playwright's test events to the events file. */
 export default class PlaywrightReporter implements Reporter {
@@ -22,14 +29,13 @@ export default class PlaywrightReporter implements Reporter {
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
-    const outcome = test.outcome()
     writeEvent({
       type: 'ended',
       id: test.id,
       title: titleOf(test),
-      // A test that passes only on a retry is `flaky`, which counts as failed.
-      status: outcome === 'expected' ? 'passed' : outcome === 'skipped' ? 'skipped' : 'failed',
-      error: result.error?.message,
+      status: STATUSES[test.outcome()],
+      // A passed attempt has no error, so a flaky test has the error of its first attempt.
+      error: (result.error ?? test.results[0]?.error)?.message,
     })
   }
 

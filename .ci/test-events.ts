@@ -12,12 +12,16 @@ const eventSchema = z.discriminatedUnion('type', [
     type: z.literal('ended'),
     id: z.string(),
     title: z.string(),
-    status: z.enum(['passed', 'failed', 'skipped']),
+    /** `flaky` if the test passed after a failed attempt, whose error this is. */
+    status: z.enum(['passed', 'flaky', 'failed', 'skipped']),
     error: z.string().optional(),
   }),
   /** A failure outside a test: a file that cannot be loaded, a hook. */
   z.object({ type: z.literal('failed'), title: z.string(), error: z.string().optional() }),
 ])
+
+/** The result of a test. */
+export type TestStatus = Extract<TestEvent, { type: 'ended' }>['status']
 
 /** An event of a test run, stored as a line of JSON. */
 export type TestEvent = z.infer<typeof eventSchema>

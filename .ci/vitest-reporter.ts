@@ -20,11 +20,12 @@ export default class VitestReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
     this.#ended.add(test.id)
     const { state, errors } = test.result()
+    const status = test.diagnostic()?.flaky ? 'flaky' : state
     writeEvent({
       type: 'ended',
       id: test.id,
       title: titleOf(test),
-      status: state === 'pending' ? 'skipped' : state,
+      status: status === 'pending' ? 'skipped' : status,
       error: errors?.[0]?.message,
     })
   }
