@@ -62,6 +62,17 @@ test('Requests to an endpoint show in its panel, which opens by keyboard', async
   await expect(page).not.toHaveURL(/open=/)
 })
 
+test('The panel of an endpoint at a host name shows the bound address', async ({
+  page,
+  gatehouse,
+}) => {
+  const port = await gatehouse.freePort()
+  const address = `tcp://localhost:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
+  await gatehouse.signIn(page, panelPath(address))
+  await expect(panelOf(page, address)).toContainText(`Bound to tcp://127.0.0.1:${port}.`)
+})
+
 test('The panel leaves the table usable and closes by going back', async ({ page, gatehouse }) => {
   const { address } = await added(gatehouse)
   const first = `tcp://127.0.0.1:${gatehouse.port}`

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises'
+import dns from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import {
@@ -6,6 +6,7 @@ import {
   formatAddress,
   formatHost,
   isLinkLocal,
+  isLoopbackHost,
   parseAddress,
 } from '../contract/endpoints/address.ts'
 import { Failure, isFileLimit, systemCode } from '../failure.ts'
@@ -32,15 +33,22 @@ export function canonicalAddress(text: string): string | undefined {
  * are preferred.
  *
  * @throws the resolver's error (`ENOTFOUND`, `EAI_AGAIN`), or `EADDRNOTAVAIL` for an address without
- * connections; {@link bindingFailure} translates it.
+ * connections; {@link bindingFailure} translates it. Failure `bad-parameter` for `localhost` and names
+ * below it if they are not loopback: the server and the console rely on that (`isLoopback`).
  */
 export async function resolveHost(host: string): Promise<{ ip: string; v6: boolean }> {
   const { address: ip, family } =
     isIP(host) === 0
-      ? await lookup(host, { order: 'ipv4first' })
+      ? await dns.lookup(host, { order: 'ipv4first' })
       : { address: host, family: isIP(host) }
   if (family === 4 && (MULTICAST.check(ip) || isBroadcast(ip, ownAddresses))) {
     throw Object.assign(new Error(`no client can connect to ${ip}`), { code: 'EADDRNOTAVAIL' })
+  }
+  if (isLoopbackHost(host) && !isLoopbackHost(ip)) {
+    throw new Failure(
+      'bad-parameter',
+      `${host} resolves to ${ip} on this machine, which is not a loopback address. Use the IP address.`,
+    )
   }
   return { ip, v6: family === 6 }
 }

@@ -1,3 +1,4 @@
+import { formatAddress } from '../contract/endpoints/address.ts'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import type { Listener } from './listeners/listener.ts'
@@ -7,10 +8,11 @@ const timeOf = (ms: number | undefined) => toIsoTime(ms || null)
 
 /** Returns the status of a listener as `/_api/listener` reports it, read from its sockets. */
 export function listenerStatus(listener: Listener, node: string): ListenerStatus {
-  const bytes = listener.bytes
+  const { bytes, bound } = listener
   return {
     endpoint: listener.name,
     node,
+    ...(bound !== undefined && { bound: formatAddress(bound) }),
     state: listener.state,
     error: listener.state === 'failed' ? (listener.error?.message ?? null) : null,
     since: toIsoTime(listener.since),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { includesDatabase, SYSTEM_DATABASE } from '../contract/database.ts'
+import { isWildcard } from '../contract/endpoints/address.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -83,7 +84,8 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     adminAddresses: () =>
       listening()
         .filter(({ mapping }) => includesDatabase(mapping.names, SYSTEM_DATABASE))
-        .map(({ address }) => address),
+        // A name that resolves to a wildcard is not an address that clients can use.
+        .map(({ address, bound }) => (bound !== undefined && isWildcard(bound) ? bound : address)),
     /** Drains all listeners for at most `grace` ms. A later call can only shorten the time. */
     stop: registry.stop,
     async [Symbol.asyncDispose]() {

@@ -14,6 +14,16 @@ const time = z.nullable(z.string().check(z.describe('ISO 8601, UTC')))
 export const listenerStatus = z.object({
   endpoint: z.string(),
   node: z.string(),
+  bound: z.optional(
+    z
+      .string()
+      .check(
+        z.describe(
+          'only if the host is a name and the state is listening: the address with the IP address ' +
+            'that the name resolved to on this node',
+        ),
+      ),
+  ),
   state: listenerState,
   error: z.nullable(
     z.string().check(z.describe('human-readable reason of the state failed, otherwise null')),

@@ -3,7 +3,7 @@
 import type { BigIntStats } from 'node:fs'
 import type { Server } from 'node:net'
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
-import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
+import { type Address, formatAddress, isIpLiteral } from '../../contract/endpoints/address.ts'
 import type { ListenerState } from '../../contract/endpoints/listener.ts'
 import { Failure } from '../../failure.ts'
 import { bindingFailure, resolveHost } from '../address.ts'
@@ -60,6 +60,7 @@ export class Listener {
   /** When the next attempt to open is due, ms since 1970. Set by the code that retries. */
   nextTry: number | undefined
   #address: Address
+  #bound: Address | undefined
   // Cached, because thousands of listeners are sorted by it.
   #name: string
   #state: ListenerState = 'opening'
@@ -93,7 +94,7 @@ export class Listener {
     })
   }
 
-  /** The bound address. Port 0 is replaced by the port that the system chose, once it is open. */
+  /** The configured address. Port 0 is replaced by the port that the system chose, once it is open. */
   get address(): Address {
     return this.#address
   }
@@ -101,6 +102,11 @@ export class Listener {
   /** The address in canonical form. */
   get name(): string {
     return this.#name
+  }
+
+  /** The address with the IP address that its host name resolved to, while it is `listening`. */
+  get bound(): Address | undefined {
+    return this.#state === 'listening' ? this.#bound : undefined
   }
 
   get state(): ListenerState {
@@ -302,6 +308,9 @@ export class Listener {
     if (address.scheme !== 'unix' && bound !== null && typeof bound === 'object') {
       this.#address = { ...address, port: bound.port }
       this.#name = formatAddress(this.#address)
+      this.#bound = isIpLiteral(address.host)
+        ? undefined
+        : { ...this.#address, host: bound.address }
     }
     server.on('error', (cause) => this.#fail(bindingFailure(address, cause)))
     this.#server = server

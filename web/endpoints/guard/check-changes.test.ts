@@ -136,6 +136,15 @@ describe('changing a mapping', () => {
     const ipv4 = row(8530, [], 'listening', 0, 'tcp://0.0.0.0:8530')
     const open = check([own, ipv6, ipv4], changes, context)
     expect(open.otherConsole?.url).toBe('http://10.0.0.4:8530/_console/endpoints')
+    const name = 'tcp://everywhere.test:8530'
+    const [named] = joinRows(
+      [{ endpoint: name, databases: [] }],
+      [listener(name, 'listening', { bound: 'tcp://0.0.0.0:8530' })],
+    )
+    expect(check([own, ...(named ? [named] : [])], changes, context).otherConsole).toEqual({
+      address: name,
+      url: 'http://10.0.0.4:8530/_console/endpoints',
+    })
   })
 })
 

@@ -3,11 +3,13 @@ import {
   isLoopbackHost,
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import {
   consoleUrl,
   isAdminAccess,
   type PageLocation,
   pageHost,
+  reachedAddress,
   servesConsole,
 } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
@@ -79,7 +81,7 @@ export function checkChanges(context: ChangeContext): ChangeGuard {
   const adminEndpoints = [
     ...rows.filter((row) => isAdminAccess(row) && servesConsole(mappingAfter(row))),
     ...added.filter(({ after }) => servesConsole(after)),
-  ].map(({ address }) => address)
+  ]
   if (rows.some(isAdminAccess) && adminEndpoints.length === 0) {
     const refused = named ? NO_ADMIN_ACCESS : LAST_ADMIN_ACCESS
     return { refused, consequences: [], disconnects: false, otherConsole: undefined }
@@ -142,13 +144,14 @@ const isOpen = ({ databases, state }: EndpointRow) =>
  * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
  */
 export function findOtherConsole(
-  adminEndpoints: readonly string[],
+  adminEndpoints: readonly { address: string; listeners?: readonly ListenerStatus[] }[],
   page: PageLocation,
 ): OtherConsole | undefined {
   const onLoopback = isLoopbackHost(pageHost(page))
-  for (const address of adminEndpoints) {
-    const parsed = parseAddress(address)
-    const url = consoleUrl(address, page)
+  for (const { address, listeners = [] } of adminEndpoints) {
+    const reached = reachedAddress(address, listeners)
+    const parsed = parseAddress(reached)
+    const url = consoleUrl(reached, page)
     if (!parsed.ok || url === undefined) continue
     if (onLoopback || !isLoopback(parsed.address)) return { address, url }
   }

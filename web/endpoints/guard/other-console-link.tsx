@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useOwnEndpoint } from '../../shared/session/person.ts'
 import { servesConsole } from '../model/admin-access.ts'
-import { endpointsQuery } from '../queries.ts'
+import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { findOtherConsole } from './check-changes.ts'
 
 /**
@@ -11,9 +11,13 @@ import { findOtherConsole } from './check-changes.ts'
 export function OtherConsoleLink() {
   const here = useOwnEndpoint()
   const { data: endpoints = [] } = useQuery({ ...endpointsQuery, enabled: false })
-  const addresses = endpoints.flatMap(({ endpoint, databases }) =>
-    endpoint !== here && servesConsole(databases) ? endpoint : [],
+  const { data: listeners = [] } = useQuery({ ...listenersQuery, enabled: false })
+  const byEndpoint = Map.groupBy(listeners, ({ endpoint }) => endpoint)
+  const others = endpoints.flatMap(({ endpoint: address, databases }) =>
+    address !== here && servesConsole(databases)
+      ? { address, listeners: byEndpoint.get(address) ?? [] }
+      : [],
   )
-  const other = findOtherConsole(addresses, location)
+  const other = findOtherConsole(others, location)
   return other && <a href={other.url}>Open the console at {other.address}</a>
 }

@@ -6,6 +6,7 @@ import {
   isWildcard,
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
+import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 
 /** The part of `location` that says how this browser reaches the server. */
@@ -21,6 +22,21 @@ export const servesConsole = (mapping: readonly string[] | null): boolean =>
  */
 export const isAdminAccess = ({ databases, listeners }: EndpointRow): boolean =>
   servesConsole(databases) && listeners.some((one) => stateOf(one) === 'listening')
+
+/**
+ * Returns the address at which clients reach an endpoint: the wildcard if its host is a name that
+ * resolves to one.
+ */
+export const reachedAddress = (
+  address: string,
+  listeners: readonly Pick<ListenerStatus, 'bound'>[],
+): string => listeners.find(({ bound }) => isWildcardText(bound))?.bound ?? address
+
+/** Returns whether the text is a wildcard address. */
+export function isWildcardText(text: string | undefined): boolean {
+  const parsed = text === undefined ? undefined : parseAddress(text)
+  return parsed?.ok === true && isWildcard(parsed.address)
+}
 
 /** Returns the host of a page, without brackets. */
 export const pageHost = ({ hostname }: PageLocation): string => hostname.replace(/^\[|\]$/g, '')

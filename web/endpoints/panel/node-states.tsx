@@ -7,6 +7,7 @@ import { UnreachableSince } from '../../shared/ui/feedback/unreachable-since.tsx
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { exactTime, formatAgo } from '../../shared/ui/text/relative-time.tsx'
 import { useClock } from '../../shared/ui/text/use-clock.ts'
+import { isWildcardText } from '../model/admin-access.ts'
 import { stateOf } from '../model/endpoint-rows.ts'
 import { useListenerActions } from '../use-listener-actions.ts'
 import classes from './node-states.module.css'
@@ -74,7 +75,7 @@ const lastKnown: Readonly<Record<ListenerStatus['state'], string>> = {
 
 /** Explains a state and what happens next. */
 function Reason({ listener }: { listener: ListenerStatus }) {
-  const { error, nextTry, drainUntil, connections } = listener
+  const { error, nextTry, drainUntil, connections, bound } = listener
   const state = stateOf(listener)
   if (state === 'unknown') {
     return <p className={classes.reason}>{lastKnown[listener.state]}</p>
@@ -113,7 +114,14 @@ function Reason({ listener }: { listener: ListenerStatus }) {
       </p>
     )
   }
-  return null
+  if (bound === undefined) return null
+  const isExposed = bound.startsWith('tcp:') && isWildcardText(bound)
+  return (
+    <p className={classes.reason}>
+      Bound to <span className="mono">{bound}</span>.
+      {isExposed && ' Other machines can reach it. Tokens and documents are sent unencrypted.'}
+    </p>
+  )
 }
 
 /** Shows a duration, "for 3 min", with its exact start as a tooltip. */

@@ -6,6 +6,7 @@ import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
+import { reachedAddress } from '../model/admin-access.ts'
 import { stateOf } from '../model/endpoint-rows.ts'
 import { defaultOf } from '../model/mapping.ts'
 import { tryCommands } from './curl.ts'
@@ -22,7 +23,7 @@ export function TryIt(props: {
   const { address, mapping, listeners, existing } = props
   const mayStore = useHasRole('operator')
   const [chosen, setChosen] = useState<string>()
-  const parsed = parseAddress(address)
+  const parsed = parseAddress(reachedAddress(address, listeners))
   if (!parsed.ok || existing === undefined) return null
   const all = mapping.length === 0 ? existing : mapping.filter((name) => existing.includes(name))
   const usual = defaultOf(mapping)

@@ -5,7 +5,7 @@ import type { Listener } from '../../listeners/listener.ts'
 
 /**
  * Whether two addresses on one machine cannot both be bound. Host names are not resolved: a name is
- * assumed to clash with any host on the same port.
+ * assumed to clash with any host on the same port. Pass the bound address of an open listener.
  */
 export function conflicts(one: Address, other: Address): boolean {
   if (one.scheme === 'unix' || other.scheme === 'unix') {
@@ -36,8 +36,8 @@ export function explainBindFailure(
   listeners: Iterable<Listener>,
 ): BindFailure {
   if (reason.details.systemCode !== 'EADDRINUSE' || address.scheme === 'unix') return { reason }
-  for (const { state, name, address: other } of listeners) {
-    if (state !== 'listening' || !conflicts(other, address)) continue
+  for (const { state, name, address: configured, bound } of listeners) {
+    if (state !== 'listening' || !conflicts(bound ?? configured, address)) continue
     const message = `Port ${address.port} is used by the endpoint ${name}. Choose another port. (EADDRINUSE)`
     const { cause, details } = reason
     return { reason: new Failure('conflict', message, { ...details, cause }), endpoint: name }

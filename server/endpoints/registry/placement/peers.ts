@@ -43,7 +43,7 @@ export function createPeers(nodes: Nodes): Peers {
     version = nodes.peers.version
     const listening = [...nodes.peers.listenersOnThisHost()]
       .filter(({ state }) => state === 'listening')
-      .map(({ endpoint }) => readAddress(endpoint))
+      .map(({ endpoint, bound }) => readAddress(bound ?? endpoint))
     addresses = Map.groupBy(listening, portOf)
   }
   return {
