@@ -1,12 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { SHARE } from '../../concurrency/turn-share.ts'
 import { bind } from './bind.ts'
+import type { Certificate } from './certificate.ts'
 import { createConnectionLimit } from './connections/connection-limit.ts'
 import { createHttpEngine, type HttpEngine } from './http-engine.ts'
 import { Listener } from './listener.ts'
@@ -81,10 +83,79 @@ test('the sent bytes do not decrease when a client disconnects without reading i
   expect(listener.bytes.out).toBeGreaterThanOrEqual(sent)
 })
 
+const pem = (name: string) =>
+  readFileSync(join(import.meta.dirname, '../registry/testdata', `${name}.pem`), 'utf8')
+const pair = (name: string) => ({ cert: pem(`${name}.cert`), key: pem(`${name}.key`) })
+
+/** Returns a listener for TLS. */
+function createTlsListener(
+  certificate: Certificate,
+  limit = createConnectionLimit(1_000, () => 1),
+) {
+  const engine = {
+    serve: () => ({ isIdle: () => true, announceClose: () => {} }),
+  } as unknown as HttpEngine<Listener>
+  return new Listener({ scheme: 'ssl', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
+    engine,
+    certificate,
+    limit,
+    changed: () => {},
+  })
+}
+
+const portOf = ({ address }: Listener) => (address.scheme === 'unix' ? 0 : address.port)
+
+test('TLS handshakes that clients begin at once are spread over turns of the event loop', async () => {
+  const clients = 30
+  const certificate = { context: pair('first'), onRenewed: () => () => {}, close() {} }
+  const enter = vi.fn(() => true)
+  const listener = createTlsListener(certificate, { enter, leave() {} })
+  await listener.open()
+  onTestFinished(() => listener.close())
+  const [recorder, hello] = await recordHello()
+  recorder.close()
+  const sockets = await Promise.all(
+    Array.from({ length: clients }, async () => {
+      const socket = connect(portOf(listener), '127.0.0.1').on('error', () => {})
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
+  await expect.poll(() => enter.mock.calls.length).toBe(clients)
+  // Each handshake takes all of its share of a turn.
+  let now = performance.now()
+  vi.spyOn(performance, 'now').mockImplementation(() => (now += SHARE))
+  let turn = 0
+  const count = () => {
+    turn++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  const turns = await Promise.all(
+    sockets.map(async (socket) => {
+      socket.write(hello)
+      await once(socket, 'data')
+      return turn
+    }),
+  )
+  clearImmediate(counting)
+  // Two responses can arrive in the same turn.
+  expect(new Set(turns).size).toBeGreaterThan(clients / 2)
+})
+
+/** Returns a server and the first message of a TLS client that has connected to it. */
+async function recordHello() {
+  const server = createServer()
+  await bind(server, { port: 0, host: '127.0.0.1' })
+  const { port } = server.address() as AddressInfo
+  const client = connectTls({ port, host: '127.0.0.1' }).on('error', () => {})
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  const [hello] = (await once(socket, 'data')) as [Buffer]
+  client.destroy()
+  return [server, hello] as const
+}
+
 test('an ssl listener uses a certificate that is renewed while it opens or later', async () => {
-  const pem = (name: string) =>
-    readFileSync(join(import.meta.dirname, '../registry/testdata', `${name}.pem`), 'utf8')
-  const pair = (name: string) => ({ cert: pem(`${name}.cert`), key: pem(`${name}.key`) })
   const [first, renewed] = [pair('first'), pair('renewed')]
   const subscribers = new Set<() => void>()
   const certificate = {
@@ -95,19 +166,13 @@ test('an ssl listener uses a certificate that is renewed while it opens or later
     },
     close() {},
   }
-  const engine = {
-    serve: () => ({ isIdle: () => true, announceClose: () => {} }),
-  } as unknown as HttpEngine<Listener>
-  const listener = new Listener({ scheme: 'ssl', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
-    engine,
-    certificate,
-    limit: createConnectionLimit(1_000, () => 1),
-    changed: () => {},
-  })
+  const listener = createTlsListener(certificate)
   const served = async () => {
-    const { address } = listener
-    const port = address.scheme === 'unix' ? 0 : address.port
-    const client = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    const client = connectTls({
+      port: portOf(listener),
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+    })
     await once(client, 'secureConnect')
     const { fingerprint256 } = client.getPeerX509Certificate() ?? {}
     client.destroy()

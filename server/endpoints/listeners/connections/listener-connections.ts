@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import { TurnShare } from '../../../concurrency/turn-share.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
 import type { Certificate } from '../certificate.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
@@ -16,6 +17,12 @@ export interface ListenerConnectionsDeps {
   /** Called when the last connection has closed. */
   readonly onEmpty: () => void
 }
+
+/**
+ * The share of the event loop in which TLS handshakes begin, because the server computes a signature
+ * for each. All listeners of the process share it.
+ */
+const handshakes = new TurnShare()
 
 /** The connections of one listener. */
 export class ListenerConnections {
@@ -61,27 +68,21 @@ export class ListenerConnections {
       return createServer(options, (socket) => this.#admit(socket) && this.#accept(socket))
     }
     const { context } = certificate
-    const server = createTlsServer({
-      ...options,
+    const secure = createTlsServer({
       ...context,
       handshakeTimeout: HTTP_LIMITS.headersTimeout,
       ALPNProtocols: ['http/1.1'],
     })
-    const renew = () => server.setSecureContext(certificate.context)
+    secure.on('secureConnection', (socket) => this.#accept(socket))
+    secure.on('tlsClientError', (_error, socket) => socket.destroy())
+    const server = createServer(options, (carrier) => {
+      if (this.#admit(carrier)) this.#carry(carrier, secure)
+    })
+    const renew = () => secure.setSecureContext(certificate.context)
     server.once('listening', () => {
       if (certificate.context !== context) renew()
       server.once('close', certificate.onRenewed(renew))
     })
-    server.on('connection', (carrier: Socket) => {
-      if (!this.#admit(carrier)) return
-      this.#carriers.set(carrier, { peer: peerOf(carrier), since: performance.now() })
-      carrier.once('close', () => {
-        this.#carriers.delete(carrier)
-        if (this.isEmpty) this.#deps.onEmpty()
-      })
-    })
-    server.on('secureConnection', (socket) => this.#accept(socket))
-    server.on('tlsClientError', (_error, socket) => socket.destroy())
     return server
   }
 
@@ -119,6 +120,24 @@ export class ListenerConnections {
     }
     socket.once('close', () => limit.leave())
     return true
+  }
+
+  /** Begins the TLS handshake once the client has sent the first part and the node has time. */
+  #carry(carrier: Socket, secure: Server): void {
+    this.#carriers.set(carrier, { peer: peerOf(carrier), since: performance.now() })
+    carrier.once('close', () => {
+      this.#carriers.delete(carrier)
+      if (this.isEmpty) this.#deps.onEmpty()
+    })
+    carrier.on('error', () => carrier.destroy())
+    carrier.setTimeout(HTTP_LIMITS.headersTimeout, () => carrier.destroy())
+    carrier.once('readable', () =>
+      handshakes.run(() => {
+        // A client may disconnect while it waits. The server reads what has arrived in this turn.
+        if (carrier.readableLength === 0) carrier.destroy()
+        else secure.emit('connection', carrier.setTimeout(0))
+      }),
+    )
   }
 
   #accept(socket: Socket): void {
