@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
+import { replaceControls } from '../control-characters.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { executeLater, sharesRoundTrips } from '../storage/changes/round-trips.ts'
 import type { Change } from '../storage/changes/transactions.ts'
@@ -97,7 +98,7 @@ export function recordRejection(store: Store, entry: AuditEntry): Promise<void> 
 }
 
 /**
- * Returns a text that both engines return unchanged. Otherwise the row would not match its hash.
+ * Returns a text without control characters that both engines return unchanged. Otherwise the row
+ * would not match its hash.
  */
-const storable = (text: string): string =>
-  text.slice(0, MAX_LENGTH).toWellFormed().replaceAll('\0', '\u{FFFD}')
+const storable = (text: string): string => replaceControls(text.slice(0, MAX_LENGTH).toWellFormed())

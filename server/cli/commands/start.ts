@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { replaceControlsInJson } from '../../control-characters.ts'
 import { consoleUrls } from '../../http/static/console-urls.ts'
 import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
@@ -77,7 +78,11 @@ function signInPlaces({ adminAddresses, operatorKey }: Node, { publicOrigin }: C
 const exitSoon = () => void setTimeout(() => process.exit(), EXIT_DELAY).unref()
 
 async function createLog(config: Config, output: LogOutput) {
-  const options = { level: config.log, base: { node: config.node } }
+  const options = {
+    level: config.log,
+    base: { node: config.node },
+    hooks: { streamWrite: replaceControlsInJson },
+  }
   if (!process.stdout.isTTY) return pino(options, output)
   const { prettyFactory } = await import('pino-pretty')
   const format = prettyFactory({
