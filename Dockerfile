@@ -27,6 +27,6 @@ USER node
 VOLUME /data
 EXPOSE 8529
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s \
-    CMD ["node", "-e", "fetch('http://127.0.0.1:8529/_api/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+    CMD ["gatehouse", "health"]
 ENTRYPOINT ["gatehouse"]
 CMD ["start"]

@@ -206,6 +206,8 @@ describe('the command gatehouse', () => {
   test('has its flags in the image, which has the Node.js that accepts them', () => {
     const text = readFileSync(path.join(here, '..', 'Dockerfile'), 'utf8')
     expect(text.replaceAll('"', '')).toContain(`NODE_OPTIONS=${FLAGS}`)
+    // The first endpoint may be removed, or have another scheme.
+    expect(text).toMatch(/^HEALTHCHECK .*\\\n +CMD \["gatehouse", "health"\]$/m)
   })
 
   test('runs the server in its own process, without the warning that SQLite is experimental', async () => {

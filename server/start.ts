@@ -13,8 +13,10 @@ import type { Config } from './cli/config.ts'
 import { DEFAULT_ENDPOINT } from './cli/settings.ts'
 import type { Address } from './contract/endpoints/address.ts'
 import { loadCertificate } from './endpoints/listeners/certificate.ts'
+import { clearStaleSocket } from './endpoints/listeners/unix-socket.ts'
 import type { EndpointsModule } from './endpoints/module.ts'
-import { createReadiness, type NodeReadiness } from './health/readiness.ts'
+import { openHealthSocket } from './health/health-socket.ts'
+import { createReadiness, healthOf, type NodeReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createModules } from './modules.ts'
 import { createUntilAvailable } from './storage/availability/until-available.ts'
@@ -93,6 +95,8 @@ async function open(
   stack.defer(() => store.close())
   readiness.connections = store.connections
   store.onReadOnly(readiness.setReadOnly)
+  const read = () => healthOf(readiness)
+  stack.defer(await openHealthSocket({ data, read, clearStaleSocket, log }))
 
   await untilAvailable(() => requireSecretKey(store, data, config.secretKey))
   const operatorKey = openOperatorKey(data, config.operatorKey)

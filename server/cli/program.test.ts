@@ -59,6 +59,7 @@ describe('createProgram', () => {
       { name: 'token create', options: { name: 'ci', role: 'viewer', expires: '30d' } },
     ],
     [['user', 'role', 'github:1', 'admin'], { name: 'user role', operands: ['github:1', 'admin'] }],
+    [['health'], { name: 'health', operands: [] }],
     [['operator-key'], { name: 'operator-key', options: {} }],
     [['operator-key', '--renew'], { name: 'operator-key', options: { renew: true } }],
     [['backup', 'folder', '--data', 'x'], { name: 'backup', operands: ['folder'] }],

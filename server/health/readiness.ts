@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
+import type { Health } from '../contract/health.ts'
 import type { ConnectionUse } from '../storage/availability/connection-limits.ts'
 import type { Outage } from '../storage/availability/health-monitor.ts'
 import type { ReadOnly } from '../storage/availability/write-check.ts'
@@ -14,6 +15,15 @@ export interface Readiness {
   /** Why changes cannot be stored; `null` when they can. Reads still work. */
   readonly readOnly: string | null
 }
+
+/** Returns the health of a node, for its routes and for the command `gatehouse health`. */
+export const healthOf = (readiness: Readiness): Health => ({
+  alive: true,
+  ready: readiness.reason === null,
+  waiting: readiness.connections().waiting,
+  writable: readiness.readOnly === null,
+  reason: readiness.reason ?? readiness.readOnly,
+})
 
 /** The {@link Readiness} of a node that follows its store. */
 export interface NodeReadiness extends Readiness {

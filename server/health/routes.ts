@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono'
-import { type Health, health } from '../contract/health.ts'
+import { health } from '../contract/health.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { describe } from '../http/openapi/describe.ts'
-import type { Readiness } from './readiness.ts'
+import { healthOf, type Readiness } from './readiness.ts'
 
 const READINESS = {
   summary: 'Check whether the node is ready; 503 if not',
@@ -16,13 +16,7 @@ const READINESS = {
  * `/_api/health/live`, which does not, so that a draining node is not killed.
  */
 export const healthRoutes = (readiness: Readiness, requireRole: RequireRole) => {
-  const now = (): Health => ({
-    alive: true,
-    ready: readiness.reason === null,
-    waiting: readiness.connections().waiting,
-    writable: readiness.readOnly === null,
-    reason: readiness.reason ?? readiness.readOnly,
-  })
+  const now = () => healthOf(readiness)
   const respond = (c: Context<AppEnv>) => c.json(now(), readiness.reason === null ? 200 : 503)
   return new Hono<AppEnv>()
     .get('/', describe(READINESS), requireRole('public'), respond)

@@ -14,6 +14,9 @@ export const OPERATOR_KEY_FILE = 'operator.key'
 /** File name of the secret key: 32 bytes, base64-encoded. */
 export const SECRET_KEY_FILE = 'secret.key'
 
+/** Unix socket at which a running node reports its health to the command `gatehouse health`. */
+export const HEALTH_SOCKET = 'health.sock'
+
 /** Folder inside the data folder that exists while a backup is being restored. */
 export const RESTORE_FOLDER = 'restore.partial'
 

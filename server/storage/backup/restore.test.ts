@@ -131,8 +131,9 @@ forEngine('sqlite', (engine) => {
       expect(readFileSync(join(target, 'operator.key'), 'utf8')).toBe('the operator key\n')
     })
 
-    test('accepts a folder with keys and no database', async () => {
+    test('accepts a folder with keys, the socket of a killed node and no database', async () => {
       rmSync(join(data, 'gatehouse.sqlite'))
+      writeFileSync(join(data, 'health.sock'), '')
       await expect(openStore({ data }, 'node')).rejects.toThrow('gatehouse restore')
       await backup.restoreTo({ data })
       const store = await openStore({ data }, 'node')

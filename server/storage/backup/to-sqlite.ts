@@ -11,7 +11,14 @@ import {
 import { dirname, join } from 'node:path'
 import { Failure } from '../../failure.ts'
 import type { Change } from '../changes/transactions.ts'
-import { DATABASE_FILE, KEY_FILES, LOCK_FILE, RESTORE_FOLDER, sizeOf } from '../data-folder.ts'
+import {
+  DATABASE_FILE,
+  HEALTH_SOCKET,
+  KEY_FILES,
+  LOCK_FILE,
+  RESTORE_FOLDER,
+  sizeOf,
+} from '../data-folder.ts'
 import { openStore } from '../open.ts'
 import { lockDataFolder } from '../sqlite/files.ts'
 import { copyKey } from './create-backup.ts'
@@ -78,6 +85,8 @@ const LOCK_FILES = [LOCK_FILE, `${LOCK_FILE}-journal`]
 function requireEmpty(data: string, folder: string, keys: readonly string[]): void {
   const others = readdirSync(data).filter((name) => {
     if (name === RESTORE_FOLDER || LOCK_FILES.includes(name)) return false
+    // Left by a node that was killed.
+    if (name === HEALTH_SOCKET) return false
     if (name === DATABASE_FILE) return sizeOf(join(data, name)) !== 0
     return !keys.includes(name) || !isSame(join(data, name), join(folder, name))
   })
