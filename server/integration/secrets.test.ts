@@ -10,6 +10,7 @@ import { createTokenText } from '../access/secrets/secret-text.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
 import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
+import { HEALTH_SOCKET } from '../storage/data-folder.ts'
 import { openStore } from '../storage/open.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
@@ -251,10 +252,9 @@ forEachEngine((engine) => {
     const stored =
       'data' in location
         ? // While the server runs, so that the write-ahead log is included.
-          readdirSync(folder).map((name): [string, string] => [
-            name,
-            readFileSync(join(folder, name), 'latin1'),
-          ])
+          readdirSync(folder)
+            .filter((name) => name !== HEALTH_SOCKET)
+            .map((name): [string, string] => [name, readFileSync(join(folder, name), 'latin1')])
         : await dump(location.databaseUrl)
     expect(stored.map(([, text]) => text).join()).toContain('oauth2:id-of-ada')
     server.signal('SIGTERM')
