@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { handleEarlySignals } from './cli/early-signals.ts'
@@ -13,6 +13,22 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 const printError = (text: string) => process.stderr.write(`${text}\n`)
 
+/**
+ * Returns whether SQLite finds a folder for temporary files
+ * (https://sqlite.org/tempfiles.html#temporary_file_storage_locations). A container with a read-only
+ * root may have none.
+ */
+function hasTemporaryFolder({ SQLITE_TMPDIR, TMPDIR }: NodeJS.ProcessEnv): boolean {
+  return [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp'].some((folder) => {
+    try {
+      accessSync(folder ?? '', constants.W_OK | constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
 /** Parses the configuration and carries out a command. */
 async function carryOut({ settings, ...invocation }: Invocation): Promise<void> {
   const { parseConfig } = await import('./cli/config.ts')
@@ -22,6 +38,7 @@ async function carryOut({ settings, ...invocation }: Invocation): Promise<void> 
     process.exitCode = 2
     return
   }
+  if (!hasTemporaryFolder(process.env)) process.env.SQLITE_TMPDIR = parsed.config.data
   const { runCommand } = await import('./cli/run-command.ts')
   const context = { ...invocation, config: parsed.config, root: ROOT, version }
   for (const line of await runCommand(context)) process.stdout.write(`${line}\n`)

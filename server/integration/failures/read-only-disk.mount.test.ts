@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
+import { startOnSmallDisk } from './small-disk.testing.ts'
 
-// Tests a start with a data folder on a file system that is mounted read-only.
+// Tests file systems that are mounted read-only.
 
 let data: string
 beforeEach(() => {
@@ -32,4 +33,16 @@ test.each([
   await expect(startProcess(flags, { through })).rejects.toThrow(
     `the server ended with 1:\nThe data folder ${data} is on a read-only file system.\n`,
   )
+})
+
+test('a server needs no temporary folder: only its data folder can be written to', async () => {
+  const { call } = await startOnSmallDisk(64, { isOnlyDisk: true })
+  const documents = Array.from({ length: 5_000 }, (_, at) => ({
+    id: `d${at}`,
+    text: 'x'.repeat(500),
+  }))
+  const lines = documents.map((each) => JSON.stringify(each)).join('\n')
+  const imported = await call('POST', '/things', lines, { 'Content-Type': 'application/x-ndjson' })
+  expect(imported.json).toMatchObject({ created: 5_000, failed: 0 })
+  expect((await call('DELETE', '/things?text:ne=y')).json).toEqual({ deleted: 5_000 })
 })

@@ -7,17 +7,26 @@ import { freePorts } from '../../endpoints/listeners/free-ports.testing.ts'
 import { killProcesses, MAIN, startProcess } from '../../test-support/server-process.testing.ts'
 import { sendRequest, type TestResponse } from '../../test-support/start.testing.ts'
 
-const mount = (mebibytes: number) => {
-  const command = `mount -t tmpfs -o size=${mebibytes}m none "$0" && exec "$@"`
+const mount = (mebibytes: number, isOnlyDisk: boolean) => {
+  const mounted = `mount -t tmpfs -o size=${mebibytes}m none "$0"`
+  const command = `${mounted} ${isOnlyDisk ? `&& ${MAKE_OTHERS_READ_ONLY}` : ''} && exec "$@"`
   return ['unshare', '-m', 'sh', '-c', command]
 }
+
+/** Leaves no folder for temporary files. */
+const MAKE_OTHERS_READ_ONLY = `cd / && for each in / /tmp /var/tmp; do
+  if mountpoint -q $each; then mount -o remount,bind,ro $each; fi
+done`
+
 export const MIB = Buffer.alloc(1024 * 1024)
 
 /**
  * Starts a server whose data folder is on a small disk (tmpfs) that can be filled. The disk is in a
  * mount namespace that ends with the server. The server is killed at the end of the test.
+ *
+ * @param options.isOnlyDisk makes the other disks read-only, except those mounted elsewhere.
  */
-export async function startOnSmallDisk(mebibytes = 16) {
+export async function startOnSmallDisk(mebibytes = 16, { isOnlyDisk = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-full-'))
   onTestFinished(async () => {
     await killProcesses()
@@ -25,7 +34,7 @@ export async function startOnSmallDisk(mebibytes = 16) {
   })
   const [port = 0] = await freePorts(1)
   const server = await startProcess(['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`], {
-    through: [...mount(mebibytes), folder],
+    through: [...mount(mebibytes, isOnlyDisk), folder],
   })
   // The path inside the server's mount namespace.
   const filler = `/proc/${server.pid}/root${folder}/filler`
