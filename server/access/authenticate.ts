@@ -199,8 +199,8 @@ export function createAuthenticator({
 }
 
 /**
- * Returns the token of an `Authorization` header: Bearer (RFC 6750), or the user name of Basic with
- * an empty password.
+ * Returns the token of an `Authorization` header: Bearer (RFC 6750), or the user name of Basic. Any
+ * password is accepted, because some clients always send one.
  *
  * @throws Failure `unauthenticated`
  */
@@ -210,10 +210,7 @@ function tokenOf(header: string): string {
   if (scheme?.toLowerCase() !== 'basic') {
     throw notValid('Send a token as "Authorization: Bearer TOKEN" or as the user name in the URL.')
   }
-  const [user = '', ...password] = Buffer.from(value, 'base64').toString('utf8').split(':')
-  if (password.join(':') !== '') {
-    throw notValid('Send the token as the user name in the URL and leave the password empty.')
-  }
+  const [user = ''] = Buffer.from(value, 'base64').toString('utf8').split(':', 1)
   return user
 }
 

@@ -12,7 +12,7 @@ afterAll(() => node.stop())
 
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
-const CLIENTS = [
+const CLIENTS: readonly [name: string, userAgent?: string, type?: string, password?: string][] = [
   ['curl --data', 'curl/7.88.1', FORM],
   ['wget --post-data', 'Wget/1.21.3', FORM],
   ['PowerShell', 'Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1', FORM],
@@ -21,11 +21,14 @@ const CLIENTS = [
   ['a Perl driver', 'ArangoDB.pm', 'text/plain'],
   ['a Ruby client', 'Ruby', FORM],
   ['a JavaScript driver', 'node', `${JSON_TYPE}; charset=utf-8`],
-] as const
+  // Older versions send their missing password as text.
+  ['an old JavaScript driver', undefined, JSON_TYPE, 'undefined'],
+]
 
-test.each(CLIENTS)('%s manages endpoints and documents', async (client, userAgent, type) => {
+test.each(CLIENTS)('%s manages endpoints and documents', async (...each) => {
+  const [client, userAgent, type = JSON_TYPE, password = ''] = each
   const headers: Record<string, string> = {
-    Authorization: `Basic ${Buffer.from(`${node.token}:`).toString('base64')}`,
+    Authorization: `Basic ${Buffer.from(`${node.token}:${password}`).toString('base64')}`,
     Accept: '*/*',
     'Content-Type': type,
     // Drivers store and send the cookies that they receive.

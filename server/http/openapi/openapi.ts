@@ -41,7 +41,7 @@ const securitySchemes = {
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'The token as the user name, with an empty password.',
+    description: 'The token as the user name. The password is ignored.',
   },
   session: {
     type: 'apiKey',
