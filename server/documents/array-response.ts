@@ -1,12 +1,21 @@
-import type { CreatedMany } from './repository/writes/create-many.ts'
+import { tagOfAll } from './entity-tag.ts'
+import type { CreatedMany, UpsertedMany } from './repository/writes/create-many.ts'
 
 /** Returns the response with the documents of an array. Those of a large array are streamed. */
 export function arrayResponse(
-  { documents, bytes, bodies, release }: CreatedMany,
-  headers: Record<string, string>,
+  stored: CreatedMany | UpsertedMany,
+  json: Record<string, string>,
 ): Response {
-  if (Array.isArray(bodies)) return new Response(`[${bodies.join()}]`, { status: 201, headers })
-  const length = bytes + Math.max(0, documents.length - 1) + '[]'.length
+  const { documents, bytes, bodies, release } = stored
+  const status = 'existed' in stored && stored.existed ? 200 : 201
+  const headers: Record<string, string> = { ...json }
+  if (documents !== undefined) {
+    headers.ETag = `"${tagOfAll(documents.map(({ tag }) => tag).join('\n'))}"`
+  }
+  if (Array.isArray(bodies)) return new Response(`[${bodies.join()}]`, { status, headers })
+  if (documents !== undefined && bytes !== undefined) {
+    headers['Content-Length'] = String(bytes + Math.max(0, documents.length - 1) + '[]'.length)
+  }
   const texts = commaSeparated(bodies)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>(
@@ -20,10 +29,7 @@ export function arrayResponse(
     },
     { highWaterMark: 0 },
   )
-  return new Response(stream, {
-    status: 201,
-    headers: { ...headers, 'Content-Length': String(length) },
-  })
+  return new Response(stream, { status, headers })
 }
 
 /** Characters per chunk of a streamed array. */

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { BULK_BYTES, COLLECTION_PARAMETER } from '../contract/document.ts'
 import type { AppEnv } from '../http/env.ts'
-import { queueCallerOf } from '../http/guards/queue-caller.ts'
+import { callerIdOf, queueCallerOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead, takeIfBodyArrived } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { requireJsonType } from '../http/input/body/json-type.ts'
@@ -9,6 +9,7 @@ import { bodyChunks, isCompressed, readBody } from '../http/input/body/request-b
 import { createCollectionParam } from '../http/input/collection-param.ts'
 import { conditionsOf, requireNoConditions } from '../http/input/conditions.ts'
 import { prefersAsync } from '../http/input/prefer.ts'
+import { searchParameters } from '../http/input/search-parameters.ts'
 import { described } from '../http/openapi/describe.ts'
 import { jsonHeaders } from '../http/output/json-headers.ts'
 import { requestedPath } from '../http/output/next-link.ts'
@@ -18,8 +19,7 @@ import { acceptedResponse } from './collections/whole-collection-routes.ts'
 import { collection } from './describe-routes.ts'
 import { documentResponse } from './document-response.ts'
 import type { Documents } from './documents.ts'
-import { tagOfAll } from './entity-tag.ts'
-import { importHandler } from './import/import-routes.ts'
+import { importHandler, parseOnConflict } from './import/import-routes.ts'
 import type { Importer } from './import/importer.ts'
 import { type CreateBody, createBodyOf, readCreateBody } from './json/create-body.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
@@ -57,16 +57,29 @@ export function creationRoutes({
       const json = jsonHeaders(c)
       const schema = takeIfBodyArrived(c, schemaAhead)
       const where = collectionOf(c)
+      const onConflict = parseOnConflict(searchParameters(c))
       requireNoConditions(conditionsOf(c), NEW_DOCUMENTS)
       const body = await readDocuments(c)
       if ('parts' in body) {
-        const caller = queueCallerOf(c)
-        const created = await documents.createMany(where, body.parts, prefersAsync(c), caller)
-        if ('job' in created) return acceptedResponse(c, { id: created.job })
-        const tags = created.documents.map(({ tag }) => tag).join('\n')
-        return arrayResponse(created, { ETag: `"${tagOfAll(tags)}"`, ...json })
+        const respondAsync = prefersAsync(c)
+        const stored = await (onConflict === 'fail'
+          ? documents.createMany(where, body.parts, respondAsync, queueCallerOf(c))
+          : documents.upsertMany(where, body.parts, {
+              onConflict,
+              respondAsync,
+              beginImport: (parts) => beginImport(where, { onConflict }, parts, callerIdOf(c)),
+            }))
+        if ('job' in stored) return acceptedResponse(c, { id: stored.job })
+        return arrayResponse(stored, json)
       }
-      const created = await documents.create(where, body.text, schema)
+      const { isNew, document: created } =
+        onConflict === 'fail'
+          ? { isNew: true, document: await documents.create(where, body.text, schema) }
+          : await documents.upsert(where, body.text, onConflict, {
+              schema,
+              signal: () => c.req.raw.signal,
+            })
+      if (!isNew) return documentResponse(created, 200, json)
       const Location = `${requestedPath(c)}/${encodeURIComponent(created.id)}`
       return documentResponse(created, 201, { ...json, Location })
     },

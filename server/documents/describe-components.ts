@@ -145,7 +145,7 @@ export const documentComponents: Components = {
     OnConflict: {
       name: 'on-conflict',
       in: 'query',
-      description: 'What an import does with a document whose id exists.',
+      description: 'What happens to a document whose id exists. With fail, JSON gets 409.',
       schema: { type: 'string', enum: [...ON_CONFLICT], default: ON_CONFLICT[0] },
     },
     CsvSeparator: {

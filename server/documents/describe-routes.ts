@@ -2,13 +2,15 @@
 // headers and responses.
 
 import { importResult } from '../contract/import.ts'
+import { schemaOf } from '../http/openapi/openapi.ts'
 import type { Described, Operation } from '../http/openapi/openapi-objects.ts'
-import { failure, header, json, jsonOf, parameter, ref } from './describe-components.ts'
+import { failure, header, json, parameter, ref } from './describe-components.ts'
 
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
 const JOB = header('The path of the job.')
 
 const DOCUMENT = json(ref('schemas/Document'))
+const STORED = [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }]
 const DOCUMENTS = json({ type: 'array', items: ref('schemas/Document') })
 const MERGE_PATCH = {
   ...json({ type: 'object' }),
@@ -135,7 +137,8 @@ export const collection = operations([parameter('Collection')], {
   post: {
     summary: 'Create a document or all documents of an array, or import documents',
     description:
-      'NDJSON and CSV are imports: documents are stored one after the other while they arrive.',
+      'NDJSON and CSV are imports: documents are stored one after the other while they arrive. ' +
+      'With on-conflict=replace or skip, JSON may contain documents that exist.',
     parameters: [
       parameter('OnConflict'),
       parameter('CsvSeparator'),
@@ -155,15 +158,21 @@ export const collection = operations([parameter('Collection')], {
     ),
     responses: {
       '200': {
-        description: 'The import has ended.',
-        content: jsonOf(importResult),
+        description:
+          'The result of an import; or the stored documents, of which some existed before.',
+        headers: { ETag: header('As with 201, unless a document of an array was skipped.') },
+        content: {
+          'application/json': {
+            get schema() {
+              return { anyOf: [schemaOf(importResult), ...STORED] }
+            },
+          },
+        },
       },
       '201': {
         description: 'The stored document',
         headers: { ETag: TAG, Location: header('The path of the document, if it is one.') },
-        content: json({
-          oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
-        }),
+        content: json({ oneOf: STORED }),
       },
       '202': JOB_STARTED,
       '406': failure('NotAcceptable'),

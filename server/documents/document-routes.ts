@@ -102,6 +102,7 @@ function withCreateAdvice(error: unknown): never {
   if (!(error instanceof Failure) || error.code !== 'not-found') throw error
   throw new Failure(
     'not-found',
-    `${error.message} PUT with the header If-None-Match: * creates it.`,
+    `${error.message} PUT with the header If-None-Match: * creates it. ` +
+      'POST of the collection with ?on-conflict=replace creates or replaces it.',
   )
 }

@@ -1,6 +1,7 @@
 import { createTurns } from '../concurrency/turns.ts'
 import type { Caller } from '../concurrency/work-queue.ts'
 import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
+import type { OnConflict } from '../contract/import.ts'
 import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
@@ -22,6 +23,9 @@ import {
   createMany,
   existsFailure,
   type LargeArrays,
+  type UpsertedMany,
+  type UpsertOptions,
+  upsertMany,
   withDocumentIds,
 } from './repository/writes/create-many.ts'
 import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
@@ -107,6 +111,25 @@ export interface Documents {
     respondAsync: boolean,
     caller?: Caller,
   ): Promise<CreatedMany | { readonly job: string }>
+  /**
+   * Creates one document, or replaces or skips it if it exists. Returns the stored one.
+   *
+   * @throws Failure as {@link create}
+   */
+  upsert(
+    where: CollectionRef,
+    text: string,
+    onConflict: Exclude<OnConflict, 'fail'>,
+    options?: Pick<ChangeOptions, 'signal'> & {
+      readonly schema?: Promise<CurrentSchema> | undefined
+    },
+  ): Promise<{ readonly isNew: boolean; readonly document: StoredDocument }>
+  /** The same for an array; see `create-many.ts`. */
+  upsertMany(
+    where: CollectionRef,
+    parts: AsyncIterable<readonly string[]>,
+    options: UpsertOptions,
+  ): Promise<UpsertedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
   replace(
     ref: DocumentRef,
@@ -282,6 +305,21 @@ export function createDocuments({
     },
     createMany: (...parameters) =>
       createMany({ repository, now, check, large, nextTurn }, ...parameters),
+    async upsert(where, text, onConflict, { schema, ...options } = {}) {
+      const document = await parse(text)
+      const ref = { ...where, id: document.id }
+      for (;;) {
+        const created = await insert(where, document, schema)
+        if (created !== undefined) return { isNew: true, document: created }
+        const stored = await (onConflict === 'skip'
+          ? repository.read(ref)
+          : change(ref, UNCONDITIONAL, () => document, options).catch(undefinedIfAbsent))
+        // Otherwise, the document was deleted since the insertion.
+        if (stored !== undefined) return { isNew: false, document: stored }
+      }
+    },
+    upsertMany: (...parameters) =>
+      upsertMany({ repository, now, check, large, nextTurn }, ...parameters),
     async replace(ref, text, conditions, options) {
       const document = await parse(text, ref.id)
       return change(ref, conditions, () => document, options)
@@ -312,6 +350,12 @@ const forever = () => new AbortController().signal
 
 const notFound = ({ collection, id }: DocumentRef) =>
   new Failure('not-found', `There is no document ${quoteId(id)} in ${collection}.`)
+
+const UNCONDITIONAL: Conditions = { match: undefined, noneMatch: undefined }
+
+function undefinedIfAbsent(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.code !== 'not-found') throw error
+}
 
 const preconditionFailed = () =>
   new Failure(

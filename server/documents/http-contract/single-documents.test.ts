@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestResponse } from '../../test-support/start.testing.ts'
+import { WAIT } from '../../test-support/wait.testing.ts'
 import { forEachContractNode } from './contract-node.testing.ts'
 
 forEachContractNode(({ by, created }) => {
@@ -37,7 +38,7 @@ forEachContractNode(({ by, created }) => {
       expect(absent.json).toEqual({
         id: 'not_found',
         message:
-          'There is no document "absent" in articles. PUT with the header If-None-Match: * creates it.',
+          'There is no document "absent" in articles. PUT with the header If-None-Match: * creates it. POST of the collection with ?on-conflict=replace creates or replaces it.',
       })
     })
 
@@ -141,6 +142,109 @@ forEachContractNode(({ by, created }) => {
       const job = String(more.headers.location).replace('/_db/blog', '')
       await expect.poll(async () => (await by('GET', job)).status).toBe(200)
       expect((await by('GET', job)).json).toMatchObject({ state: 'done', found: 10_001 })
+    })
+  })
+
+  describe('POST with on-conflict', () => {
+    const upsert = (choice: string, body: unknown, headers?: object) =>
+      by('POST', `/kept?on-conflict=${choice}`, body, headers)
+    const statusAndJson = async (sending: Promise<TestResponse>) => {
+      const { status, json } = await sending
+      return [status, json]
+    }
+
+    it('creates, replaces or skips an object', async () => {
+      const [one, two] = [
+        { id: 'a', n: 1 },
+        { id: 'a', n: 2 },
+      ]
+      const first = await upsert('replace', one)
+      expect([first.status, first.json]).toEqual([201, one])
+      expect(first.headers.location).toBe('/_db/blog/kept/a')
+      const second = await upsert('replace', two)
+      expect([second.status, second.json]).toEqual([200, two])
+      expect(second.headers.location).toBeUndefined()
+      const stored = await by('GET', '/kept/a')
+      expect([stored.json, stored.headers.etag]).toEqual([two, second.headers.etag])
+      const skipped = await upsert('skip', one)
+      expect([skipped.status, skipped.json]).toEqual([200, two])
+      expect(skipped.headers.etag).toBe(second.headers.etag)
+      expect((await upsert('skip', { n: 3 })).status).toBe(201)
+      expect((await upsert('fail', one)).status).toBe(409)
+      expect((await upsert('update', one)).json).toMatchObject({ field: 'on-conflict' })
+      for (const headers of [{ 'If-Match': '"a"' }, { 'If-None-Match': '*' }])
+        expect((await upsert('replace', one, headers)).status).toBe(412)
+      const absent = await by('PUT', '/kept/none', {})
+      expect([absent.status, absent.json.message]).toEqual([
+        404,
+        expect.stringContaining('?on-conflict=replace'),
+      ])
+    })
+
+    it('creates, replaces or skips the objects of an array, in their order', async () => {
+      const n = (value: number) => ['z', 'y', 'x'].map((id) => ({ id, n: value }))
+      expect(await statusAndJson(upsert('replace', n(1).slice(1)))).toEqual([201, n(1).slice(1)])
+      const replaced = await upsert('replace', n(2))
+      expect([replaced.status, replaced.json]).toEqual([200, n(2)])
+      expect(replaced.headers.etag).toMatch(/^"[\w-]{22}"$/)
+      await by('DELETE', '/kept/y')
+      const [z, y, x] = n(3)
+      const kept = [{ id: 'z', n: 2 }, y, { id: 'x', n: 2 }]
+      expect(await statusAndJson(upsert('skip', [z, y, x]))).toEqual([200, kept])
+      expect((await by('GET', '/kept?id:in=x,y,z')).json).toEqual(kept.toReversed())
+      const many = Array.from({ length: 1_500 }, (_, at) => ({ id: `m${at}` }))
+      expect(await statusAndJson(upsert('replace', many))).toEqual([201, many])
+    })
+
+    it('stores all of an array or none, and checks the schema and unique indexes', async () => {
+      await by('PUT', '/_schema/unique', { properties: { n: { type: 'number' } } })
+      await by('PUT', '/_index/unique/by-n', { fields: ['n'], unique: true })
+      await expect
+        .poll(async () => (await by('GET', '/_index/unique')).json)
+        .toMatchObject([{ state: 'ready' }])
+      const stored = [
+        { id: 'a', n: 1 },
+        { id: 'b', n: 2 },
+      ]
+      await by('POST', '/unique', stored)
+      for (const choice of ['replace', 'skip']) {
+        const send = (body: unknown) => by('POST', `/unique?on-conflict=${choice}`, body)
+        for (const [document, status, field] of [
+          [{ id: 'c', n: 1 }, 409, '/n'],
+          [{ id: 'c', n: 'x' }, 422, '/n'],
+          [{ id: 'a', n: 'x' }, 422, '/n'],
+        ] as const) {
+          const one = await send(document)
+          expect([one.status, one.json.field]).toEqual([status, field])
+          const some = await send([{ id: 'd', n: 4 }, document])
+          expect([some.status, some.json.field]).toEqual([status, `/1${field}`])
+        }
+        expect(await statusAndJson(send([{ id: 'a' }, { id: 'a' }]))).toMatchObject([
+          409,
+          { field: '/1/id' },
+        ])
+      }
+      expect((await by('GET', '/unique')).json).toEqual(stored)
+      const swapped = await by('POST', '/unique?on-conflict=replace', { id: 'b', n: 3 })
+      expect(swapped.status).toBe(200)
+      expect((await by('GET', '/unique?n=3')).json).toEqual([{ id: 'b', n: 3 }])
+    })
+
+    it('imports a large array in a job', async () => {
+      await by('POST', '/jobs', [{ id: 'm1', n: 'old' }])
+      const many = Array.from({ length: 10_001 }, (_, n) => ({ id: `m${n}`, n }))
+      many.push(7 as never)
+      for (const [body, headers, counts] of [
+        [many.slice(0, 2), { Prefer: 'respond-async' }, { created: 1, replaced: 1 }],
+        [many, {}, { created: 9_999, replaced: 2, failed: 1, errors: [{ line: 10_002 }] }],
+      ] as const) {
+        const begun = await by('POST', '/jobs?on-conflict=replace', body, headers)
+        expect(begun.status).toBe(202)
+        const job = String(begun.headers.location).replace('/_db/blog', '')
+        await expect.poll(async () => (await by('GET', job)).status, WAIT).toBe(200)
+        expect((await by('GET', job)).json).toMatchObject({ state: 'done', result: counts })
+      }
+      expect((await by('GET', '/jobs/m1')).json).toEqual({ id: 'm1', n: 1 })
     })
   })
 

@@ -37,13 +37,13 @@ export function importHandler(deps: ImportHandlerDeps) {
     const format = formatOf(c.req.header('Content-Type'))
     const parameters = searchParameters(c)
     if (format === undefined) {
-      const [name] = parameters.keys()
+      const name = parameters.keys().find((each) => each !== 'on-conflict')
       if (name === undefined) return next()
       throw badParameter(
         name,
         PARAMETERS.csv.includes(name)
           ? `${name} applies to imports, whose body is NDJSON or CSV.`
-          : `A request that creates documents from JSON has no parameter ${JSON.stringify(name.slice(0, 64))}.`,
+          : `A request that creates documents from JSON has no parameter ${JSON.stringify(name.slice(0, 64))}, only on-conflict.`,
       )
     }
     const headers = jsonHeaders(c)

@@ -1,6 +1,8 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { createTurns } from '../../../concurrency/turns.ts'
 import { invariant } from '../../../contract/invariant.ts'
+import { jsonPointer } from '../../../contract/json/json-pointer.ts'
+import { Failure, failureAt } from '../../../failure.ts'
 import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
@@ -28,28 +30,37 @@ export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | Unique
 export interface WriteOptions {
   /** Whether stored documents with the same ids are replaced. */
   readonly replaces: boolean
+  /** Whether all documents are written or none, within {@link ALL_TIME_LIMIT}. Default: false. */
+  readonly all?: boolean
   /** The tag of the schema that has validated the documents, null for none. Default: not checked. */
   readonly schema?: string | null
   /** Called at the end of the transaction, to store more in it. */
   readonly commit?: (trx: Transaction<Tables>, written: readonly WriteResult[]) => Promise<void>
 }
 
+/** A document to write. It gets a new tag if it has none. */
+export type WrittenDocument = NewDocument & { readonly tag?: string }
+
 /**
  * Writes documents one after the other, in one transaction of bounded time. A document that cannot
- * be stored does not affect the others.
+ * be stored does not affect the others, unless `all` is set.
  *
  * @returns the results of the first documents, at least one; call it again with the others.
- * @throws Failure `database-not-found`
+ * @throws Failure `database-not-found`; with `all`, `busy`, or that of the first document that cannot
+ * be stored, at its index
  * @throws SchemaChanged
  */
 export type WriteDocuments = (
   where: CollectionRef,
-  documents: readonly NewDocument[],
+  documents: readonly WrittenDocument[],
   options: WriteOptions,
 ) => Promise<readonly WriteResult[]>
 
 /** Time after which a transaction begins no other statement, ms. Other writers wait for it. */
 const TIME_LIMIT = 20
+
+/** The same with `all`, after which nothing is written, ms. */
+const ALL_TIME_LIMIT = 5_000
 
 /**
  * Maximum number of documents and of their entries in indexes that are written without a check of
@@ -83,7 +94,7 @@ interface Target extends Scope {
 
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
   const nextTurn = createTurns()
-  return async (where, documents, { replaces, schema, commit }) => {
+  return async (where, documents, { replaces, all = false, schema, commit }) => {
     let rows: Row[] = []
     let written: WriteResult[] = []
     // The callback may count the written documents, which must happen once.
@@ -95,10 +106,13 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
       await lockDocuments(trx, engine)
       const indexes = await openIndexes(trx, engine, where)
       const target: Target = { trx, engine, where, indexes, replaces, isRepeated }
-      const until = performance.now() + TIME_LIMIT
+      const until = performance.now() + (all ? ALL_TIME_LIMIT : TIME_LIMIT)
       while (written.length < documents.length) {
         if (written.length > 0) await nextTurn()
-        if (written.length > 0 && performance.now() > until) break
+        if (written.length > 0 && performance.now() > until) {
+          if (all) throw tookTooLong()
+          break
+        }
         const next = nextRows(
           documents,
           written.length,
@@ -106,6 +120,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
           indexes?.definitions.length,
         )
         const outcomes = await writeRows(target, next, until)
+        if (all) requireStored(outcomes, written.length)
         rows.push(...next.slice(0, outcomes.length))
         written.push(...outcomes)
       }
@@ -129,9 +144,23 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
   }
 }
 
+const tookTooLong = () =>
+  new Failure(
+    'busy',
+    'Storing the array takes too long. Nothing was changed. Send fewer documents, or the header ' +
+      'Prefer: respond-async.',
+  )
+
+/** @param from the index of the first document. */
+function requireStored(outcomes: readonly WriteResult[], from: number): void {
+  for (const [at, outcome] of outcomes.entries()) {
+    if (isExcluded(outcome)) throw failureAt(jsonPointer([from + at]), outcome)
+  }
+}
+
 /** Returns the documents that the next statement writes: with different ids, at least one. */
 function nextRows(
-  documents: readonly NewDocument[],
+  documents: readonly WrittenDocument[],
   from: number,
   limit: { readonly rows: number; readonly bytes: number },
   indexes = 0,
@@ -141,11 +170,11 @@ function nextRows(
   const ids = new Set<string>()
   let bytes = 0
   for (let at = from; at < documents.length && rows.length < max; at++) {
-    const document = documents[at] as NewDocument
+    const document = documents[at] as WrittenDocument
     bytes += document.body.length
     if (ids.has(document.id) || (bytes > limit.bytes && rows.length > 0)) break
     ids.add(document.id)
-    rows.push({ ...document, tag: createEntityTag() })
+    rows.push({ tag: createEntityTag(), ...document })
   }
   return rows
 }
