@@ -26,7 +26,12 @@ import {
   exportFormatOf,
 } from './export/export-routes.ts'
 import { filterOf } from './query/filter.ts'
-import { type DocumentQuery, isPlanned, parseDocumentQuery } from './query/query.ts'
+import {
+  type DocumentQuery,
+  isPlanned,
+  parseDocumentQuery,
+  requireOwnFilters,
+} from './query/query.ts'
 import type { Page } from './query/scan/read-page.ts'
 
 export interface ListingRoutesDeps extends ExportCollectionDeps {
@@ -84,6 +89,7 @@ export function listingRoutes({
       caller: queueCallerOf(c),
     }
     const page = await documents.readInIdOrder(where, filter, after, limit, bounds)
+    requireOwnFiltersIfEmpty(query, page)
     const tag = tagOf(page)
     const conditions = conditionsOf(c)
     requireMatch(conditions, tag)
@@ -134,6 +140,7 @@ export function listingRoutes({
       return beginListing(c, where, query)
     }
     const respond = (page: FoundPage): Response => {
+      requireOwnFiltersIfEmpty(query, page)
       const tag = tagOf(page)
       requireMatch(conditions, tag)
       const plan = pageHeaders(query, page)
@@ -158,6 +165,14 @@ export function listingRoutes({
 /** Returns whether a job can list a query: whole documents in the order of their ids. */
 const isListable = ({ sort, fields, cursor }: DocumentQuery): boolean =>
   sort.length === 0 && fields === undefined && cursor === undefined
+
+function requireOwnFiltersIfEmpty(
+  { after, cursor, conditions }: DocumentQuery,
+  { returned, next }: Pick<Page, 'returned' | 'next'>,
+): void {
+  const isEmpty = returned === 0 && next === undefined && after === undefined
+  if (isEmpty && cursor === undefined) requireOwnFilters(conditions)
+}
 
 /** Returns what a query read and, if requested, the count, as headers. */
 function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, string> {

@@ -4,7 +4,12 @@ import type { Caller } from '../../concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { planQuery } from '../indexes/plan.ts'
-import { type ExportFormat, type ExportQuery, isPlanned } from '../query/query.ts'
+import {
+  type ExportFormat,
+  type ExportQuery,
+  isPlanned,
+  requireOwnFilters,
+} from '../query/query.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
 import { createDocumentPrinter } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
@@ -142,7 +147,7 @@ async function* ndjsonOf(
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
-  for await (const texts of textsOf(read, print, nextTurn)) yield `${texts.join('\n')}\n`
+  for await (const texts of textsOf(read, query, print, nextTurn)) yield `${texts.join('\n')}\n`
 }
 
 async function* csvOf(
@@ -154,7 +159,7 @@ async function* csvOf(
   const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, query)
   let before = header
-  for await (const rows of textsOf(read, row, nextTurn)) {
+  for await (const rows of textsOf(read, query, row, nextTurn)) {
     yield before + rows.join('')
     before = ''
   }
@@ -168,7 +173,7 @@ async function* arrayOf(
 ): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
   let before = '[\n'
-  for await (const texts of textsOf(read, print, nextTurn)) {
+  for await (const texts of textsOf(read, query, print, nextTurn)) {
     yield before + texts.join(',\n')
     before = ',\n'
   }
@@ -178,14 +183,19 @@ async function* arrayOf(
 /**
  * Yields the texts of each batch of documents that has any. Printing a document may take long: it is
  * large, or the text has a cell for each of many columns.
+ *
+ * @throws Failure `bad-parameter` if there are none, as `requireOwnFilters`
  */
 async function* textsOf(
   read: Read,
+  { conditions }: ExportQuery,
   print: (body: string) => string,
   nextTurn: NextTurn,
 ): AsyncGenerator<readonly string[], void> {
+  let isEmpty = true
   for await (const documents of read()) {
     if (documents.length === 0) continue
+    isEmpty = false
     const timeSlice = createTimeSlice(nextTurn)
     const texts: string[] = []
     for (const each of documents) {
@@ -195,6 +205,7 @@ async function* textsOf(
     }
     yield texts
   }
+  if (isEmpty) requireOwnFilters(conditions)
 }
 
 const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {

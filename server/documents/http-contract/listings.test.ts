@@ -103,6 +103,46 @@ forEachContractNode(({ by }) => {
       expect(found.headers.link).toContain('after=l115')
     })
 
+    it('explains filters of other servers that find nothing', async () => {
+      const advised = async (query: string, headers?: object) => {
+        const { status, json } = await by('GET', query, undefined, headers)
+        return [status, json?.message ?? json]
+      }
+      const advice = [400, expect.stringContaining('Write views:gte=…')]
+      const later = { Prefer: 'respond-async' }
+      await by('POST', '/foreign', [
+        { id: '1', views: 5 },
+        { id: '2', views_gte: 5 },
+      ])
+      const found = [200, [{ id: '2', views_gte: 5 }]]
+      expect(await advised('/foreign?views_gte=5')).toEqual(found)
+      // After the last page there may be nothing.
+      expect(await advised('/foreign?views_gte=5&after=2')).toEqual([200, []])
+      for (const [query, headers] of [
+        ['/foreign?views_gte=6'],
+        ['/foreign?views_gte=6&sort=-views', { Prefer: 'count=exact' }],
+        ['/foreign?views_gte=6', later],
+        ['/foreign?views_gte=6', { Accept: 'application/x-ndjson' }],
+        ['/foreign?views_gte=6&export-as=csv'],
+        ['/foreign?views_gte=6&fields=id&export-as=csv'],
+        ['/foreign?views_gte=6&export-as=json'],
+        ['/nothing-here?views_gte=6'],
+      ] as const) {
+        expect([query, await advised(query, headers)]).toEqual([query, advice])
+      }
+      expect(await advised('/foreign?views=7&views=8')).toEqual([
+        400,
+        expect.stringContaining('more than once'),
+      ])
+      for (const [method, body] of [['PATCH', { on: true }], ['DELETE']] as const) {
+        for (const headers of [{}, later]) {
+          const { status, json } = await by(method, '/foreign?views_gte=5', body, headers)
+          expect([status, json.message]).toEqual(advice)
+        }
+      }
+      expect(await advised('/foreign?views_gte=5')).toEqual(found)
+    })
+
     it('filters by equality with a text or a JSON value', async () => {
       await by('POST', '/filtered', [
         { id: '1', author: 'ada', n: 5 },

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { printFieldPath } from '../../contract/query/field-path.ts'
-import { parseDocumentQuery, parseFilterQuery } from './query.ts'
+import { Failure } from '../../failure.ts'
+import { parseDocumentQuery, parseFilterQuery, requireOwnFilters } from './query.ts'
 import { createFieldSelector } from './select-fields.ts'
 
 const parse = (text: string) => parseDocumentQuery(new URLSearchParams(text))
@@ -90,6 +91,90 @@ describe('parseDocumentQuery', () => {
       ])
     },
   )
+})
+
+describe('requireOwnFilters', () => {
+  const reasonOf = (text: string) => {
+    try {
+      requireOwnFilters(parse(text).conditions)
+    } catch (error) {
+      return error instanceof Failure && error.code === 'bad-parameter' ? error.message : error
+    }
+    return undefined
+  }
+
+  it.each([
+    ['views_gte=5', 'views:gte=…'],
+    ['title_like=sea', 'title:contains=…'],
+    ['author.born__gte=5', 'author.born:gte=…'],
+    ['views__in=1,2', 'views:in=…'],
+    ['title__iexact=a', 'title=…'],
+    ['title__istartswith=a', 'title:starts=…'],
+    ['title_starts_with=a', 'title:starts=…'],
+    ['title__isnull=True', 'title:exists=false'],
+    ['title=eq.b', 'title=…'],
+    ['views=gte.5', 'views:gte=…'],
+    ['title=neq.b', 'title:ne=…'],
+    ['title=not.eq.b', 'title:ne=…'],
+    ['title=like.*b*', 'title:contains=…'],
+    ['title=in.(a,b)', 'title:in=…'],
+    ['tags=cs.{a}', 'tags:contains=…'],
+    ['title=is.null', 'title=null'],
+    ['or=(title.eq.a,title.eq.b)', 'year:in=…'],
+    ['not.and=(a.gte.0)', 'year:in=…'],
+    ['$filter=views ge 5', 'year:gte=2000'],
+    ['$top=5', 'limit=…'],
+    ['$orderby=a', 'sort=year'],
+    ['orderBy=a', 'sort=year'],
+    ['page_size=5', 'limit=…'],
+    ['include_docs=true', 'nothing instead'],
+    ['descending=true', 'sort=-id'],
+    ['startkey="a"', 'id:gte=…'],
+    ['endkey_docid=a', 'id:lte=…'],
+    ['expand=author', 'id:in=…'],
+  ])('%s is advised to be %s', (text, ours) => {
+    const name = text.split('=')[0]
+    const reason = reasonOf(text)
+    expect(reason).toContain(`The filter "${name}" has the form of another server. Write ${ours}`)
+    expect(reason).toContain(`write ${name}:eq=…`)
+  })
+
+  it.each([
+    'views:gte=5',
+    'views_gte:eq=5',
+    'title:eq=eq.b',
+    'title=equal.b',
+    'title=in.txt',
+    'logged_in=true',
+    'gte=5',
+    '_gte:eq=5',
+    'tags:contains=a&tags:contains=b',
+    'a=1&b=1&a:ne=1',
+  ])('%s is a filter of this server', (text) => {
+    expect(reasonOf(text)).toBeUndefined()
+  })
+
+  it.each(['a=1&a=2', 'a=1&a:eq=2', 'a=1&b=1&a=1'])('%s names a field twice', (text) => {
+    expect(reasonOf(text)).toMatch(/^"a(:eq)?" is given more than once.* author:in=ada,grace/)
+  })
+
+  it('applies to every change', () => {
+    expect(() => parseFilterQuery(new URLSearchParams('a_gte=1'))).toThrow(/Write a:gte=…/)
+    expect(() => parseFilterQuery(new URLSearchParams('a=1&a=2'))).toThrow(/more than once/)
+  })
+})
+
+describe('A time whose plus sign is not encoded', () => {
+  it.each([
+    'at:gte=2026-01-31T00:00:00+02:00',
+    'at=2026-01-31T00:00+0200',
+    'at:in=x,2026-01-31T00:00:00.5+02:00',
+  ])('%s is rejected', (text) => {
+    for (const parsing of [parseDocumentQuery, parseFilterQuery]) {
+      expect(() => parsing(new URLSearchParams(text))).toThrow(/Write %2B/)
+      expect(() => parsing(new URLSearchParams(text.replace('+', '%2B')))).not.toThrow()
+    }
+  })
 })
 
 describe('parseFilterQuery', () => {

@@ -6,6 +6,7 @@ import {
   parseFieldList,
   parseFilterName,
 } from '../../contract/query/field-path.ts'
+import { adviseFilter, hasUnencodedPlus } from '../../contract/query/foreign-filter.ts'
 import { parseAfter, parsePageLimit } from '../../contract/query/page-parameters.ts'
 import {
   adviseParameter,
@@ -188,7 +189,38 @@ export function parseFilterQuery(query: URLSearchParams): Filter {
     )
   }
   createMatcher(conditions)
+  requireOwnFilters(conditions)
   return filterOf(conditions)
+}
+
+/**
+ * Rejects filters that match nothing because they have the form of another server, or that name a
+ * field twice. Queries call it only if they find nothing: documents may have such fields.
+ *
+ * @throws Failure `bad-parameter`
+ */
+export function requireOwnFilters(conditions: readonly Condition[]): void {
+  const equal = new Set<string>()
+  for (const { name, field, operator, text } of conditions) {
+    if (operator !== 'eq') continue
+    const shown = name.slice(0, 64)
+    if (equal.has(field)) {
+      throw badParameter(
+        name,
+        `${JSON.stringify(shown)} is given more than once, and a document must match every filter. ` +
+          'Write the values in one filter, such as author:in=ada,grace.',
+      )
+    }
+    equal.add(field)
+    if (parseFilterName(name).operator !== undefined) continue
+    const ours = adviseFilter(name, text)
+    if (ours === undefined) continue
+    throw badParameter(
+      name,
+      `The filter ${JSON.stringify(shown)} has the form of another server. Write ${ours}. ` +
+        `To compare a field of that name with that value, write ${shown}:eq=…`,
+    )
+  }
 }
 
 /** Separates the filters from the other parameters. */
@@ -205,6 +237,12 @@ function split(query: URLSearchParams): {
     } else {
       const parsed = parseFilterName(name)
       requireFilter(name, parsed)
+      if (hasUnencodedPlus(value)) {
+        throw badParameter(
+          name,
+          `The time in ${JSON.stringify(name.slice(0, 64))} contains a space. Write %2B for a plus sign.`,
+        )
+      }
       conditions.push(toCondition(name, parsed, value))
     }
   }

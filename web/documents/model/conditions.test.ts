@@ -112,6 +112,11 @@ test.each([
   ])
 })
 
+test('A filter that would have the form of another server has an operator', () => {
+  expect(toCondition('views_gte', 'eq', '5').name).toBe('views_gte:eq')
+  expect(toCondition('title', 'eq', 'eq.b').name).toBe('title:eq')
+})
+
 test.each(['author', 'a.count', 'counts', 'port', 'a\\:b'])(
   'A filter by the field %s needs no operator',
   (field) => {

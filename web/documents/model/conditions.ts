@@ -1,4 +1,5 @@
 import { splitValues } from '../../../server/contract/query/field-path.ts'
+import { adviseFilter } from '../../../server/contract/query/foreign-filter.ts'
 import {
   adviseParameter,
   isQueryParameter,
@@ -38,10 +39,11 @@ function needsOperator(name: string): boolean {
 }
 
 /** Returns the condition that a field has a value, or compares with it. */
-export const toCondition = (field: string, operator: Operator, value: string): Condition => ({
-  name: operator === 'eq' && !needsOperator(field) ? field : `${field}:${operator}`,
-  value,
-})
+export function toCondition(field: string, operator: Operator, value: string): Condition {
+  const isPlain =
+    operator === 'eq' && !needsOperator(field) && adviseFilter(field, value) === undefined
+  return { name: isPlain ? field : `${field}:${operator}`, value }
+}
 
 /** A condition split into its parts; `operator` is undefined if the server does not support it. */
 export interface ConditionParts {
