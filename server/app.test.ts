@@ -66,6 +66,41 @@ describe('failures', () => {
     }
   })
 
+  it.each([
+    ['GET', '/_all_dbs', 404, 'GET /_api/database'],
+    ['GET', '/_up', 404, 'GET /healthz'],
+    ['POST', '/_find', 404, 'GET /<collection>'],
+    ['POST', '/articles/_find', 405, 'GET /<collection>'],
+    ['POST', '/articles/_search', 405, 'GET /<collection>'],
+    ['GET', '/articles/_design/a/_view/b', 404, 'GET /<collection>'],
+    ['POST', '/articles/_bulk_docs', 405, 'POST /<collection>'],
+    ['POST', '/_session', 404, 'GET /_api/session'],
+    ['PUT', '/newdb', 405, 'POST /_api/database'],
+    ['PUT', '/NewDB', 404, 'POST /_api/database'],
+    ['GET', '/_users', 404, 'GET /_api/user'],
+    ['GET', '/_utils/', 404, '/_console/'],
+    ['POST', '/_api/cursor', 404, 'GET /<collection>'],
+    ['POST', '/_api/document/articles', 404, '/<collection>/<id>'],
+    ['POST', '/_api/collection', 405, 'POST /<collection>'],
+    ['POST', '/_open/auth', 404, 'a token'],
+  ])('say what is similar to %s %s of another server', async (method, path, status, here) => {
+    const response = await request(path, { method })
+    expect(response.status).toBe(status)
+    expect(await response.text()).toContain(here)
+  })
+
+  it('say with 401 how to send a token', async () => {
+    for (const Authorization of [undefined, 'token x', 'Bearer x', `Basic ${btoa('root:')}`]) {
+      const headers = new Headers(Authorization ? { Authorization } : {})
+      const response = await app.request('/articles', { headers }, { listener: listener() })
+      expect(response.status).toBe(401)
+      const text = await response.text()
+      for (const form of ['Authorization: Bearer TOKEN', 'Authorization: Basic']) {
+        expect(text).toContain(form)
+      }
+    }
+  })
+
   it('are an escaped page with the same status for a browser navigation', async () => {
     const path = '/_db/%3Cscript%3E/x'
     for (const header of [

@@ -24,6 +24,7 @@ import { describeApi } from './http/openapi/openapi.ts'
 import { openApiRoutes } from './http/openapi/openapi-routes.ts'
 import { apiHeaders } from './http/output/api-headers.ts'
 import { compressResponses } from './http/output/compression/compress-responses.ts'
+import { withEquivalent } from './http/output/equivalent-paths.ts'
 import { createErrorHandler } from './http/output/handle-error.ts'
 import { noRoute } from './http/output/no-route.ts'
 import { requireResponseMemory } from './http/output/response-memory.ts'
@@ -125,7 +126,8 @@ export function createApp(modules: AppModules) {
   const dispatch = createDispatch(base, {
     onError: createErrorHandler(modules.logError),
     notFound(c) {
-      throw noRoute(base, c.req.method, c.req.path)
+      const { method, path } = c.req
+      throw withEquivalent(noRoute(base, method, path), method, path)
     },
   })
   base.fetch = logRequests(modules.log, dispatch)

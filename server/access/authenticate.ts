@@ -1,5 +1,6 @@
 import type { Principal } from '../contract/access/principal.ts'
 import { USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
+import { TOKEN_HEADERS } from '../contract/access/token.ts'
 import { Failure } from '../failure.ts'
 import { hashSecret } from '../secret.ts'
 import type { Store } from '../storage/store.ts'
@@ -172,7 +173,7 @@ export function createAuthenticator({
         const hash = hashSecret(token)
         const cached = tokens.get(hash)
         if (cached !== undefined) return byToken(cached)
-        if (!isTokenText(token)) throw notValid('The token is not valid.')
+        if (!isTokenText(token)) throw notValid(`This is not a token. Send ${TOKEN_HEADERS}.`)
         return queriedToken(hash)
       }
       if (session === undefined) return undefined
@@ -208,7 +209,7 @@ function tokenOf(header: string): string {
   const [, scheme, value = ''] = /^([A-Za-z]+) +(\S+) *$/.exec(header) ?? []
   if (scheme?.toLowerCase() === 'bearer') return value
   if (scheme?.toLowerCase() !== 'basic') {
-    throw notValid('Send a token as "Authorization: Bearer TOKEN" or as the user name in the URL.')
+    throw notValid(`Send a token: ${TOKEN_HEADERS}.`)
   }
   const [user = ''] = Buffer.from(value, 'base64').toString('utf8').split(':', 1)
   return user

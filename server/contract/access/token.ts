@@ -5,6 +5,10 @@ import { role } from './role.ts'
 /** Rejects line breaks and bidirectional controls, which could make a list misleading. */
 const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
 
+/** How a request sends a token, for responses of 401. */
+export const TOKEN_HEADERS =
+  '"Authorization: Bearer TOKEN", or "Authorization: Basic …" with the token as the user name'
+
 /** Maximum number of databases in the scope of a token. */
 export const TOKEN_DATABASES = 1_000
 

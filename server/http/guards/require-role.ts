@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import type { Principal } from '../../contract/access/principal.ts'
 import { type AccessRole, atLeast, type Role } from '../../contract/access/role.ts'
 import { BACKGROUND_HEADER } from '../../contract/access/session-use.ts'
+import { TOKEN_HEADERS } from '../../contract/access/token.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
@@ -211,7 +212,7 @@ function guardBrowser(
  * @throws Failure `unauthenticated` or `forbidden`
  */
 function authorize(principal: Principal | undefined, needed: Role, database: string): void {
-  if (principal === undefined) throw notSignedIn('Sign in or send a token.')
+  if (principal === undefined) throw notSignedIn(`Sign in, or send a token: ${TOKEN_HEADERS}.`)
   if (!atLeast(principal.role, needed)) {
     throw new Failure(
       'forbidden',
