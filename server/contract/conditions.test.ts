@@ -4,7 +4,8 @@ import { readConditions } from './conditions.ts'
 describe('readConditions', () => {
   it.each<[string, readonly string[] | '*']>([
     ['"a"', ['a']],
-    ['"a", W/"b" , "c"', ['a', 'W/b', 'c']],
+    ['"a", W/"b" , "c"', ['a', 'b', 'c']],
+    ['W/"a.gzip"', ['a']],
     ['*', '*'],
     [' * ', '*'],
     ['', ['']],

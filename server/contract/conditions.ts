@@ -8,17 +8,13 @@ export interface Conditions {
   readonly noneMatch: readonly string[] | '*' | undefined
 }
 
-/**
- * Returns whether `If-Match` holds, by strong comparison: a weak tag never matches (RFC 9110
- * §13.1.1). `tag` is undefined for a state without a tag.
- */
+/** Returns whether `If-Match` holds. `tag` is undefined for a state without a tag. */
 export const matches = ({ match }: Pick<Conditions, 'match'>, tag: string | undefined): boolean =>
   match === undefined || match === '*' || (tag !== undefined && match.includes(tag))
 
 /** Returns whether `If-None-Match` holds, by weak comparison (RFC 9110 §13.1.2). */
 export const matchesNone = ({ noneMatch }: Conditions, tag: string): boolean =>
-  noneMatch === undefined ||
-  (noneMatch !== '*' && !noneMatch.some((each) => each === tag || each === `W/${tag}`))
+  noneMatch === undefined || (noneMatch !== '*' && !noneMatch.includes(tag))
 
 /** Parses the conditional headers of a request. */
 export function readConditions(
@@ -28,14 +24,13 @@ export function readConditions(
   return { match: tags(ifMatch), noneMatch: tags(ifNoneMatch) }
 }
 
-/**
- * Returns the tags of a list without their quotes, and without the suffix of a compressed response.
- * A weak tag keeps its `W/`.
- */
+/** Returns the tags of a list without `W/`, quotes, and the suffix of a compressed response. */
 function tags(header: string | undefined): readonly string[] | '*' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return '*'
-  return header.split(',').map((each) => uncodedTag(unquoted(each.trim())))
+  // A weak tag counts as the strong one, also in `If-Match`: a proxy that compresses responses, such
+  // as nginx with `gzip on`, adds `W/` to the tags of the server.
+  return header.split(',').map((each) => uncodedTag(unquoted(each.trim().replace(/^W\//, ''))))
 }
 
 /** Returns a tag without its quotes. A regular expression would backtrack at each quote. */
