@@ -347,6 +347,52 @@ describe('createHttpEngine', () => {
     expect(begun).toEqual(['/'])
   })
 
+  describe('ignores that a request asks for another protocol', () => {
+    const upgrade = (line: string, more: string, body = '') =>
+      `${line} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${more}\r\n${body}`
+    /** Creates a client of an engine that sends the target of each request. */
+    async function connected() {
+      const engine = createHttpEngine()
+      const handled: (string | undefined)[] = []
+      engine.onRequest((request, response) => {
+        handled.push(request.url)
+        request.resume().on('end', () => response.end(`<${request.url}>`))
+      })
+      const socket = connect(await serve(engine, createOwner()), '127.0.0.1')
+      return { socket, handled }
+    }
+    const echoes = (text: string) => text.match(/(?<=<)[^>]*/g)
+
+    it.each([
+      ['GET', upgrade('GET /1', ''), ['/1']],
+      ['POST', upgrade('POST /1', 'Content-Length: 3\r\n', 'abc'), ['/1']],
+      ['chunked', upgrade('PUT /1', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n'), ['/1']],
+      ['pipelined', get + upgrade('GET /1', ''), ['/', '/1']],
+    ])('and closes the connection before requests behind it: %s', async (_, text, expected) => {
+      const { socket, handled } = await connected()
+      socket.write(text + get.replace('/', '/2') + get.replace('/', '/3'))
+      const received = await untilClosed(socket)
+      expect(echoes(received)).toEqual(expected)
+      expect(received.match(/Connection: close/g)).toHaveLength(1)
+      expect(handled).toEqual(expected)
+    })
+
+    it('and keeps the connection of a client that sends one request at a time', async () => {
+      const { socket } = await connected()
+      let received = ''
+      socket.setEncoding('latin1').on('data', (part: string) => {
+        received += part
+      })
+      for (const path of ['/1', '/2']) {
+        socket.write(upgrade(`GET ${path}`, ''))
+        await expect.poll(() => received).toContain(`<${path}>`)
+      }
+      socket.write(last)
+      await once(socket, 'close')
+      expect(echoes(received)).toEqual(['/1', '/2', '/last'])
+    })
+  })
+
   it('responds over TLS to a client that ends its side after the request', async () => {
     const engine = createHttpEngine()
     engine.onRequest((_request, response) => response.end('answer'))

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure } from '../../../failure.ts'
@@ -94,7 +95,25 @@ export class Connection implements ResponseAccount, Holder {
   begin(response: CountedResponse, last: boolean): void {
     response.countIn(this)
     this.#responses.add(response)
-    if (last) this.announceClose()
+    // Node.js drops what arrives together with the end of a request for another protocol. Responses
+    // to later requests would seem to be those to the dropped ones.
+    const dropsNext = response.req.headers.upgrade !== undefined && !this.#hasOnly(response.req)
+    if (last || dropsNext) this.announceClose()
+  }
+
+  /**
+   * Returns whether the client has sent nothing but a request without a body since the connection
+   * was idle. Java's `HttpClient` asks for HTTP/2 in every request, and keeps its connection.
+   */
+  #hasOnly({ method, url, rawHeaders, headers }: IncomingMessage): boolean {
+    const lines = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
+    const head = `${method} ${url} HTTP/1.1\r\n${lines.join('')}\r\n`
+    return (
+      !this.isPipelining &&
+      (headers['content-length'] ?? '0') === '0' &&
+      headers['transfer-encoding'] === undefined &&
+      this.socket.bytesRead - this.#readWhenIdle === head.length
+    )
   }
 
   /**
