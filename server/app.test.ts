@@ -40,25 +40,27 @@ describe('failures', () => {
   })
 
   it('say what is wrong with a path: the name of a collection, or a slash at its end', async () => {
+    const headers = { Authorization: `Bearer ${token}` }
     const failureOf = async (path: string) => {
-      const response = await request(path)
+      const response = await request(path, { headers })
       return [response.status, (await response.json()) as { message: string }] as const
     }
     for (const path of ['/Items', '/Items/1', '/_index/Items/by-a', '/_schema/Items', '/It%65ms']) {
       const message = `"Items" is not a valid collection name. ${COLLECTION_NAME_RULE}`
       expect(await failureOf(path)).toEqual([404, { id: 'not_found', message }])
     }
-    for (const path of ['/items/', '/items/1/', '/_index/items/', '/_export/', '/healthz/']) {
+    for (const path of [
+      '/items/',
+      '/items//',
+      '/items/1/',
+      '/_index/items/',
+      '/_export/',
+      '/healthz/',
+    ]) {
       const message = 'There is no such path. Remove the slash at its end.'
       expect(await failureOf(path)).toEqual([404, { id: 'not_found', message }])
     }
-    for (const path of [
-      '/items//',
-      '/Items/',
-      '/Items/1/2',
-      '/_indexes/Items',
-      '/_schema/items/1',
-    ]) {
+    for (const path of ['/Items/', '/Items/1/2', '/_indexes/Items', '/_schema/items/1']) {
       expect(await failureOf(path)).toEqual([
         404,
         { id: 'not_found', message: 'There is no such path.' },
@@ -299,7 +301,11 @@ describe('/_api/openapi.json', () => {
           method !== 'ALL' && /^\/(?:_api|_index|_job|_schema|_export|_import|:)/.test(path),
       )
       .map(({ method, path }) => `${method} ${path.replace(/:([a-z]+)(?:\{[^}]*\})?/g, '{$1}')}`)
-    expect(new Set(described.map(([name]) => name))).toEqual(new Set(served))
+    const byQuery = served
+      .filter((name) => name.endsWith(' /{collection}/{id}'))
+      .map((name) => name.replace('{id}', ''))
+    expect(new Set(byQuery)).toContain('PATCH /{collection}/')
+    expect(new Set(described.map(([name]) => name))).toEqual(new Set([...served, ...byQuery]))
     expect(served).toContain('DELETE /_api/endpoint/{address}')
     expect(served).toContain('PATCH /{collection}/{id}')
   })
@@ -308,7 +314,10 @@ describe('/_api/openapi.json', () => {
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lintFromString({ source: JSON.stringify(await read()), config })
     expect(
-      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+      problems
+        // Its slash distinguishes a document by its id from a listing.
+        .filter(({ message }) => !message.includes('`/{collection}/`'))
+        .map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     ).toEqual([])
   })
 
@@ -379,7 +388,9 @@ describe('/_api/openapi.json', () => {
 /** Routes with a changing method that write no audit row, because they change nothing stored. */
 const UNRECORDED = [
   'POST /_api/listener/:address{[^]+}/retry',
+  'POST /_api/listener/retry',
   'POST /_api/listener/:address{[^]+}/close',
+  'POST /_api/listener/close',
   'POST /_api/endpoint-check',
 ]
 

@@ -89,6 +89,12 @@ export const documentComponents: Components = {
       description: 'Percent-encoded.',
       schema: { type: 'string', minLength: 1, maxLength: ID_LENGTH },
     },
+    DocumentIdInQuery: {
+      name: 'id',
+      in: 'query',
+      required: true,
+      schema: { type: 'string', minLength: 1, maxLength: ID_LENGTH },
+    },
     IndexName: {
       name: 'name',
       in: 'path',

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { matchesNone } from '../contract/conditions.ts'
 import { COLLECTION_PARAMETER, DOCUMENT_BYTES } from '../contract/document.ts'
+import { singleValue } from '../contract/query/single-value.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { createReadAhead, takeIfBodyArrived } from '../http/guards/read-ahead.ts'
@@ -10,10 +11,11 @@ import { createCollectionParam } from '../http/input/collection-param.ts'
 import { conditionsOf } from '../http/input/conditions.ts'
 import { pathParam } from '../http/input/path-param.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
-import { requireNoParameters } from '../http/input/search-parameters.ts'
+import { requireNoParameters, searchParameters } from '../http/input/search-parameters.ts'
 import { described } from '../http/openapi/describe.ts'
 import { jsonHeaders } from '../http/output/json-headers.ts'
 import { requestedPath } from '../http/output/next-link.ts'
+import { trailingSlash } from '../http/output/no-route.ts'
 import { VARY_ACCEPT } from '../http/output/vary.ts'
 import type { DocumentRef } from '../storage/document-ref.ts'
 import { document } from './describe-routes.ts'
@@ -32,7 +34,13 @@ export interface DocumentRoutesDeps {
 
 const PATH = `/${COLLECTION_PARAMETER}/:id` as const
 
-/** Returns the routes of `/<collection>/<id>` in every database (docs/http-api.md, "Documents"). */
+/** A request of these routes, in error messages. */
+const SUBJECT = 'A request for one document'
+
+/**
+ * Returns the routes of `/<collection>/<id>` and `/<collection>/?id=<id>` in every database
+ * (docs/http-api.md, "Documents").
+ */
 export function documentRoutes({
   documents,
   requireRole,
@@ -41,8 +49,10 @@ export function documentRoutes({
 }: DocumentRoutesDeps) {
   const collectionOf = createCollectionParam(idOf)
   const refOf = (c: Context<AppEnv>): DocumentRef => {
-    requireNoParameters(c, 'A request for one document')
-    return { ...collectionOf(c), id: pathParam(c, 'id') }
+    const id = pathParam(c, 'id')
+    if (id === '') return { ...collectionOf(c), id: queryId(c) }
+    requireNoParameters(c, SUBJECT)
+    return { ...collectionOf(c), id }
   }
   const documentAhead = createReadAhead((c) => documents.read(refOf(c), conditionsOf(c)))
   const changeAhead = createReadAhead((c): ChangeAhead => {
@@ -72,8 +82,11 @@ export function documentRoutes({
       const text = await textBody(c, DOCUMENT_BYTES)
       const conditions = conditionsOf(c)
       if (conditions.noneMatch === '*' && conditions.match === undefined) {
-        const created = await documents.createAt(refOf(c), text, ahead?.schema)
-        return documentResponse(created, 201, { ...json, Location: requestedPath(c) })
+        const ref = refOf(c)
+        const created = await documents.createAt(ref, text, ahead?.schema)
+        const path = requestedPath(c)
+        const Location = pathParam(c, 'id') === '' ? `${path}/${encodeURIComponent(ref.id)}` : path
+        return documentResponse(created, 201, { ...json, Location })
       }
       const replaced = await documents
         .replace(refOf(c), text, conditions, { ahead, signal: () => c.req.raw.signal })
@@ -95,6 +108,22 @@ export function documentRoutes({
       if (!prefersMinimal(c)) return documentResponse(deleted, 200, json)
       return c.body(null, 204, MINIMAL)
     })
+}
+
+/**
+ * Returns the id in the query of a request for `/<collection>/`. Proxies reject some characters of
+ * ids in a path, such as an encoded slash.
+ *
+ * @throws Failure `not-found` without an id, otherwise `bad-parameter`.
+ */
+function queryId(c: Context<AppEnv>): string {
+  const id = singleValue('id', searchParameters(c).getAll('id'))
+  if (id === undefined) throw trailingSlash()
+  requireNoParameters(c, SUBJECT, 'id')
+  // PostgreSQL cannot store U+0000.
+  if (id !== '' && !id.includes('\0')) return id
+  const reason = id === '' ? 'is empty' : 'contains the character U+0000'
+  throw new Failure('bad-parameter', `The parameter id ${reason}.`, { field: 'id' })
 }
 
 /** Adds to the failure of a `PUT` of an absent document how to create it. */

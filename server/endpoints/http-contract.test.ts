@@ -76,7 +76,9 @@ describe('List endpoints', () => {
     async (method) => {
       const response = await node.request(method, '/_api/endpoint')
       expect(response.status).toBe(405)
-      expect(response.headers.allow).toBe('GET, HEAD, POST')
+      // DELETE requires an address.
+      const others = method === 'DELETE' ? '' : ', DELETE'
+      expect(response.headers.allow).toBe(`GET, HEAD, POST${others}`)
       expect(response.headers['content-type']).toBe(JSON_UTF8)
       expect(response.json).toMatchObject({ error: true, code: 405, errorNum: 405 })
     },
@@ -254,6 +256,22 @@ describe('Remove an endpoint', () => {
     await add(address)
     const spelled = address.replace('tcp', 'TCP')
     expect((await node.request('DELETE', endpointPath(spelled))).status).toBe(200)
+  })
+
+  it('accepts the address in the query, encoded or not, if it is given once', async () => {
+    const endpoint = await freeAddress()
+    const remove = (query: string, headers = {}) =>
+      node.request('DELETE', `/_api/endpoint?${query}`, undefined, { headers })
+    for (const text of [endpoint, encodeURIComponent(endpoint)]) {
+      await add(endpoint)
+      expect((await remove(`endpoint=${text}`, { 'If-Match': '"1"' })).status).toBe(412)
+      for (const query of ['endpoint=', `endpoint=${text}&endpoint=${text}`])
+        expect((await remove(query)).json).toMatchObject({ code: 400, errorNum: 10 })
+      const twice = await node.request('DELETE', `${endpointPath(endpoint)}?endpoint=${text}`)
+      expect(twice.json).toMatchObject({ code: 400, errorNum: 10 })
+      expect((await remove(`endpoint=${text}`)).json).toEqual(ACKNOWLEDGED)
+      expect((await remove(`endpoint=${text}`)).json).toEqual(ABSENT)
+    }
   })
 
   it('returns 404 for an invalid address', async () => {

@@ -81,6 +81,29 @@ describe('GET /_api/listener', () => {
   })
 })
 
+describe('the routes of one listener', () => {
+  test.each([
+    ['GET', 'traffic', 200],
+    ['POST', 'retry', 200],
+    ['POST', 'close', 404],
+  ])('%s %s accepts the address in the path or in the query', async (method, action, status) => {
+    const send = (path: string) => node.request(method, `/_api/listener/${path}`)
+    const text = encodeURIComponent(first)
+    const byPath = await send(`${text}/${action}`)
+    const byQuery = await send(`${action}?endpoint=${first}`)
+    expect([byPath.status, byQuery.status]).toEqual([status, status])
+    expect(Object.keys(byQuery.json)).toEqual(Object.keys(byPath.json))
+    for (const path of [
+      `${text}/${action}?endpoint=${first}`,
+      `${action}?endpoint=${first}&endpoint=${first}`,
+      `${action}?endpoint=`,
+      action,
+    ]) {
+      expect((await send(path)).json).toMatchObject({ code: 400, errorNum: 10 })
+    }
+  })
+})
+
 describe('GET /_api/listener/<address>/traffic', () => {
   test('returns the last hour of requests and nothing before', async () => {
     for (let n = 0; n < 5; n++) await node.request('GET', '/_api/health')

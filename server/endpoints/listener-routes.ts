@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import { acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost } from '../contract/endpoints/address.ts'
+import { addressQuery } from '../contract/endpoints/endpoint.ts'
 import {
   type AddressList,
   addressList,
@@ -9,7 +10,11 @@ import {
   listenerList,
   listenerQuery,
 } from '../contract/endpoints/listener.ts'
-import { endpointTraffic, SAMPLE_SECONDS } from '../contract/endpoints/traffic.ts'
+import {
+  type EndpointTraffic,
+  endpointTraffic,
+  SAMPLE_SECONDS,
+} from '../contract/endpoints/traffic.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -20,6 +25,7 @@ import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { Listener } from './listeners/listener.ts'
+import { pathAddress } from './path-address.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
 import { recentRates, sampleEnd } from './traffic/traffic-history.ts'
 
@@ -71,58 +77,78 @@ export const listenerRoutes = ({
     )
     .get(
       '/:address{[^]+}/traffic',
-      describe({
-        summary: 'Get the traffic of an endpoint in the last hour',
-        responses: { 200: endpointTraffic },
-        failures: { 404: 'there is no such endpoint' },
-      }),
+      describe(TRAFFIC),
       requireRole('viewer', { inMemory: true }),
-      (c) => {
-        const name = canonicalAddress(c.req.param('address'))
-        // A draining listener sorts after its successor.
-        const listener = endpoints.listeners().find((each) => each.name === name)
-        if (listener === undefined) throw new Failure('endpoint-not-found', 'endpoint not found')
-        const last = endpoints.lastSample()
-        return c.json(
-          {
-            endpoint: listener.name,
-            until: new Date(sampleEnd(last)).toISOString(),
-            sampleSeconds: SAMPLE_SECONDS,
-            nodes: [{ node, ...listener.history.read(last) }],
-          },
-          200,
-        )
-      },
+      (c) => c.json(trafficOf(endpoints, node, pathAddress(c)), 200),
     )
+    .get(
+      '/traffic',
+      describe({ ...TRAFFIC, query: addressQuery }),
+      requireRole('viewer', { inMemory: true }),
+      queryInput(addressQuery),
+      (c) => c.json(trafficOf(endpoints, node, c.req.valid('query').endpoint), 200),
+    )
+    .post('/:address{[^]+}/retry', describe(RETRY), requireRole('operator'), async (c) => {
+      await endpoints.retry(pathAddress(c))
+      return c.json(acknowledge(), 200)
+    })
     .post(
-      '/:address{[^]+}/retry',
-      describe({
-        summary: 'Retry a failed listener now',
-        responses: { 200: acknowledgement },
-        failures: {
-          404: 'there is no such endpoint',
-          409: 'it belongs to another node, or fails again',
-        },
-      }),
+      '/retry',
+      describe({ ...RETRY, query: addressQuery }),
       requireRole('operator'),
+      queryInput(addressQuery),
       async (c) => {
-        await endpoints.retry(c.req.param('address'))
+        await endpoints.retry(c.req.valid('query').endpoint)
         return c.json(acknowledge(), 200)
       },
     )
+    .post('/:address{[^]+}/close', describe(CLOSE), requireRole('operator'), async (c) => {
+      await endpoints.closeDraining(pathAddress(c))
+      return c.json(acknowledge(), 200)
+    })
     .post(
-      '/:address{[^]+}/close',
-      describe({
-        summary: 'Close the remaining connections of a removed endpoint',
-        responses: { 200: acknowledgement },
-        failures: { 404: 'no listener of this address is draining' },
-      }),
+      '/close',
+      describe({ ...CLOSE, query: addressQuery }),
       requireRole('operator'),
+      queryInput(addressQuery),
       async (c) => {
-        await endpoints.closeDraining(c.req.param('address'))
+        await endpoints.closeDraining(c.req.valid('query').endpoint)
         return c.json(acknowledge(), 200)
       },
     )
+
+const TRAFFIC = {
+  summary: 'Get the traffic of an endpoint in the last hour',
+  responses: { 200: endpointTraffic },
+  failures: { 404: 'there is no such endpoint' },
+}
+const RETRY = {
+  summary: 'Retry a failed listener now',
+  responses: { 200: acknowledgement },
+  failures: {
+    404: 'there is no such endpoint',
+    409: 'it belongs to another node, or fails again',
+  },
+}
+const CLOSE = {
+  summary: 'Close the remaining connections of a removed endpoint',
+  responses: { 200: acknowledgement },
+  failures: { 404: 'no listener of this address is draining' },
+}
+
+function trafficOf(endpoints: EndpointRegistry, node: string, address: string): EndpointTraffic {
+  const name = canonicalAddress(address)
+  // A draining listener sorts after its successor.
+  const listener = endpoints.listeners().find((each) => each.name === name)
+  if (listener === undefined) throw new Failure('endpoint-not-found', 'endpoint not found')
+  const last = endpoints.lastSample()
+  return {
+    endpoint: listener.name,
+    until: new Date(sampleEnd(last)).toISOString(),
+    sampleSeconds: SAMPLE_SECONDS,
+    nodes: [{ node, ...listener.history.read(last) }],
+  }
+}
 
 const byEndpoint = (a: ListenerStatus, b: ListenerStatus) =>
   a.endpoint < b.endpoint ? -1 : a.endpoint > b.endpoint ? 1 : 0

@@ -1,7 +1,12 @@
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { acknowledgement } from '../contract/acknowledgement.ts'
 import type { Conditions } from '../contract/conditions.ts'
-import { endpointInput, endpointList, endpointQuery } from '../contract/endpoints/endpoint.ts'
+import {
+  addressQuery,
+  endpointInput,
+  endpointList,
+  endpointQuery,
+} from '../contract/endpoints/endpoint.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
@@ -13,6 +18,7 @@ import { describe } from '../http/openapi/describe.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
+import { pathAddress } from './path-address.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
 
 export interface EndpointRoutesDeps {
@@ -71,23 +77,52 @@ export const endpointRoutes = ({ endpoints, requireRole, sendList }: EndpointRou
     )
     .delete(
       '/:address{[^]+}',
-      describe({
-        summary: 'Remove an endpoint; the address is percent-encoded',
-        conditions: ['If-Match'],
-        responses: { 200: acknowledgement },
-        failures: {
-          404: 'there is no such endpoint',
-          409: 'no other endpoint serves _system',
-          412: 'the endpoint has another revision',
-        },
-      }),
+      describe({ ...REMOVAL, summary: 'Remove an endpoint; the address is percent-encoded' }),
       audited('endpoint.remove', (c) => auditTarget(c.req.param('address'))),
       requireRole('operator'),
       async (c) => {
-        await endpoints.remove(c.req.param('address'), callerOf(c), matchOf(conditionsOf(c)))
+        await endpoints.remove(pathAddress(c), callerOf(c), matchOf(conditionsOf(c)))
         return c.json(acknowledge(), 200)
       },
     )
+    .delete(
+      '/',
+      describe({
+        ...REMOVAL,
+        summary: 'Remove the endpoint with the address in the query',
+        query: addressQuery,
+        failures: { ...REMOVAL.failures, 405: 'the query has no address' },
+      }),
+      audited('endpoint.remove', (c) => auditTarget(c.req.query('endpoint'))),
+      requireRole('operator'),
+      requireAddress,
+      queryInput(addressQuery),
+      async (c) => {
+        const { endpoint } = c.req.valid('query')
+        await endpoints.remove(endpoint, callerOf(c), matchOf(conditionsOf(c)))
+        return c.json(acknowledge(), 200)
+      },
+    )
+
+const REMOVAL = {
+  conditions: ['If-Match'],
+  responses: { 200: acknowledgement },
+  failures: {
+    404: 'there is no such endpoint',
+    409: 'no other endpoint serves _system',
+    412: 'the endpoint has another revision',
+  },
+} as const
+
+/** Responds to `DELETE /_api/endpoint` without an address as to an unsupported method. */
+const requireAddress: MiddlewareHandler<AppEnv> = (c, next) => {
+  if (c.req.query('endpoint') !== undefined) return next()
+  throw new Failure(
+    'method-not-allowed',
+    'DELETE requires an address here: DELETE /_api/endpoint?endpoint=<address>.',
+    { headers: { Allow: 'GET, HEAD, POST' } },
+  )
+}
 
 /** Formats an address for the audit log; an invalid address is logged as sent. */
 const auditTarget = (address: string | undefined) =>

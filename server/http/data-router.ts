@@ -21,7 +21,7 @@ const ALL = 'ALL'
 
 /**
  * Routes paths of one or two segments that are all parameters: `/:collection` and
- * `/:collection/:id`. Hono's `RegExpRouter` looks up every path in a table of paths without
+ * `/:collection/:id`. The second one may be empty, as in `/articles/?id=1`. Hono's `RegExpRouter` looks up every path in a table of paths without
  * parameters first, which takes longer than splitting it
  * (docs/decisions/0024-synchronous-dispatch.md).
  */
@@ -62,9 +62,7 @@ export class DataRouter<T> implements Router<T> {
     const first = isNested ? path.slice(1, slash) : path.slice(1)
     const second = isNested ? path.slice(slash + 1) : ''
     const matched = this.#matched[isNested ? 1 : 0].get(method) ?? this.#match(method, isNested)
-    const isMatch =
-      (matched.first?.test(first) ?? true) &&
-      (!isNested || (second !== '' && !second.includes('/')))
+    const isMatch = (matched.first?.test(first) ?? true) && !second.includes('/')
     if (isMatch) return [matched.handlers, [path, first, second]]
     return [this.#routesOf(method, undefined), [path]]
   }

@@ -26,7 +26,7 @@ it.each([
   ['/api/endpoint', 'endpoint of api', null],
   ['/_articles', '404 Not Found', null],
   ['/_articles/1', '404 Not Found', null],
-  ['/articles/', '404 Not Found', null],
+  ['/articles/?id=1', ' of articles', null],
   ['/articles/1/2', '404 Not Found', null],
   ['/Articles/1', '404 Not Found', null],
   ['/_api/other', '404 Not Found', 'yes'],

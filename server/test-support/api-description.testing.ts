@@ -164,7 +164,12 @@ function documentedPermissions() {
     const bySession = ROLES.find((each) => each === role) ?? 'public'
     // "with a token, admin", "admin for other people, and for every request with a token"
     const byToken = /with a token/.test(rest) ? 'admin' : bySession
-    found.set(`${method} ${path.replace(/<([a-z]+)>/g, '{$1}')}`, { bySession, byToken })
+    const template = path.replace(/<([a-z]+)>/g, '{$1}')
+    // An address or the id of a document can be in the query instead.
+    const byQuery = template
+      .replace('/{address}', '')
+      .replace('/{collection}/{id}', '/{collection}/')
+    for (const each of [template, byQuery]) found.set(`${method} ${each}`, { bySession, byToken })
   }
   return found
 }

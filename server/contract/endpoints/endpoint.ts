@@ -32,6 +32,16 @@ export const endpointQuery = z.object({
   ),
 })
 
+/** Query of a route that names one endpoint in its query. Another route has it in the path. */
+export const addressQuery = z.object({
+  endpoint: z
+    .string()
+    .check(
+      z.minLength(1, 'must not be empty'),
+      z.describe('the address, such as tcp://127.0.0.1:8530; need not be encoded'),
+    ),
+})
+
 /** Response of `GET /_api/endpoint`, sorted by address. */
 export const endpointList = z.array(endpointRecord)
 

@@ -248,6 +248,53 @@ forEachContractNode(({ by, created }) => {
     })
   })
 
+  describe('/articles/?id=<id>, for proxies that reject an encoded slash in a path', () => {
+    const path = (id: string) => `/articles/?id=${encodeURIComponent(id)}`
+
+    it.each(['a/b', '../x?y#z', 'é+ %2F&'])('names the document %j in all methods', async (id) => {
+      const made = await by('PUT', path(id), { n: 1 }, { 'If-None-Match': '*' })
+      const location = `/_db/blog/articles/${encodeURIComponent(id)}`
+      expect([made.status, made.headers.location]).toEqual([201, location])
+      const read = await by('GET', path(id))
+      expect(read.text).toBe((await by('GET', `/articles/${encodeURIComponent(id)}`)).text)
+      expect(read.json).toEqual({ id, n: 1 })
+      const { etag } = read.headers
+      const same = await by('GET', path(id), undefined, { 'If-None-Match': etag })
+      expect(same.status).toBe(304)
+      const head = await by('HEAD', path(id))
+      expect([head.status, head.headers.etag, head.text]).toEqual([200, etag, ''])
+      const match = { 'If-Match': etag }
+      expect((await by('PATCH', path(id), { m: 2 }, match)).json).toEqual({ id, n: 1, m: 2 })
+      for (const method of ['PUT', 'PATCH', 'DELETE'])
+        expect((await by(method, path(id), {}, match)).status).toBe(412)
+      expect((await by('PUT', path(id), { n: 3 })).json).toEqual({ id, n: 3 })
+      const minimal = { Prefer: 'return=minimal' }
+      expect((await by('DELETE', path(id), undefined, minimal)).status).toBe(204)
+      expect((await by('DELETE', path(id))).status).toBe(404)
+    })
+
+    it('is a filter without the slash', async () => {
+      await by('POST', '/listed', [{ id: 'a' }, { id: 'b' }])
+      expect((await by('GET', '/listed?id=a')).json).toEqual([{ id: 'a' }])
+      expect((await by('GET', '/listed/?id=a')).json).toEqual({ id: 'a' })
+    })
+
+    it('gets 400 for an id that is empty, repeated or also in the path, and 404 without one', async () => {
+      const all = ['GET', 'PUT', 'PATCH', 'DELETE']
+      for (const query of ['id=', 'id=a&id=a', 'id=a&limit=1', 'id=%ff', 'id=%00']) {
+        for (const method of all) {
+          const { status, json } = await by(method, `/articles/?${query}`, {})
+          expect([query, status, json.id]).toEqual([query, 400, 'bad_request'])
+        }
+      }
+      expect((await by('GET', '/articles/a?id=a')).json).toMatchObject({ field: 'id' })
+      for (const method of [...all, 'POST']) {
+        const { status, json } = await by(method, '/articles/', {})
+        expect([status, json.message]).toEqual([404, expect.stringContaining('Remove the slash')])
+      }
+    })
+  })
+
   describe('PUT with If-None-Match: *', () => {
     const absent = { 'If-None-Match': '*' }
 

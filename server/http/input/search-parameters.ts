@@ -22,11 +22,14 @@ export function searchParameters(c: Context<AppEnv>): URLSearchParams {
  * Rejects query parameters, which would have no effect.
  *
  * @param what the request, as the subject of the message.
+ * @param except the name of a parameter that the request can have.
  * @throws Failure `bad-parameter`
  */
-export function requireNoParameters(c: Context<AppEnv>, what: string): void {
+export function requireNoParameters(c: Context<AppEnv>, what: string, except?: string): void {
   if (!c.req.url.includes('?')) return
-  const [name] = searchParameters(c).keys()
+  const name = searchParameters(c)
+    .keys()
+    .find((each) => each !== except)
   if (name === undefined) return
   throw new Failure(
     'bad-parameter',

@@ -16,6 +16,9 @@ import { TAGS, tagOf } from './openapi-tags.ts'
 /** The operations of a path. */
 type PathItem = { readonly [method in (typeof METHODS)[number]]?: Operation }
 
+/** Completed operations by method. */
+type Completed = Record<string, Operation & Described>
+
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /** Schemas that many operations share. */
@@ -63,7 +66,10 @@ export async function describeApi(app: Hono<AppEnv>, components: Components) {
   const permissions = permissionsOf(app)
   const schemas = Object.entries(SHARED).map(([name, schema]) => [name, schemaOf(schema)] as const)
   const names = new Map(schemas.map(([name, schema]) => [JSON.stringify(schema), name]))
-  const paths = routes.paths as Record<string, PathItem>
+  const described = Object.entries(routes.paths as Record<string, PathItem>).map(
+    ([path, item]) => [path, completed(path, item, { permissions, components, names })] as const,
+  )
+  const paths = Object.fromEntries(described.flatMap(withQueryForm))
   return {
     openapi: '3.1.0',
     info: {
@@ -78,12 +84,7 @@ export async function describeApi(app: Hono<AppEnv>, components: Components) {
     tags: [...new Set(Object.keys(paths).map(tagOf))]
       .sort()
       .map((name) => ({ name, description: TAGS[name] })),
-    paths: Object.fromEntries(
-      Object.entries(paths).map(([path, item]) => [
-        path,
-        completed(path, item, { permissions, components, names }),
-      ]),
-    ),
+    paths,
     components: {
       ...components,
       schemas: {
@@ -111,8 +112,8 @@ function completed(
     readonly components: Components
     readonly names: SharedNames
   },
-): Described {
-  const result: Record<string, unknown> = {}
+): Completed {
+  const result: Completed = {}
   for (const method of METHODS) {
     const operation = item[method]
     if (operation === undefined) continue
@@ -137,6 +138,24 @@ function completed(
   }
   return result
 }
+
+/** Adds `/{collection}/?id=`, which has the routes of `/{collection}/{id}`, to that path. */
+function withQueryForm([path, item]: readonly [string, Completed]) {
+  if (path !== '/{collection}/{id}') return [[path, item] as const]
+  const inQuery = Object.entries(item).map(([method, operation]) => [
+    method,
+    {
+      ...operation,
+      operationId: `${operation.operationId}ByQuery`,
+      parameters: operation.parameters?.map((each) =>
+        each.$ref === DOCUMENT_ID ? { $ref: `${DOCUMENT_ID}InQuery` } : each,
+      ),
+    },
+  ])
+  return [[path, item] as const, ['/{collection}/', Object.fromEntries(inQuery)] as const]
+}
+
+const DOCUMENT_ID = '#/components/parameters/DocumentId'
 
 const pathParameters = (path: string): Described[] =>
   [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => ({

@@ -13,12 +13,9 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
  */
 export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failure {
   const allowed: string[] = methodsOf(app, path)
-  if (allowed.length === 0) {
-    if (path.endsWith('/') && methodsOf(app, path.slice(0, -1)).length > 0) {
-      return new Failure('not-found', 'There is no such path. Remove the slash at its end.')
-    }
-    return noPath(path)
-  }
+  const withoutSlash: string[] = path.endsWith('/') ? methodsOf(app, path.slice(0, -1)) : []
+  if (withoutSlash.includes(method)) return trailingSlash()
+  if (allowed.length === 0) return withoutSlash.length > 0 ? trailingSlash() : noPath(path)
   if (allowed[0] === 'GET') allowed.splice(1, 0, 'HEAD')
   return new Failure(
     'method-not-allowed',
@@ -26,6 +23,10 @@ export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failur
     { headers: { Allow: allowed.join(', ') } },
   )
 }
+
+/** Returns the failure of a path that exists without the slash at its end. */
+export const trailingSlash = (): Failure =>
+  new Failure('not-found', 'There is no such path. Remove the slash at its end.')
 
 /** Returns the methods of a path. */
 const methodsOf = (app: Hono<AppEnv>, path: string) =>
