@@ -103,6 +103,19 @@ describe('failures', () => {
     }
   })
 
+  it('say how pages of other origins can use the API, if a browser asks', async () => {
+    const response = await request('/_db/blog/articles', { method: 'OPTIONS' })
+    expect([response.status, response.headers.get('Allow')]).toEqual([
+      405,
+      'GET, HEAD, POST, PATCH, DELETE',
+    ])
+    expect(((await response.json()) as { message: string }).message).toContain(
+      'a proxy in front of the server adds the CORS headers: see "Pages of other origins" in docs',
+    )
+    const other = await request('/_db/blog/articles', { method: 'PUT' })
+    expect(await other.text()).not.toContain('CORS')
+  })
+
   it('are an escaped page with the same status for a browser navigation', async () => {
     const path = '/_db/%3Cscript%3E/x'
     for (const header of [

@@ -17,12 +17,19 @@ export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failur
   if (withoutSlash.includes(method)) return trailingSlash()
   if (allowed.length === 0) return withoutSlash.length > 0 ? trailingSlash() : noPath(path)
   if (allowed[0] === 'GET') allowed.splice(1, 0, 'HEAD')
+  const methods = allowed.join(', ')
+  const advice = method === 'OPTIONS' ? ` ${CORS_ADVICE}` : ''
   return new Failure(
     'method-not-allowed',
-    `${method} is not supported here. Use ${allowed.join(', ')}.`,
-    { headers: { Allow: allowed.join(', ') } },
+    `${method} is not supported here. Use ${methods}.${advice}`,
+    { headers: { Allow: methods } },
   )
 }
+
+/** Added for browsers, which send `OPTIONS` before a request of a page of another origin. */
+const CORS_ADVICE =
+  'For pages of other origins, a proxy in front of the server adds the CORS headers: see ' +
+  '"Pages of other origins" in docs/http-api.md.'
 
 /** Returns the failure of a path that exists without the slash at its end. */
 export const trailingSlash = (): Failure =>
