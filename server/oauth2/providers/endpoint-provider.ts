@@ -3,12 +3,12 @@ import { type ActiveUser, createOAuth2Client } from '../client.ts'
 import { isSubject, nameOf } from './identity.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
-import { providerFailure } from './provider-failure.ts'
+import { type ProviderRequest, providerFailure } from './provider-failure.ts'
+
+type EndpointConfig = Extract<ProviderConfig, { kind: 'endpoints' }>
 
 /** Creates a provider from its endpoints. The active user endpoint identifies the person. */
-export function createEndpointProvider(
-  config: Extract<ProviderConfig, { kind: 'endpoints' }>,
-): Provider {
+export function createEndpointProvider(config: EndpointConfig): Provider {
   const { name, label, form } = config
   const client = createOAuth2Client(config)
   const origins = [config.authEndpoint, config.tokenEndpoint].map((url) => new URL(url).origin)
@@ -31,21 +31,23 @@ export function createEndpointProvider(
           field: 'iss',
         })
       }
+      const request: ProviderRequest = { url: config.tokenEndpoint }
       try {
         const token = await client.exchangeGrantToken(code, exchangeUri, {
           code_verifier: verifier,
         })
+        request.url = config.activeUserEndpoint
         const user = await client.fetchActiveUser(token.access_token)
         return {
           provider: name,
           issuer: config.tokenEndpoint,
-          subject: subjectOf(user, label),
+          subject: subjectOf(user, config),
           name: nameOf(user),
           accessToken: token.access_token,
           operatorKey: null,
         }
       } catch (error) {
-        throw providerFailure(label, error)
+        throw providerFailure(config, error, request, exchangeUri)
       }
     },
   }
@@ -57,13 +59,17 @@ export function createEndpointProvider(
  *
  * @throws Failure `unavailable` if neither is valid.
  */
-function subjectOf(user: ActiveUser | null, label: string): string {
+function subjectOf(
+  user: ActiveUser | null,
+  { label, activeUserEndpoint }: Pick<EndpointConfig, 'label' | 'activeUserEndpoint'>,
+): string {
   for (const value of [user?.id, user?.sub]) {
     const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
     if (isSubject(text)) return text
   }
+  const { origin, pathname } = new URL(activeUserEndpoint)
   throw new Failure(
     'unavailable',
-    `${label} returned no valid id. It must have 1 to 255 printable ASCII characters.`,
+    `${label} returned no valid id from ${origin}${pathname}. It must have 1 to 255 printable ASCII characters.`,
   )
 }

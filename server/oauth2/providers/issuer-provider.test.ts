@@ -116,6 +116,14 @@ interface Forged {
   readonly userinfo?: (issuer: string) => Readonly<Record<string, string>>
   /** Path of the issuer. The discovery document is served only below it. */
   readonly path?: string
+  /** Changes the fields of the token response. */
+  readonly token?: Readonly<Record<string, unknown>>
+  /** Sends the token response form-encoded. */
+  readonly isForm?: boolean
+  /** Redirects discovery: to a trailing slash, or to another origin. */
+  readonly redirect?: 'slash' | 'origin'
+  /** Id of the published key. The test may change it. */
+  kid?: string
   /** Response of the user endpoint. */
   readonly user?: { readonly status: number; readonly body: string }
 }
@@ -129,6 +137,7 @@ describe('the ID token', () => {
     let down = false
     let nonce = ''
     let tokenRequests = 0
+    let keyRequests = 0
     const authorizations: (string | undefined)[] = []
     const server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '/', issuer)
@@ -143,7 +152,9 @@ describe('the ID token', () => {
       if (pathname === '/jwks') {
         if (forged.keys === 'away') return json({}, 500)
         const { n, e } = right.publicKey.export({ format: 'jwk' })
-        return json({ keys: [{ kty: 'RSA', n, e, kid: 'k', use: 'sig', alg: 'RS256' }] })
+        keyRequests++
+        const kid = forged.kid ?? 'k'
+        return json({ keys: [{ kty: 'RSA', n, e, kid, use: 'sig', alg: 'RS256' }] })
       }
       if (pathname === '/token') {
         tokenRequests++
@@ -166,7 +177,7 @@ describe('the ID token', () => {
           ...forged.claims,
         }
         const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-        const text = `${part({ alg: 'RS256', kid: 'k', ...forged.header })}.${part(claims)}`
+        const text = `${part({ alg: 'RS256', kid: forged.kid ?? 'k', ...forged.header })}.${part(claims)}`
         const signature =
           forged.without === 'signature'
             ? ''
@@ -174,10 +185,18 @@ describe('the ID token', () => {
                 'base64url',
               )
         const id_token = forged.without === 'id_token' ? undefined : `${text}.${signature}`
-        return json({ access_token: 't', token_type: 'Bearer', id_token })
+        const fields = { access_token: 't', token_type: 'Bearer', id_token, ...forged.token }
+        if (!forged.isForm) return json(fields)
+        return response.end(`${new URLSearchParams(JSON.parse(JSON.stringify(fields)))}`)
+      }
+      const document = '/.well-known/openid-configuration'
+      if (forged.redirect !== undefined && pathname === document) {
+        const origin = forged.redirect === 'slash' ? '' : issuer.replace('127.0.0.1', 'localhost')
+        return response.writeHead(301, { Location: `${origin}${document}/` }).end()
       }
       const path = forged.path ?? '/'
-      if (pathname !== `${path}.well-known/openid-configuration`) return json({}, 404)
+      if (pathname.replace(/\/$/, '') !== `${path}.well-known/openid-configuration`)
+        return json({}, 404)
       return json({
         issuer: path === '/' ? issuer : issuer + path,
         ...forged.userinfo?.(issuer),
@@ -196,6 +215,7 @@ describe('the ID token', () => {
     return {
       issuer,
       tokenRequests: () => tokenRequests,
+      keyRequests: () => keyRequests,
       /** Authorization headers of the token requests. */
       authorizations,
       isDown(value: boolean) {
@@ -320,6 +340,73 @@ describe('the ID token', () => {
       const harness = createSignInHarness({ store: await engine.open(), configs: [given] })
       expect((await harness.start('oidc')).answer.status).toBe(303)
     })
+
+    test.each<[string, Forged]>([
+      ['a list of scopes', { token: { scope: ['openid', 'profile'] } }],
+      ['no refresh token: null', { token: { refresh_token: null, scope: null, id: null } }],
+      ['a lifetime of null', { token: { expires_in: null } }],
+      ['a lifetime as a string', { token: { expires_in: '3600' } }],
+      ['no type of the token', { token: { token_type: undefined } }],
+      ['a form', { isForm: true, token: { expires_in: 3600 } }],
+    ])('is accepted in a token response with %s', async (_, forged) => {
+      const { answer, harness } = await signIn(forged)
+      expect(answer.status).toBe(303)
+      expect(harness.signedIn).toMatchObject([{ subject: 'ada', accessToken: 't' }])
+    })
+
+    test.each([
+      ['slash', 303],
+      ['origin', 503],
+    ] as const)(
+      'of an issuer whose discovery redirects to another %s: %i',
+      async (redirect, status) => {
+        expect((await signIn({ redirect })).answer.status).toBe(status)
+      },
+    )
+
+    test('signed with a key that the provider has just rotated is accepted', async () => {
+      const forged: Forged = {}
+      const issuer = await startIssuer(forged)
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(issuer.issuer)],
+      })
+      for (const kid of ['first', 'second']) {
+        forged.kid = kid
+        const { token, sent } = await harness.start('oidc')
+        issuer.give(sent.get('nonce') ?? '')
+        const response = await harness.callback('oidc', { state: token, code: 'c' }, token)
+        expect(response.status).toBe(303)
+      }
+      expect(issuer.keyRequests()).toBe(2)
+    })
+
+    test('that no key has signed causes one further request for keys', async () => {
+      const { answer, issuer } = await signIn({ header: { kid: 'unknown' } })
+      expect([answer.status, issuer.keyRequests()]).toEqual([503, 2])
+    })
+
+    test.each<[string, Forged, string, string]>([
+      ['token', { token: { access_token: 1 } }, '/token', '&quot;access_token&quot; property'],
+      ['claim', { claims: { aud: 'another' } }, '/token', '&quot;aud&quot;'],
+      ['key', { keys: 'away' }, '/jwks', 'unexpected HTTP status'],
+      [
+        'issuer',
+        { metadata: { issuer: 'https://evil.example' } },
+        '/.well-known/openid-configuration',
+        '&quot;issuer&quot;',
+      ],
+    ])(
+      'the page and the log name the invalid %s, the status and the URL',
+      async (_, forged, path, field) => {
+        const { answer, harness, issuer } = await signIn(forged)
+        const page = await answer.text()
+        const status = forged.keys === 'away' ? 500 : 200
+        expect(page).toContain(`(status ${status} from ${issuer.issuer}${path})`)
+        expect(page).toContain(field)
+        expect(harness.lines.join()).toContain(`(status ${status} from ${issuer.issuer}${path})`)
+      },
+    )
 
     const past = Math.floor(Date.now() / 1000) - 3_600
     test.each<[string, Forged]>([

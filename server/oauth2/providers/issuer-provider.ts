@@ -3,10 +3,11 @@ import type { SignIn } from '../../access/sessions.ts'
 import { Failure } from '../../failure.ts'
 import { createDiscovery } from './discovery.ts'
 import { isSubject, nameOf } from './identity.ts'
-import { limitedFetch } from './limited-fetch.ts'
+import { limitedFetch, redirectedFetch } from './limited-fetch.ts'
+import { normalizeTokenResponse } from './normalize-token-response.ts'
 import type { AuthorizationResponse, Provider, ProviderDeps } from './provider.ts'
 import type { ProviderConfig } from './provider-config.ts'
-import { providerFailure } from './provider-failure.ts'
+import { type ProviderRequest, providerFailure } from './provider-failure.ts'
 
 /** Overrides for the local provider. */
 export interface IssuerOptions {
@@ -36,12 +37,23 @@ export function createIssuerProvider(
   options: IssuerOptions = {},
 ): Provider {
   const { name, label, form, issuer, clientId, clientSecret } = config
+  const customFetch = redirectedFetch(limitedFetch(options.fetch ?? fetch))
   const http = {
-    [oauth.customFetch]: limitedFetch(options.fetch ?? fetch),
+    [oauth.customFetch]: customFetch,
     // The configuration accepts http only for loopback addresses.
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
     signal: () => AbortSignal.timeout(10_000),
   }
+  /** Returns the options of requests, the last of which is recorded. */
+  const recording = (last: ProviderRequest): typeof http => ({
+    ...http,
+    [oauth.customFetch]: async (url, init) => {
+      Object.assign(last, { url, status: undefined })
+      const response = await customFetch(url, init)
+      last.status = response.status
+      return response
+    },
+  })
   const server = createDiscovery(issuer, http, now)
   const client: oauth.Client = { client_id: clientId, [oauth.clockTolerance]: 30 }
 
@@ -68,31 +80,33 @@ export function createIssuerProvider(
     throw new Failure('unavailable', `${label} does not use a client secret.`)
   }
 
-  async function exchange(response: AuthorizationResponse): Promise<SignIn> {
-    const as = await server.read()
+  async function exchange(response: AuthorizationResponse, http: Http): Promise<SignIn> {
+    const as = await server.read(http)
     const { code, iss, exchangeUri, verifier, nonce } = response
     const parameters = checkIssuer(as, client, { code, iss }, label)
     const [tokens, claims] = await authenticated(as, async (auth) => {
-      const sent = await oauth.authorizationCodeGrantRequest(
-        as,
-        client,
-        auth,
-        parameters,
-        exchangeUri,
-        verifier,
-        http,
+      const sent = await normalizeTokenResponse(
+        await oauth.authorizationCodeGrantRequest(
+          as,
+          client,
+          auth,
+          parameters,
+          exchangeUri,
+          verifier,
+          http,
+        ),
       )
       const options = { expectedNonce: nonce, requireIdToken: true }
       const tokens = await oauth.processAuthorizationCodeResponse(as, client, sent, options)
       // TLS could replace the signature check (OpenID Connect Core 1.0 §3.1.3.7, item 6), but the
       // issuer may use http.
-      await oauth.validateApplicationLevelSignature(as, sent, http)
+      await validateSignature(as, sent, http)
       return [tokens, oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken] as const
     })
     if (!isSubject(claims.sub)) {
       throw new Failure(
         'unavailable',
-        `${label} returned no valid sub. It must have 1 to 255 printable ASCII characters.`,
+        `${label} returned no valid sub from ${as.token_endpoint}. It must have 1 to 255 printable ASCII characters.`,
       )
     }
     return {
@@ -100,7 +114,7 @@ export function createIssuerProvider(
       // The issuer's own spelling: the configured one may differ by a trailing slash.
       issuer: as.issuer,
       subject: claims.sub,
-      name: nameOf(claims) ?? (await readName(as, tokens.access_token, claims.sub)),
+      name: nameOf(claims) ?? (await readName(as, tokens.access_token, claims.sub, http)),
       accessToken: tokens.access_token,
       operatorKey: null,
       ...options.identify?.(claims),
@@ -112,6 +126,7 @@ export function createIssuerProvider(
     as: oauth.AuthorizationServer,
     accessToken: string,
     subject: string,
+    http: Http,
   ): Promise<string | null> {
     if (as.userinfo_endpoint === undefined) return null
     try {
@@ -125,14 +140,16 @@ export function createIssuerProvider(
 
   /** Runs an operation; its error names the provider and contains no secrets. */
   const callProvider = async <T>(
-    operation: () => Promise<T>,
+    operation: (http: Http) => Promise<T>,
+    callback: string,
     ...sent: readonly string[]
   ): Promise<T> => {
+    const last: ProviderRequest = { url: issuer }
     try {
-      return await operation()
+      return await operation(recording(last))
     } catch (error) {
       const secrets = [clientSecret, basicCredentials(clientId, clientSecret), ...sent]
-      throw providerFailure(label, error, secrets)
+      throw providerFailure(config, error, last, callback, secrets)
     }
   }
 
@@ -141,9 +158,9 @@ export function createIssuerProvider(
     label,
     form,
     authorize: ({ origin, redirectUri, state, challenge, nonce }) =>
-      callProvider(async () => {
+      callProvider(async (http) => {
         const endpoint =
-          options.authEndpoint?.(origin) ?? (await server.read()).authorization_endpoint
+          options.authEndpoint?.(origin) ?? (await server.read(http)).authorization_endpoint
         if (endpoint === undefined) throw new Error('no authorization_endpoint was discovered')
         const url = new URL(endpoint)
         const parameters = {
@@ -159,9 +176,34 @@ export function createIssuerProvider(
         }
         for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value)
         return url.href
-      }),
-    complete: (response) =>
-      callProvider(() => exchange(response), response.code, response.verifier),
+      }, redirectUri),
+    complete: (response) => {
+      const { code, exchangeUri, verifier } = response
+      return callProvider((http) => exchange(response, http), exchangeUri, code, verifier)
+    },
+  }
+}
+
+/** Options of the requests to the issuer. */
+type Http = oauth.DiscoveryRequestOptions & oauth.TokenEndpointRequestOptions
+
+/**
+ * Validates the signature of the ID token in a response (OpenID Connect Core 1.0 §3.1.3.7).
+ * `oauth4webapi` keeps keys for a minute before it looks for new ones. If the token does not fit
+ * them, they are read again, once per token response.
+ */
+async function validateSignature(
+  as: oauth.AuthorizationServer,
+  sent: Response,
+  http: Http,
+): Promise<void> {
+  try {
+    await oauth.validateApplicationLevelSignature(as, sent, http)
+  } catch (error) {
+    const code = error instanceof oauth.OperationProcessingError ? error.code : undefined
+    if (code !== oauth.KEY_SELECTION && code !== oauth.INVALID_RESPONSE) throw error
+    // The library keeps keys by the object of the metadata.
+    await oauth.validateApplicationLevelSignature({ ...as }, sent, http)
   }
 }
 

@@ -1,6 +1,8 @@
 /** Maximum size of a response body, bytes: 1 MiB. */
 const MAX_BYTES = 1_048_576
 
+const MAX_REDIRECTS = 2
+
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /**
@@ -22,4 +24,25 @@ export const limitedFetch =
     const { status, statusText, headers } = response
     // `Response` accepts no body for statuses such as 204, not even an empty one.
     return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, statusText, headers })
+  }
+
+/**
+ * Returns a `fetch` that follows redirects within the origin, such as those of Django to a trailing
+ * slash. Only GET requests without credentials are redirected: those for metadata and keys.
+ */
+export const redirectedFetch =
+  (fetch: Fetch): Fetch =>
+  async (url, init) => {
+    let response = await fetch(url, init)
+    if (init.method !== 'GET' || new Headers(init.headers).has('Authorization')) return response
+    let from = url
+    for (let count = 0; count < MAX_REDIRECTS; count++) {
+      const location = response.headers.get('Location')
+      const isRedirect = [301, 302, 303, 307, 308].includes(response.status)
+      const target = isRedirect && location !== null ? URL.parse(location, from) : null
+      if (target === null || target.origin !== new URL(url).origin) break
+      from = target.href
+      response = await fetch(from, init)
+    }
+    return response
   }

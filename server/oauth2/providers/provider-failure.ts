@@ -1,57 +1,132 @@
 import { ResponseBodyError, WWWAuthenticateChallengeError } from 'oauth4webapi'
-import { Failure } from '../../failure.ts'
-import { OAuth2Error } from '../client.ts'
+import { Failure, systemCode } from '../../failure.ts'
+import { OAuth2Error, type ProviderReport } from '../client.ts'
 import { createRedactor, redactError } from '../sign-in/redact-error.ts'
+import type { Provider } from './provider.ts'
 
-/** Makes a provider's text safe to show: one line, at most 64 characters. */
-export const truncate = (text: string): string =>
+/** Makes a provider's text safe to show: one line, at most 64 characters by default. */
+export const truncate = (text: string, length = 64): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim()
-    .slice(0, 64)
+    .slice(0, length)
+
+/** Maximum length of a provider's description of an error, characters. */
+const MAX_DESCRIPTION = 200
+
+/** Returns an error that a provider reported (RFC 6749 §5.2), with its description, to be shown. */
+export const printReport = (error: string, description: string | undefined): string =>
+  [truncate(error), truncate(description ?? '', MAX_DESCRIPTION)]
+    .filter((part) => part !== '')
+    .join(': ')
 
 /** Token endpoint errors that concern this server's registration, not the person's code. */
 const REGISTRATION = /^(?:invalid_client|unauthorized_client|incorrect_client_credentials)$/
 
 /**
+ * Returns what the operator can do if a provider rejected the redirect URI; otherwise an empty text.
+ *
+ * @param callback the URL or path of the callback.
+ */
+export function redirectAdvice(
+  { name, label, form }: Pick<Provider, 'name' | 'label' | 'form'>,
+  error: string,
+  description: string | undefined,
+  callback: string,
+): string {
+  const isRedirect = /redirect[ _-]?ur[il]/i.test(`${error} ${description ?? ''}`)
+  // In this form, the redirect URIs of the two requests differ, and `invalid_grant` is the error of
+  // providers that compare them (RFC 6749 §5.2).
+  const isCompared = form === 'csrf-in-url' && error === 'invalid_grant'
+  if (!isRedirect && !isCompared) return ''
+  const setting = `, and GATEHOUSE_OAUTH2_CALLBACK (${form}) must be a form that ${label} accepts, such as exact`
+  return ` ${isRedirect ? 'The' : 'If this persists, the'} callback URL ${callback} must be registered with ${label}${name === 'oauth2' ? setting : ''}.`
+}
+
+/** A request to a provider. */
+export interface ProviderRequest {
+  url: string
+  /** Status of the response, if there was one. */
+  status?: number | undefined
+}
+
+/**
  * Converts an error of an exchange. If the provider rejected the code, the request is invalid
  * (`bad-parameter`); all other errors are errors between the two servers (`unavailable`).
  *
- * @param label the provider's name, as shown to people.
+ * @param request the request that failed.
+ * @param callback the redirect URI that was sent.
  * @param secrets values sent to the provider, which it may repeat.
  */
 export function providerFailure(
-  label: string,
+  provider: Pick<Provider, 'name' | 'label' | 'form'>,
   thrown: unknown,
+  request: ProviderRequest,
+  callback: string,
   secrets: readonly string[] = [],
 ): Failure {
   if (thrown instanceof Failure) return thrown
+  const { label } = provider
   const hide = createRedactor(secrets)
   // Errors of Gatehouse's own client contain no secrets.
   const cause = thrown instanceof OAuth2Error ? thrown : redactError(thrown, hide)
-  const { status, error: reportedError } = reported(thrown)
-  const error = reportedError === undefined ? undefined : hide(reportedError)
+  const { error, description, status = request.status } = reported(thrown)
+  const { origin, pathname } = new URL(request.url)
   const isChallenge = thrown instanceof WWWAuthenticateChallengeError && thrown.status === 401
   if (isChallenge || (error !== undefined && REGISTRATION.test(error))) {
     return new Failure(
       'unavailable',
-      `${label} rejected the credentials of this server (${truncate(error ?? 'status 401')}). The operator of this server must check the client id and secret.`,
+      `${label} rejected the credentials of this server (${truncate(hide(error ?? 'status 401'))}). The operator of this server must check the client id and secret.`,
       { cause },
     )
   }
-  if (status !== undefined && status < 500 && error !== undefined) {
-    return new Failure('bad-parameter', `${label} rejected this sign-in (${truncate(error)}).`, {
+  const isRejected = status !== undefined && status < 500
+  if (isRejected && error !== undefined) {
+    const report = printReport(hide(error), description && hide(description))
+    const advice = redirectAdvice(provider, error, description, callback)
+    return new Failure('bad-parameter', `${label} rejected this sign-in (${report}).${advice}`, {
       cause,
     })
   }
-  return new Failure('unavailable', `${label} returned an invalid response.`, { cause })
+  if (isRejected && thrown instanceof OAuth2Error && thrown.code === 'http-status') {
+    return new Failure(
+      'bad-parameter',
+      `${label} rejected this sign-in (status ${status} from ${origin}${pathname}).`,
+      { cause },
+    )
+  }
+  const reason = truncate(hide(reasonOf(thrown)), MAX_DESCRIPTION)
+  return new Failure(
+    'unavailable',
+    status === undefined
+      ? `${label} did not respond at ${origin}${pathname}: ${reason}.`
+      : `${label} returned an invalid response (status ${status} from ${origin}${pathname}): ${reason}.`,
+    { cause },
+  )
+}
+
+/** Returns the message of an error, with the system code of its cause. */
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  const code = systemCode(thrown.cause)
+  return code === undefined ? thrown.message : `${thrown.message} (${code})`
+}
+
+interface Reported {
+  readonly error?: string | undefined
+  readonly description?: string | undefined
+  readonly status?: number | undefined
 }
 
 /** Returns the error that the provider reported in the form of RFC 6749 §5.2, if any. */
-function reported(cause: unknown): { error?: string; status?: number | undefined } {
-  if (cause instanceof ResponseBodyError) return cause
+function reported(cause: unknown): Reported {
+  if (cause instanceof ResponseBodyError) {
+    const { error, error_description: description, status } = cause
+    return { error, description, status }
+  }
   if (!(cause instanceof OAuth2Error)) return {}
-  if (cause.code === 'http-status') return { error: `status ${cause.status}`, status: cause.status }
-  if (cause.code !== 'provider-error') return {}
-  return { error: (cause.cause as { error: string }).error, status: cause.status }
+  const { code, status } = cause
+  if (code !== 'provider-error') return { status }
+  const { error, error_description: description } = cause.cause as ProviderReport
+  return { error, description, status }
 }

@@ -26,6 +26,48 @@ forEngine('sqlite', (engine) => {
       expect(harness.signedIn).toMatchObject([{ subject: '583231', accessToken: 'gho_1' }])
     })
 
+    test('may have a list of scopes, null values and no type of the token', async () => {
+      const body = { access_token: 't', scope: ['user'], refresh_token: null, expires_in: null }
+      expect((await complete({ body })).harness.signedIn).toMatchObject([{ accessToken: 't' }])
+    })
+
+    test.each<[string, PlainProvider['token'], PlainProvider['user'] | undefined, RegExp]>([
+      ['no token', { body: {} }, undefined, /status 200 from \S+\/token\).*access_token/],
+      ['an error page', { status: 404, body: '' }, undefined, /status 404 from \S+\/token\)/],
+      ['no id', { body: { access_token: 't' } }, { body: {} }, /no valid id from \S+\/user\./],
+    ])('%s: the page and the log name field, status and URL', async (_, token, user, says) => {
+      const { harness, text } = await complete(token, user)
+      expect(text).toMatch(says)
+      expect(harness.lines.join()).toMatch(says)
+    })
+
+    test('may describe an error, of which the page shows the first 200 characters', async () => {
+      const error_description = `<b>${'d'.repeat(300)}`
+      const body = { error: 'invalid_grant', error_description }
+      const { text } = await complete({ status: 400, body })
+      expect(text).toContain(`(invalid_grant: &lt;b&gt;${'d'.repeat(197)})`)
+    })
+
+    test.each([
+      ['csrf-in-url', { error: 'invalid_grant' }],
+      ['exact', { error: 'invalid_request', error_description: 'Redirect URI mismatch' }],
+    ] as const)(
+      'that reject the redirect URI of the form %s name the setting and the URI',
+      async (form, body) => {
+        const { provider, harness } = await openSignIn(engine, { form })
+        provider.token = { status: 400, body }
+        const { token } = await harness.start('oauth2')
+        const query = { csrfToken: token, state: token, code: 'c' }
+        const response = await harness.callback('oauth2', query, token)
+        const text = await response.text()
+        expect(response.status).toBe(400)
+        expect(text).toContain(`GATEHOUSE_OAUTH2_CALLBACK (${form})`)
+        expect(text).toContain('http://localhost:8529/_oauth2/oauth2/auth')
+        const atCallback = await harness.callback('oauth2', { error: 'redirect_uri_mismatch' })
+        expect(await atCallback.text()).toContain('GATEHOUSE_OAUTH2_CALLBACK')
+      },
+    )
+
     test('may report an error with status 200, which becomes 400', async () => {
       const { answer, harness, text } = await complete({ body: { error: 'bad_verification_code' } })
       expect(answer.status).toBe(400)

@@ -3,7 +3,7 @@ import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { createSecret } from '../../secret.ts'
 import type { Provider } from '../providers/provider.ts'
-import { truncate } from '../providers/provider-failure.ts'
+import { printReport, redirectAdvice } from '../providers/provider-failure.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
 import { challengeOf } from './pkce.ts'
 import { returnPath } from './return-to.ts'
@@ -82,9 +82,11 @@ const CHECKS: readonly Check[] = [
     // Show the description only if it belongs to this sign-in: anyone can create a link with
     // another one.
     const isOwn = (cookie ?? '') !== '' && query.get(tokenParameter(provider)) === cookie
-    const description = (isOwn && query.get('error_description')) || ''
-    const reported = truncate(description === '' ? error : `${error}: ${description}`)
-    throw new Failure('internal', `${provider.label} reported an error: ${reported}`)
+    const description = (isOwn && query.get('error_description')) || undefined
+    const advice = redirectAdvice(provider, error, description, callbackPath(provider.name))
+    throw new ProviderError(
+      `${provider.label} reported an error: ${printReport(error, description)}.${advice}`,
+    )
   },
   function duplicates({ query }) {
     const field = PARAMETERS.find((name) => query.getAll(name).length > 1)
@@ -109,6 +111,13 @@ const CHECKS: readonly Check[] = [
 
 /** Returns the name of the parameter that carries the CSRF token. */
 export const tokenParameter = ({ form }: Provider) => (form === 'exact' ? 'state' : 'csrfToken')
+
+/** The provider reported an error to the callback, such as a cancelled sign-in. */
+export class ProviderError extends Failure {
+  constructor(message: string) {
+    super('internal', message)
+  }
+}
 
 /** The callback does not belong to a sign-in in progress in this browser. */
 export class StaleSignIn extends Failure {
