@@ -1,3 +1,4 @@
+import { getDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -51,4 +52,9 @@ test('a node warns about admins of a provider that is not configured', async () 
   })
   expect(others).toEqual([])
   expect(await warningsOf({ ...settings, admins: ['google:2'] })).toEqual([])
+})
+
+test('a connection to a distant host with several addresses is not aborted after 250 ms', async () => {
+  await warningsOf({})
+  expect(getDefaultAutoSelectFamilyAttemptTimeout()).toBe(2_000)
 })

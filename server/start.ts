@@ -1,3 +1,4 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 import type { Logger } from 'pino'
 import {
   fingerprint,
@@ -88,6 +89,10 @@ async function open(
       log.warn({ reason, seconds }, 'waiting for the database to become available')
     },
   })
+
+  // The default of Node.js, 250 ms, aborts connections to distant hosts. This is the maximum of
+  // RFC 8305 §8. It applies to hosts with several addresses: identity providers and PostgreSQL.
+  setDefaultAutoSelectFamilyAttemptTimeout(2_000)
 
   const { data } = config
   const readiness = createReadiness(log)
