@@ -41,7 +41,7 @@ export class AccessFixture {
   entries: AuditEntry[] = []
 
   /** Returns another instance on the same store, as after a restart. */
-  open(admins: string[] = []): Access {
+  open(admins: string[] = [], operatorKey?: () => string): Access {
     return createAccess({
       store: this.store,
       vault: createVault(randomBytes(32)),
@@ -51,6 +51,7 @@ export class AccessFixture {
       admins,
       now: () => this.time,
       steady: () => this.passed,
+      operatorKey,
     })
   }
 

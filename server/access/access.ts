@@ -93,7 +93,7 @@ export function createAccess(deps: AccessDeps): Access {
     },
     people: () => listPeople(store, now()),
     async changeRole(id, role, actor) {
-      await endingAccess(changeRole(store, record, id, role, { admins, actor }))
+      await endingAccess(changeRole(store, record, id, role, { admins, actor, operatorKey }))
       publish({ type: 'person', id })
       if (role === 'none') publish({ type: 'token', owner: id })
     },

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Role } from '../contract/access/role.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
+import type { Caller } from '../storage/changes/begin-change.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { actor, createAccessFixture, from, github, operator } from './access.testing.ts'
 
@@ -42,7 +45,44 @@ forEachEngine((engine) => {
       })
     })
 
-    it('of the last admin cannot be lowered; the operator does not count and stays an admin', async () => {
+    it('of the last admin can be lowered while there is an operator key, whose holder is an admin', async () => {
+      fixture.access = fixture.open([], () => 'fingerprint')
+      await fixture.signInAdmin('1')
+      await fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor)
+      expect(await fixture.access.people()).toMatchObject([{ role: 'viewer' }])
+    })
+
+    it.each([
+      ['databases', { databases: ['_system'], expires: null }],
+      ['time', { databases: null, expires: Date.parse('2100-01-01') }],
+    ])('cannot be raised, only lowered, by a token limited in %s', async (_, limits) => {
+      await fixture.signInAdmin('1')
+      await fixture.access.signIn(github('2'), from)
+      const owner = { personId: await fixture.idOf('github:1'), role: 'admin' } as const
+      const [limited, unlimited] = await Promise.all(
+        [limits, { databases: null, expires: null }].map(async ({ databases, expires }, at) => {
+          const input = {
+            name: `${at}`,
+            role: 'admin',
+            databases,
+            expires: toIsoTime(expires),
+          } as const
+          const { token } = await fixture.access.createToken(owner, input, actor)
+          return { ...actor, by: 'token', authorization: await fixture.byToken(token) } as Caller
+        }),
+      )
+      const change = async (role: Role, by = limited as Caller) =>
+        fixture.access.changeRole(await fixture.idOf('github:2'), role, by)
+      const refused = { code: 'forbidden', message: expect.stringContaining('limited') }
+      await expect(change('viewer')).rejects.toMatchObject(refused)
+      await change('operator', unlimited)
+      await expect(change('admin')).rejects.toMatchObject(refused)
+      await change('viewer')
+      await change('none')
+      await expect(change('pending')).rejects.toMatchObject(refused)
+    })
+
+    it('of the last admin cannot be lowered without an operator key; the operator stays an admin', async () => {
       await fixture.access.signIn(operator, from)
       await fixture.signInAdmin('1')
       const refused = { code: 'conflict', message: expect.stringContaining('the last admin') }
@@ -129,7 +169,7 @@ forEachEngine((engine) => {
       )
     })
 
-    it('is rejected for the last admin and for the operator', async () => {
+    it('is rejected for the last admin without an operator key, and for the operator', async () => {
       await fixture.access.signIn(operator, from)
       await fixture.signInAdmin('1')
       await expect(

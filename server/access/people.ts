@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import { LOCAL_PROVIDER, OPERATOR } from '../contract/access/operator.ts'
 import type { Person } from '../contract/access/person.ts'
-import { type Role, role as roleSchema } from '../contract/access/role.ts'
+import { atLeast, type Role, role as roleSchema } from '../contract/access/role.ts'
 import { SESSION_IDLE } from '../contract/access/session-use.ts'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
@@ -191,21 +191,30 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
  * Changes a person's role and ends their sessions. The role `none` removes access: it also revokes
  * the person's tokens and deletes the tokens that the provider issued. Durable when it resolves.
  *
- * @throws Failure `not-found`; `conflict` for the operator, for a person named in `admins`, and if
- *   no admin would remain; the failures of {@link beginChange}.
+ * @param options `operatorKey` throws if there is no operator key. Without one, an admin must remain.
+ * @throws Failure `not-found`; `forbidden` if a limited token would raise the role; `conflict` for
+ *   the operator, for a person named in `admins`, and if no admin would remain; the failures of
+ *   {@link beginChange}.
  */
 export function changeRole(
   store: Store,
   record: Recorder,
   id: string,
   role: Role,
-  options: { admins: readonly string[]; actor: Caller },
+  options: {
+    admins: readonly string[]
+    actor: Caller
+    operatorKey?: (() => unknown) | undefined
+  },
 ): Promise<void> {
   return store.change(async (trx) => {
     // The revision row also serves as a lock: two admins who demote each other are serialized.
     await beginChange(trx, options.actor)
     const person = await requirePerson(trx, id)
     if (person.role === role) return
+    if (!atLeast(parseColumn(roleSchema, 'people.role', person.role), role)) {
+      requireUnlimited(options.actor)
+    }
     if (isOperator(person)) {
       throw new Failure('conflict', 'The holder of the operator key is always an admin.', {
         field: '/role',
@@ -216,7 +225,7 @@ export function changeRole(
         field: '/role',
       })
     }
-    if (person.role === 'admin') {
+    if (person.role === 'admin' && !isReadable(options.operatorKey)) {
       const others = await trx
         .selectFrom('people')
         .select('id')
@@ -245,6 +254,32 @@ export function changeRole(
       after: { role, ...(revoked === undefined ? {} : { revokedTokens: revoked }) },
     })
   })
+}
+
+/**
+ * Checks that the caller is no token that is limited to databases or expires: a role has no such
+ * limits.
+ *
+ * @throws Failure `forbidden`
+ */
+function requireUnlimited({ authorization }: Caller): void {
+  if (authorization?.by !== 'token') return
+  if (authorization.databases === null && authorization.expires === null) return
+  throw new Failure(
+    'forbidden',
+    'A token that is limited to databases or expires cannot give people a higher role. Sign in instead.',
+    { field: '/role' },
+  )
+}
+
+/** Returns whether there is an operator key, whose holder is always an admin. */
+function isReadable(operatorKey: (() => unknown) | undefined): boolean {
+  try {
+    operatorKey?.()
+    return operatorKey !== undefined
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -85,7 +85,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
           'it also revokes their tokens and rejects sign-in until a role is assigned again',
         body: personChange,
         responses: { 200: acknowledgement },
-        failures: { 404: 'there is no such person', 409: 'no admin would be left' },
+        failures: { 404: 'there is no such person', 409: 'the person must remain an admin' },
       }),
       audited('person.role', (c) => c.req.param('id')),
       requireRole('admin'),

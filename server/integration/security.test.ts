@@ -123,8 +123,7 @@ forEachEngine((engine) => {
         }),
       ),
     )
-    // The other request is rejected because it affects the last admin, or because the role change
-    // ended its session.
+    // The other request is rejected because the role change ended its session.
     expect(responses.map(({ status }) => status === 200).sort()).toEqual([false, true])
     const admins = (await node.request('GET', '/_api/user')).json.filter(
       (one: { role: string; provider: string }) => one.role === 'admin' && one.provider !== 'local',

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { changeRole } from '../../access/people.ts'
+import { openOperatorKey } from '../../access/secrets/secret-files.ts'
 import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
 import { role as roles } from '../../contract/access/role.ts'
 import { Failure } from '../../failure.ts'
@@ -18,8 +19,13 @@ export const run: RunCommand = async (context) => {
     operands: [username, role],
     options: { issuer },
   } = input.parse(context)
+  const { admins, data, databaseUrl, operatorKey: key } = context.config
+  // With a database URL, the key is in the environment of the nodes.
+  const operatorKey =
+    databaseUrl === undefined || key !== undefined ? () => openOperatorKey(data, key) : undefined
+  const record = createRecorder()
   await withStore(context.config, (store) =>
-    changeRoleByCommand(store, createRecorder(), username, role, issuer, context.config.admins),
+    changeRoleByCommand(store, record, username, role, issuer, admins, operatorKey),
   )
   return [`${username} is ${role}`]
 }
@@ -37,6 +43,7 @@ export async function changeRoleByCommand(
   text: string,
   issuer: string | undefined,
   admins: readonly string[],
+  operatorKey?: () => unknown,
 ): Promise<void> {
   const role = roles.safeParse(text)
   if (!role.success) {
@@ -65,5 +72,9 @@ export async function changeRoleByCommand(
       `Several issuers have the username ${username}. Add --issuer with one of ${issuers}.`,
     )
   }
-  await changeRole(store, record, person.id, role.data, { admins, actor: COMMAND_LINE })
+  await changeRole(store, record, person.id, role.data, {
+    admins,
+    actor: COMMAND_LINE,
+    operatorKey,
+  })
 }

@@ -12,7 +12,8 @@ import type { Change } from './transactions.ts'
 /** The author of an administrative change. */
 export interface Caller extends Actor {
   /** What authorized the request; missing if no request makes the change, such as a command. */
-  readonly authorization?: Pick<Principal, 'by' | 'credential' | 'role'>
+  readonly authorization?: Pick<Principal, 'by' | 'credential' | 'role'> &
+    Partial<Pick<Principal, 'databases' | 'expires'>>
 }
 
 /**
