@@ -214,6 +214,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   )
   const oauth2 = stack.use(
     createOAuth2Module({
+      countProviderError: engine.countProviderError,
       store,
       vault,
       secretKey,

@@ -27,6 +27,8 @@ export interface OAuth2ModuleDeps
   readonly audit: Pick<AuditModule, 'recordRejection'>
   readonly events: Pick<EventHub, 'publish'>
   readonly http: Pick<HttpModule, 'clientOf' | 'publicOrigin'>
+  /** Called with the Node response to an error that a provider reported. */
+  readonly countProviderError: (response: unknown) => void
   /** The folder of the built console, whose fonts the pages use. */
   readonly consoleFolder: string
   readonly log: Logger
@@ -65,6 +67,7 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
       hasSession: access.hasSession,
       limit,
       recordFailed: failed.record,
+      countProviderError: deps.countProviderError,
       clientOf,
       publicOrigin,
       fonts: findPageFonts(deps.consoleFolder),

@@ -21,6 +21,7 @@ import { type PendingSignIns, SIGN_IN_SECONDS } from './sign-in/pending-sign-in.
 import {
   callbackPath,
   finishSignIn,
+  ProviderError,
   StaleSignIn,
   startSignIn,
   tokenParameter,
@@ -47,6 +48,8 @@ export interface OAuth2Deps {
   readonly limit: SignInLimit
   /** Records a failed sign-in in the audit log. */
   readonly recordFailed: RecordFailedSignIn
+  /** Called with the Node response to an error that a provider reported. */
+  readonly countProviderError: (response: unknown) => void
   readonly clientOf: ClientOf
   readonly publicOrigin: string | undefined
   /** Fonts of the sign-in pages; undefined for the system fonts. */
@@ -148,6 +151,7 @@ export function oauth2Routes(deps: OAuth2Deps) {
           if (error instanceof StaleSignIn && root !== undefined && (await deps.hasSession(c))) {
             return c.redirect(`${root}/`, 303)
           }
+          if (error instanceof ProviderError) deps.countProviderError(c.env.outgoing)
           const { address } = clientOf(c)
           const failure = toFailure(error)
           await deps.recordFailed({ provider: provider.name, address, failure, username })

@@ -45,6 +45,8 @@ export interface HttpEngine<D extends ConnectionOwner> {
    * no request in progress.
    */
   authenticate(response: unknown): void
+  /** Counts a response to an error that an identity provider reported apart from this server's. */
+  countProviderError(response: unknown): void
   /** Stops the timers. The listeners close their connections. */
   close(): void
 }
@@ -89,9 +91,10 @@ const DOT_SEGMENT = /[/\\](?:\.|%2e)/i
 const CONNECTION = Symbol('connection')
 const OWNER = Symbol('owner')
 const BEGUN = Symbol('begun')
+const PROVIDER_ERROR = Symbol('provider error')
 
 type Served<D> = Socket & { [CONNECTION]?: Connection; [OWNER]?: D }
-type Timed = CountedResponse & { [BEGUN]?: number }
+type Timed = CountedResponse & { [BEGUN]?: number; [PROVIDER_ERROR]?: true }
 
 /**
  * Creates the one HTTP server of the process. It never listens: listeners are plain `net` servers
@@ -148,7 +151,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
     connection?.leave(isSafe(this.req.method))
     // The client disconnected before its response, so there is no status to count.
     if (!this.headersSent) return
-    socket[OWNER]?.traffic.count(this.statusCode, now - ((this as Timed)[BEGUN] ?? now), Date.now())
+    const { [BEGUN]: begun = now, [PROVIDER_ERROR]: isProviderError }: Timed = this
+    const status = isProviderError ? 'provider_error' : this.statusCode
+    socket[OWNER]?.traffic.count(status, now - begun, Date.now())
   }
 
   const ownerOf = (request: IncomingMessage): D => {
@@ -221,6 +226,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
       if (!(response instanceof CountedResponse)) return
       const { [CONNECTION]: connection }: Served<D> = response.req.socket
       connection?.authenticate()
+    },
+    countProviderError(response) {
+      if (response instanceof CountedResponse) (response as Timed)[PROVIDER_ERROR] = true
     },
     close() {
       clearInterval(checking)

@@ -50,3 +50,12 @@ test('the counters of an endpoint that is added again include those of its close
   await expect.poll(() => valuesOf('gatehouse_requests_total')).toEqual([4])
   expect((await valuesOf('gatehouse_sent_bytes_total'))[0]).toBeGreaterThan(sent)
 })
+
+test('a sign-in that was cancelled at the provider is not counted as a server error', async () => {
+  const node = await fixture.start()
+  const path = '/_oauth2/local/auth?error=access_denied'
+  expect((await node.request('GET', path)).status).toBe(500)
+  const { text } = await node.request('GET', '/_api/metrics')
+  expect(text).toMatch(/^gatehouse_requests_total\{.*status="provider_error"\} 1$/m)
+  expect(text).not.toMatch(/status="5.."/)
+})

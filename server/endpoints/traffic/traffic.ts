@@ -7,12 +7,18 @@ export const DURATION_BOUNDS: readonly number[] = Object.freeze([
 ])
 
 /**
+ * The status of a response; or that an identity provider reported an error to a callback, which has
+ * status 500 although this server has no error.
+ */
+export type CountedStatus = number | 'provider_error'
+
+/**
  * Traffic counters of one listener since its creation. Plain numbers, because every request updates
  * them.
  */
 export class Traffic {
   requests = 0
-  /** Number of requests answered with status 400 or higher. */
+  /** Number of requests answered with status 400 or higher, including errors of providers. */
   errors = 0
   /** Bytes of closed connections only; open connections count their own. */
   bytesIn = 0
@@ -22,7 +28,7 @@ export class Traffic {
   /** Average over the last sampling period (see {@link sample}). */
   requestsPerSecond = 0
   // Allocated at the first request: thousands of listeners may be idle.
-  #statuses: Map<number, number> | undefined
+  #statuses: Map<CountedStatus, number> | undefined
   #durations: Float64Array | undefined
   #seconds = 0
   #sampledRequests = 0
@@ -31,9 +37,9 @@ export class Traffic {
    * Counts one answered request. `milliseconds` is the time from its parsed head to its response
    * being written.
    */
-  count(status: number, milliseconds: number, now: number): void {
+  count(status: CountedStatus, milliseconds: number, now: number): void {
     this.requests++
-    if (status >= 400) this.errors++
+    if (status === 'provider_error' || status >= 400) this.errors++
     this.lastRequest = now
     this.#statuses ??= new Map()
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
@@ -68,7 +74,7 @@ export class Traffic {
   }
 
   /** Answered requests by status. */
-  get statuses(): ReadonlyMap<number, number> {
+  get statuses(): ReadonlyMap<CountedStatus, number> {
     return this.#statuses ?? new Map()
   }
 

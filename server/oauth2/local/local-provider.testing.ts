@@ -63,6 +63,7 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
     .route(
       '/_oauth2',
       oauth2Routes({
+        countProviderError: () => {},
         limit: createSignInLimit(Date.now),
         recordFailed: async () => {},
         providers: [local.provider],
@@ -79,6 +80,7 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
       '/_idp',
       localProviderRoutes({
         local,
+        countProviderError: () => {},
         limit: createSignInLimit(Date.now),
         recordFailed: async () => {},
         clientOf,

@@ -51,6 +51,7 @@ export function createSignInHarness(options: SignInHarnessOptions) {
       recordFailed: async (one) => {
         failed.push(one)
       },
+      countProviderError: () => {},
       providers,
       pending: createPendingSignIns(store, createVault(new Uint8Array(32)), now),
       beginSession:
