@@ -63,7 +63,7 @@ export interface AppModules {
 export function createApp(modules: AppModules) {
   const { access, audit, databases, documents, endpoints, events, health, http } = modules
   const { requireRole } = access
-  const ownHost = guardHost(http.hosts.has, http.clientOf)
+  const ownHost = guardHost(http.hosts.has, http.clientOf, http.publicOrigin)
   const base = new Hono<AppEnv>({
     getPath: (request) => splitRequestPath(request).path,
     router: new TwoPartRouter(),

@@ -19,6 +19,14 @@ const MAX_CACHED = 100
 // each time, and the check takes four regular expressions.
 const knownHosts = new Set<string>()
 
+/** Maximum length of a host in a message, characters. */
+export const SHOWN_HOST = 100
+
+/** What the operator can do if a proxy replaces the host. */
+export const PROXY_ADVICE =
+  'If a proxy forwards the requests, it must keep the Host header, in nginx by ' +
+  '"proxy_set_header Host $host;".'
+
 /**
  * Checks that a browser may use the console under this `Host`: a loopback name, an IP address, or a
  * host that `isOwnHost` accepts (hosts of endpoints and of the public URL). This defends against DNS
@@ -26,7 +34,11 @@ const knownHosts = new Set<string>()
  *
  * @throws Failure `misdirected`
  */
-export function requireOwnHost(header: string, isOwnHost: (host: string) => boolean): void {
+export function requireOwnHost(
+  header: string,
+  isOwnHost: (host: string) => boolean,
+  publicOrigin: string | undefined,
+): void {
   if (knownHosts.has(header)) return
   const host = hostName(header)
   if (isLoopbackHost(host) || isIpLiteral(host)) {
@@ -37,8 +49,10 @@ export function requireOwnHost(header: string, isOwnHost: (host: string) => bool
   if (isOwnHost(host)) return
   throw new Failure(
     'misdirected',
-    'This host name does not belong to this server. Use an address of this machine, or ' +
-      'set the host name with --public-url.',
+    `The host ${header.slice(0, SHOWN_HOST)} does not belong to this server. ` +
+      (publicOrigin === undefined
+        ? 'Use an address of this machine, or set the host name with --public-url.'
+        : `It expects ${new URL(publicOrigin).host}, the host of --public-url. ${PROXY_ADVICE}`),
   )
 }
 
@@ -46,8 +60,12 @@ export function requireOwnHost(header: string, isOwnHost: (host: string) => bool
  * Rejects requests for a foreign host with 421: those for the console and the sign-in pages. Data
  * is served under any host name; requests with a session cookie are checked in `require-role.ts`.
  */
-export const guardHost = (isOwnHost: (host: string) => boolean, clientOf: ClientOf) =>
+export const guardHost = (
+  isOwnHost: (host: string) => boolean,
+  clientOf: ClientOf,
+  publicOrigin: string | undefined,
+) =>
   createMiddleware<AppEnv>((c, next) => {
-    requireOwnHost(clientOf(c).host, isOwnHost)
+    requireOwnHost(clientOf(c).host, isOwnHost, publicOrigin)
     return next()
   })

@@ -1,5 +1,6 @@
 import { Failure } from '../../failure.ts'
 import type { RequestView } from '../env.ts'
+import { PROXY_ADVICE, SHOWN_HOST } from './guard-host.ts'
 
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
@@ -14,7 +15,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD'])
 export function guardOrigin(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (SAFE_METHODS.has(c.req.method)) return
   const isTyped = c.req.header('Sec-Fetch-Site') === 'none'
-  if (!isFromBrowser(c) || isTyped || !isSameOrigin(c, host, publicOrigin)) throw foreignPage()
+  if (!isFromBrowser(c) || isTyped || !isSameOrigin(c, host, publicOrigin))
+    throw foreignPage(c, host)
   if (c.req.header('X-Gatehouse') !== '1') {
     throw new Failure(
       'forbidden',
@@ -40,7 +42,7 @@ export const isFromBrowser = ({ req }: RequestView): boolean =>
  */
 export function guardBasic(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (SAFE_METHODS.has(c.req.method)) return
-  if (!isSameOrigin(c, host, publicOrigin)) throw foreignPage()
+  if (!isSameOrigin(c, host, publicOrigin)) throw foreignPage(c, host)
 }
 
 /**
@@ -52,15 +54,27 @@ export function guardBasic(c: RequestView, host: string, publicOrigin: string | 
  */
 export function guardForm(c: RequestView, host: string, publicOrigin: string | undefined): void {
   if (isSameOrigin(c, host, publicOrigin)) return
-  throw new Failure('forbidden', 'This form was sent by a page of another site and was rejected.')
+  throw new Failure(
+    'forbidden',
+    `This form was sent by a page of another site and was rejected.${replacedHost(c, host)}`,
+  )
 }
 
-const foreignPage = () =>
+const foreignPage = (c: RequestView, host: string) =>
   new Failure(
     'forbidden',
     'The change was rejected because Origin and Sec-Fetch-Site do not show that a page of this ' +
-      'server sent it. In scripts, authenticate with the header "Authorization: Bearer TOKEN".',
+      `server sent it.${replacedHost(c, host)} In scripts, authenticate with the header "Authorization: Bearer TOKEN".`,
   )
+
+/** Returns advice for a request whose host a proxy seems to have replaced; otherwise an empty text. */
+function replacedHost({ req }: RequestView, host: string): string {
+  const origin = req.header('Origin')
+  if (origin === undefined || isHost(origin, host) || req.header('Sec-Fetch-Site') === 'cross-site')
+    return ''
+  const shown = [origin, host].map((each) => each.slice(0, SHOWN_HOST))
+  return ` Its page has the origin ${shown[0]}, and the request has the host ${shown[1]}. ${PROXY_ADVICE}`
+}
 
 /**
  * Returns whether neither `Origin` nor `Sec-Fetch-Site` names another origin. A missing header

@@ -198,10 +198,10 @@ function guardBrowser(
   { authorization }: Credentials,
 ): void {
   if (authorization === undefined) {
-    requireOwnHost(client.host, deps.isOwnHost)
+    requireOwnHost(client.host, deps.isOwnHost, deps.publicOrigin)
     guardOrigin(c, client.host, deps.publicOrigin)
   } else if (isBasic(authorization) && isFromBrowser(c)) {
-    requireOwnHost(client.host, deps.isOwnHost)
+    requireOwnHost(client.host, deps.isOwnHost, deps.publicOrigin)
     guardBasic(c, client.host, deps.publicOrigin)
   }
 }

@@ -80,7 +80,6 @@ export async function startNode(store: Store, options: NodeOptions = {}) {
       '/_idp',
       localProviderRoutes({
         local,
-        countProviderError: () => {},
         limit: createSignInLimit(Date.now),
         recordFailed: async () => {},
         clientOf,
