@@ -52,7 +52,8 @@ test.each<[string, (folder: string) => number]>([
     const { status } = await sendRequest(port, 'GET', '/_api/health/ready')
     return status === 200
   }
-  await expect.poll(() => isReady().catch(() => false)).toBe(true)
+  // Without its log, the start of a process on a busy machine can only be awaited by requests.
+  await expect.poll(() => isReady().catch(() => false), { timeout: 240_000 }).toBe(true)
 
   const headers = {
     Authorization: `Bearer ${await makeToken({ data: folder, databaseUrl: undefined })}`,
