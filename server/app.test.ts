@@ -282,6 +282,7 @@ describe('/_api/openapi.json', () => {
   }
   interface Operation {
     readonly summary: string
+    readonly operationId: string
     readonly security: readonly object[]
     readonly parameters: readonly { readonly $ref?: string; readonly name?: string }[]
     readonly requestBody?: { readonly content: Record<string, { readonly schema: object }> }
@@ -353,6 +354,22 @@ describe('/_api/openapi.json', () => {
       { basic: [] },
       { session: [] },
     ])
+  })
+
+  it('names every operation by its own words, such as createDocument', async () => {
+    const ids = (await operations()).map(([, { operationId }]) => operationId)
+    // Not derived from the method and the path, such as postByCollection.
+    expect(ids.filter((id) => !/^(?!put|post)[a-z]+(?:[A-Z][a-z]+)+$/.test(id))).toEqual([])
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
+    expect(ids).toEqual(expect.arrayContaining(['createDocument', 'removeEndpoint', 'createIndex']))
+  })
+
+  it('describes counts as integers', async () => {
+    const text = JSON.stringify(await read(), (key, value) =>
+      // Averages and shares.
+      ['requestsPerSecond', 'recent', 'progress'].includes(key) ? undefined : value,
+    )
+    expect(text.match(/.{60}"number"/g)).toBeNull()
   })
 
   it('describes the codings of every body, except those of event streams', async () => {

@@ -5,7 +5,7 @@ import { violation } from './schema.ts'
 export const acknowledgement = z.object({
   result: z.literal(true),
   error: z.literal(false),
-  code: z.number(),
+  code: z.int(),
 })
 
 export type Acknowledgement = z.infer<typeof acknowledgement>
@@ -42,8 +42,8 @@ const details = {
 /** Response to a failed request under `/_api` (docs/http-api.md, "Errors"). */
 export const errorObject = z.object({
   error: z.literal(true),
-  code: z.number().check(z.describe('the HTTP status')),
-  errorNum: z.number(),
+  code: z.int().check(z.describe('the HTTP status')),
+  errorNum: z.int(),
   errorMessage: z.string(),
   ...details,
 })
@@ -62,7 +62,7 @@ export const errorBody = z.object({
     .optional(z.array(z.string()))
     .check(z.describe('the ids of documents whose creation was not confirmed')),
   stored: z
-    .optional(z.number())
+    .optional(z.int())
     .check(z.describe('the number of documents that an import stored before it failed')),
   fields: z
     .optional(z.array(z.string()))

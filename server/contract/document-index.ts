@@ -38,7 +38,7 @@ export const documentIndex = z.object({
       ),
     ),
   excluded: z
-    .number()
+    .int()
     .check(
       z.describe('number of documents that have the same values as another one in a unique index'),
     ),

@@ -63,8 +63,8 @@ export const collectionQuery = z.object({
 
 /** The size of a collection or database; null: not measured yet. */
 const sizes = {
-  documents: z.nullable(z.number()),
-  bytes: z.nullable(z.number().check(z.describe('size of the JSON in UTF-8'))),
+  documents: z.nullable(z.int()),
+  bytes: z.nullable(z.int().check(z.describe('size of the JSON in UTF-8'))),
   measured: z.nullable(z.string().check(z.describe('when the values were counted, ISO 8601, UTC'))),
 }
 
@@ -75,7 +75,7 @@ export type CollectionList = z.infer<typeof collectionList>
 
 /** Response of `GET /_api/size`: the size of every database, `_system` first, then by name. */
 export const sizeList = z.array(
-  z.object({ database: z.string(), collections: z.nullable(z.number()), ...sizes }),
+  z.object({ database: z.string(), collections: z.nullable(z.int()), ...sizes }),
 )
 
 export type SizeList = z.infer<typeof sizeList>

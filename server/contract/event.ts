@@ -6,7 +6,7 @@ import * as z from 'zod/mini'
  * everything.
  */
 export const liveEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('endpoint'), endpoint: z.string(), revision: z.nullable(z.number()) }),
+  z.object({ type: z.literal('endpoint'), endpoint: z.string(), revision: z.nullable(z.int()) }),
   z.object({ type: z.literal('listener'), endpoint: z.string() }),
   z.object({ type: z.literal('database'), name: z.string() }),
   /**

@@ -21,14 +21,14 @@ export const IMPORT_ERRORS = 100
 
 /** The result of an import, so far or at its end. */
 export const importResult = z.object({
-  created: z.number(),
-  replaced: z.number(),
-  skipped: z.number(),
-  failed: z.number(),
+  created: z.int(),
+  replaced: z.int(),
+  skipped: z.int(),
+  failed: z.int(),
   errors: z
     .array(
       z.object({
-        line: z.number().check(z.describe('the line on which the document begins, from 1')),
+        line: z.int().check(z.describe('the line on which the document begins, from 1')),
         pointer: z.string().check(z.describe('JSON Pointer into the document')),
         message: z.string(),
       }),

@@ -22,12 +22,12 @@ export const jobView = z.object({
   kind: z.enum(JOB_KINDS),
   collection: z.nullable(z.string()).check(z.describe('null for an import of a database')),
   state: z.enum(['running', 'done', 'failed', 'cancelled']),
-  done: z.number().check(z.describe('number of documents examined so far')),
+  done: z.int().check(z.describe('number of documents examined so far')),
   total: z
-    .nullable(z.number())
+    .nullable(z.int())
     .check(z.describe('number of documents to examine; null if not known before the end')),
   found: z
-    .number()
+    .int()
     .check(z.describe('number of documents created, changed, deleted or listed so far')),
   failure: z
     .nullable(errorBody)

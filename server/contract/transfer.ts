@@ -39,7 +39,7 @@ export const exportEnd = z.object({
 
 /** Response of `POST /_import`. */
 export const databaseImportResult = z.extend(importResult, {
-  collections: z.number().check(z.describe('number of collections in the body')),
+  collections: z.int().check(z.describe('number of collections in the body')),
 })
 
 export type DatabaseImportResult = z.infer<typeof databaseImportResult>

@@ -16,12 +16,12 @@ export const header = (description: string) => ({
   schema: { type: 'string' as const },
 })
 export const json = (schema: object) => ({ 'application/json': { schema } })
-/** Describes a body by the schema of its contract. */
-export const jsonOf = (schema: z.ZodMiniType) => ({
+/** Describes the body of a response, or of a request, by the schema of its contract. */
+export const jsonOf = (schema: z.ZodMiniType, io?: 'input') => ({
   'application/json': {
     // Converted when the document is generated: a start would take 5 ms longer.
     get schema() {
-      return schemaOf(schema)
+      return schemaOf(schema, io)
     },
   },
 })
@@ -39,15 +39,17 @@ const error = (description: string, headers: Described = {}): Described => ({
   content: json(ref('schemas/ErrorBody')),
 })
 
+const DOCUMENT: Described = {
+  type: 'object',
+  properties: { id: { type: 'string', minLength: 1, maxLength: ID_LENGTH } },
+  additionalProperties: true,
+}
+
 /** Components of the operations of documents, schemas and jobs, in addition to shared schemas. */
 export const documentComponents: Components = {
   schemas: {
-    Document: {
-      type: 'object',
-      required: ['id'],
-      properties: { id: { type: 'string', minLength: 1, maxLength: ID_LENGTH } },
-      additionalProperties: true,
-    },
+    Document: { ...DOCUMENT, required: ['id'] },
+    NewDocument: DOCUMENT,
   },
   responses: {
     BadRequest: error('The request is malformed, or has a parameter that is not supported.'),

@@ -12,13 +12,15 @@ const JOB = header('The path of the job.')
 const DOCUMENT = json(ref('schemas/Document'))
 const STORED = [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }]
 const DOCUMENTS = json({ type: 'array', items: ref('schemas/Document') })
+const PATCH = { type: 'object' as const, additionalProperties: true }
 const MERGE_PATCH = {
-  ...json({ type: 'object' }),
-  'application/merge-patch+json': { schema: { type: 'object' } },
+  ...json(PATCH),
+  'application/merge-patch+json': { schema: PATCH },
 }
 const JSON_SCHEMA = json({
   type: ['object', 'boolean'],
   description: 'A JSON Schema, draft 2020-12.',
+  additionalProperties: true,
 })
 
 const one = { description: 'The document', headers: { ETag: TAG }, content: DOCUMENT }
@@ -149,7 +151,7 @@ export const collection = operations([parameter('Collection')], {
     requestBody: body(
       {
         ...json({
-          oneOf: [ref('schemas/Document'), { type: 'array', items: ref('schemas/Document') }],
+          oneOf: [ref('schemas/NewDocument'), { type: 'array', items: ref('schemas/NewDocument') }],
         }),
         'application/x-ndjson': { schema: { type: 'string' } },
         'text/csv': { schema: { type: 'string' } },
@@ -234,7 +236,7 @@ const changed = (summary: string, content: object, description: string): Operati
 
 const replacement = changed(
   'Replace a document',
-  json({ type: 'object' }),
+  json(ref('schemas/NewDocument')),
   'The whole document; the id can be omitted.',
 )
 

@@ -11,7 +11,7 @@ export const person = z.object({
   role,
   created: z.string(),
   lastSignIn: z.nullable(z.string()),
-  sessions: z.number().check(z.describe('open now')),
+  sessions: z.int().check(z.describe('open now')),
 })
 
 export const personList = z.array(person)

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini'
 import { isoTime } from '../iso-time.ts'
+import { wholeNumber } from '../query/whole-number.ts'
 import { AUDIT_ACTIONS, type AuditAction, auditAction } from './audit-action.ts'
 
 /** A row of the audit log. */
 export const auditRow = z.object({
-  seq: z.number(),
+  seq: z.int(),
   at: z.string().check(z.describe('ISO 8601, UTC')),
   actor: z.string().check(z.describe('a username, command-line, or a component of the server')),
   by: z.enum(['session', 'token', 'command-line', 'system']),
@@ -26,14 +27,6 @@ export type AuditRow = z.infer<typeof auditRow>
 const nouns = [...new Set(AUDIT_ACTIONS.map((action) => action.split('.')[0] as string))]
 
 const time = isoTime.check(z.describe('ISO 8601; a date begins at midnight UTC'))
-
-const count = (greatest: number) => {
-  const rule = `a whole number from 1 to ${greatest}`
-  return z.pipe(
-    z.string().check(z.regex(/^[1-9][0-9]{0,15}$/, rule)),
-    z.pipe(z.transform(Number), z.number().check(z.lte(greatest, rule))),
-  )
-}
 
 // PostgreSQL cannot store it.
 const noNul = z.refine<string>((text) => !text.includes('\0'), 'must not contain U+0000')
@@ -66,8 +59,10 @@ export const auditQuery = z.object({
   ),
   from: z.optional(time.check(z.describe('the earliest time'))),
   to: z.optional(time.check(z.describe('the time before which the rows were written'))),
-  before: z.optional(count(Number.MAX_SAFE_INTEGER)),
-  limit: z.optional(count(500).check(z.describe('the maximum number of rows; 50 by default'))),
+  before: z.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  limit: z.optional(
+    wholeNumber(1, 500).check(z.describe('the maximum number of rows; 50 by default')),
+  ),
 })
 
 /** The parsed query. */
@@ -80,7 +75,7 @@ export type AuditQuery = z.output<typeof auditQuery>
 export const auditPage = z.object({
   rows: z.array(auditRow),
   next: z.nullable(
-    z.number().check(z.describe('the value of `before` for the next page; null on the last page')),
+    z.int().check(z.describe('the value of `before` for the next page; null on the last page')),
   ),
 })
 

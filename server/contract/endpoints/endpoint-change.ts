@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { errorObject } from '../acknowledgement.ts'
+import { wholeNumber } from '../query/whole-number.ts'
 import { MAPPING_NAMES } from './endpoint.ts'
 
 /** Maximum number of changes in one bulk change. */
@@ -65,7 +66,7 @@ export const endpointChangeInput = bodyOf(endpointChange)
 /** The same body with changes that are still to be validated, about 10 µs of work for each. */
 export const unvalidatedChanges = bodyOf(z.unknown())
 
-const count = (what: string) => z.number().check(z.describe(what))
+const count = (what: string) => z.int().check(z.describe(what))
 
 /** A bulk change in a list. */
 export const endpointChangeView = z.object({
@@ -95,7 +96,7 @@ export const endpointChangeList = z.array(endpointChangeView)
 
 /** Why one change of a bulk change failed: the error that a single request would get. */
 export const endpointChangeFailure = z.extend(errorObject, {
-  at: z.number().check(z.describe('the index in the array `changes`')),
+  at: z.int().check(z.describe('the index in the array `changes`')),
   endpoint: z.string(),
 })
 
@@ -105,19 +106,11 @@ export type EndpointChangeFailure = z.infer<typeof endpointChangeFailure>
 export const endpointChangePage = z.extend(endpointChangeView, {
   failures: z.array(endpointChangeFailure),
   next: z
-    .nullable(z.number())
+    .nullable(z.int())
     .check(z.describe('the value of `after` for the next page; null on the last page')),
 })
 
 export type EndpointChangePage = z.infer<typeof endpointChangePage>
-
-const wholeNumber = (least: number, greatest: number) => {
-  const rule = `a whole number from ${least} to ${greatest}`
-  return z.pipe(
-    z.string().check(z.regex(/^[0-9]{1,6}$/, rule)),
-    z.pipe(z.transform(Number), z.number().check(z.gte(least, rule), z.lte(greatest, rule))),
-  )
-}
 
 /** Query of `GET /_api/endpoint-change/<id>`. */
 export const endpointChangeQuery = z.object({

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { wholeNumber } from '../query/whole-number.ts'
 import { parseAddress } from './address.ts'
 import { QUERY_ADDRESSES } from './endpoint.ts'
 import { SAMPLE_SECONDS } from './traffic.ts'
@@ -31,12 +32,12 @@ export const listenerStatus = z.object({
   since: z.string().check(z.describe('when it entered this state, ISO 8601, UTC')),
   nextTry: time,
   drainUntil: time,
-  revision: z.number().check(z.describe('revision of the endpoint, for If-Match')),
-  connections: z.number().check(z.describe('open now')),
-  requests: z.number(),
+  revision: z.int().check(z.describe('revision of the endpoint, for If-Match')),
+  connections: z.int().check(z.describe('open now')),
+  requests: z.int(),
   requestsPerSecond: z.number().check(z.describe('average of the last 5 s')),
-  bytesIn: z.number(),
-  bytesOut: z.number(),
+  bytesIn: z.int(),
+  bytesOut: z.int(),
   lastRequest: time,
   silentSince: z.optional(
     z
@@ -63,7 +64,6 @@ export const listenerStatus = z.object({
 export type ListenerStatus = z.infer<typeof listenerStatus>
 
 const address = z.string().check(z.refine((text) => parseAddress(text).ok, 'is not an address'))
-const RECENT = 'a whole number from 1 to 60'
 
 /** Query of `GET /_api/listener`. An empty query returns every listener. */
 export const listenerQuery = z
@@ -79,12 +79,9 @@ export const listenerQuery = z
         ),
     ),
     recent: z.optional(
-      z
-        .pipe(
-          z.string().check(z.regex(/^[1-9][0-9]?$/, RECENT)),
-          z.pipe(z.transform(Number), z.number().check(z.lte(60, RECENT))),
-        )
-        .check(z.describe('number of samples for each listener; requires endpoint')),
+      wholeNumber(1, 60).check(
+        z.describe('number of samples for each listener; requires endpoint'),
+      ),
     ),
   })
   .check(

@@ -6,7 +6,7 @@ export const SAMPLE_SECONDS = 5
 /** Number of samples that are kept: an hour. */
 export const SAMPLES = 720
 
-const samples = (what: string) => z.array(z.nullable(z.number())).check(z.describe(what))
+const samples = (what: string) => z.array(z.nullable(z.int())).check(z.describe(what))
 
 /** The traffic of an endpoint on one node: 720 samples of each kind, oldest first. */
 export const nodeTraffic = z.object({
@@ -24,7 +24,7 @@ export type NodeTraffic = z.infer<typeof nodeTraffic>
 export const endpointTraffic = z.object({
   endpoint: z.string(),
   until: z.string().check(z.describe('when the last sample ended, ISO 8601, UTC')),
-  sampleSeconds: z.number().check(z.describe('length of a sample in seconds: 5')),
+  sampleSeconds: z.int().check(z.describe('length of a sample in seconds: 5')),
   nodes: z.array(nodeTraffic),
 })
 

@@ -33,7 +33,7 @@ export const documentIndexOperations = operations(
       description:
         'The index is built in the background, and serves queries once it is ready. One with the same definition whose build has failed is built again.',
       parameters: [parameter('IfMatchAny')],
-      requestBody: body(jsonOf(indexInput), 'The fields of the index.'),
+      requestBody: body(jsonOf(indexInput, 'input'), 'The fields of the index.'),
       responses: {
         '200': { description: 'The index exists with this definition.', content: INDEX },
         '201': { description: 'The index was created.', content: INDEX },

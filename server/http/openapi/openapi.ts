@@ -5,12 +5,12 @@ import { person } from '../../contract/access/person.ts'
 import { acknowledgement, errorBody, errorObject } from '../../contract/acknowledgement.ts'
 import { endpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { jobView } from '../../contract/job.ts'
-import { capitalize } from '../capitalize.ts'
 import type { AppEnv } from '../env.ts'
 import { type Declared, permissionOf } from '../guards/require-role.ts'
 import { CODING_COMPONENTS, codingParameters, withCodingHeaders } from './openapi-coding.ts'
 import { API_FAILURES, failuresOf } from './openapi-failures.ts'
 import type { Components, Described, Operation } from './openapi-objects.ts'
+import { OPERATION_IDS } from './openapi-operation-ids.ts'
 import { TAGS, tagOf } from './openapi-tags.ts'
 
 /** The operations of a path. */
@@ -31,9 +31,9 @@ const SHARED = {
   Person: person,
 }
 
-/** Returns the OpenAPI 3.1 schema of a response. */
-export const schemaOf = (schema: z.ZodMiniType): Described => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' })
+/** Returns the OpenAPI 3.1 schema of a response, or of a request body. */
+export const schemaOf = (schema: z.ZodMiniType, io: 'input' | 'output' = 'output'): Described => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io })
   return rest
 }
 
@@ -122,7 +122,7 @@ function completed(
     const needs = permissions.get(`${method} ${path}`)?.bySession ?? 'public'
     result[method] = {
       ...operation,
-      operationId: idOf(method, path),
+      operationId: OPERATION_IDS[`${method} ${path}`],
       tags: [tagOf(path)],
       security: needs === 'public' ? [] : needs === 'known' ? [{}, ...SECURITY] : SECURITY,
       parameters: [
@@ -172,16 +172,6 @@ const isIn = ({ name }: Described, parameters: readonly Described[], components:
     const found = components.parameters[String($ref).replace(/^.*\//, '')]
     return found?.in === 'path' && found.name === name
   })
-
-/** Returns an operation id: `GET /_api/user/{id}/session` becomes `getUserByIdSession`. */
-const idOf = (method: string, path: string): string =>
-  method +
-  path
-    .replace('/_api/', '/')
-    .replaceAll('{', 'By-')
-    .split(/[^A-Za-z0-9]+/)
-    .map(capitalize)
-    .join('')
 
 /** The names of {@link SHARED} by their schemas as JSON. */
 type SharedNames = ReadonlyMap<string, string>
