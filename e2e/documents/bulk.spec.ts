@@ -511,14 +511,19 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await form.getByLabel('Or paste documents').fill('{"constructor": "Lotus"}\n{"year": 1962}')
   await expect(form.getByRole('columnheader')).toHaveText(['constructortext', 'yearnumber'])
   await expect(form.getByRole('cell')).toHaveText(['Lotus', '–', '–', '1962'])
-  await form.getByLabel('Or paste documents').fill('id;kind\nprice;3,50')
+  await form.getByLabel('Or paste documents').fill('id;kind;code\nprice;3,50;12E4\nnone;;A1')
   await expect(form.getByLabel('Format')).toContainText('Detected: CSV with semicolons')
   await expect(form.getByRole('cell', { name: '3,50' })).toBeVisible()
+  const warning = form.getByText('Columns with mixed types: code (number, text).')
+  await expect(warning).toBeVisible()
+  await form.getByLabel('Cells').selectOption('Text only')
+  await expect(warning).toBeHidden()
   await start.click()
-  await expect(form.getByText('1 created.').first()).toBeVisible()
+  await expect(form.getByText('2 created.').first()).toBeVisible()
   expect((await gatehouse.get('/_db/blog/articles/price')).body).toEqual({
     id: 'price',
     kind: '3,50',
+    code: '12E4',
   })
   await form.getByRole('button', { name: 'Close' }).last().click()
 
@@ -585,7 +590,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete all documents' }).click()
   const question = dialogOf(page, 'Delete all documents in articles?')
-  await expect(question).toContainText('All 1,203 documents of the collection will be deleted')
+  await expect(question).toContainText('All 1,204 documents of the collection will be deleted')
   await question.getByRole('button', { name: 'Delete all documents' }).click()
   await expect(question.getByRole('textbox')).toHaveAccessibleDescription(
     /Type articles exactly as shown to delete/,
@@ -593,7 +598,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await question.getByRole('textbox').fill('articles')
   await page.keyboard.press('Enter')
   const deleting = dialogOf(page, 'Documents deleted')
-  await expect(deleting).toContainText('1,203 documents of articles were deleted.')
+  await expect(deleting).toContainText('1,204 documents of articles were deleted.')
   expect((await gatehouse.get('/_db/blog/articles')).body).toEqual([])
 
   // A collection is created with its first documents.

@@ -16,6 +16,11 @@ export type CsvSeparator = keyof typeof CSV_SEPARATORS
 export const isCsvSeparator = (name: string): name is CsvSeparator =>
   Object.hasOwn(CSV_SEPARATORS, name)
 
+/** How the cells of CSV become values: by their text, or all as strings. */
+export const CSV_TYPES = ['auto', 'string'] as const
+
+export type CsvTypes = (typeof CSV_TYPES)[number]
+
 /** Maximum number of errors that the result of an import lists. */
 export const IMPORT_ERRORS = 100
 

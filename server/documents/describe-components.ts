@@ -2,7 +2,7 @@
 
 import type * as z from 'zod/mini'
 import { ID_LENGTH, PAGE } from '../contract/document.ts'
-import { CSV_SEPARATORS, ON_CONFLICT } from '../contract/import.ts'
+import { CSV_SEPARATORS, CSV_TYPES, ON_CONFLICT } from '../contract/import.ts'
 import { schemaOf } from '../http/openapi/openapi.ts'
 import type { Components, Described } from '../http/openapi/openapi-objects.ts'
 import { OPERATORS } from './query/filter.ts'
@@ -161,6 +161,12 @@ export const documentComponents: Components = {
       in: 'query',
       description: 'The separator of the cells of CSV.',
       schema: { type: 'string', enum: Object.keys(CSV_SEPARATORS), default: 'comma' },
+    },
+    CsvTypes: {
+      name: 'csv-types',
+      in: 'query',
+      description: 'string imports every cell of CSV as a string.',
+      schema: { type: 'string', enum: [...CSV_TYPES], default: CSV_TYPES[0] },
     },
     ExportAs: {
       name: 'export-as',

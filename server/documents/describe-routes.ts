@@ -144,6 +144,7 @@ export const collection = operations([parameter('Collection')], {
     parameters: [
       parameter('OnConflict'),
       parameter('CsvSeparator'),
+      parameter('CsvTypes'),
       parameter('Accept'),
       parameter('Prefer'),
       parameter('IfMatchAny'),

@@ -1,6 +1,7 @@
 import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
 import { documentTooLarge } from '../document-too-large.ts'
+import type { CsvTypes } from '../import.ts'
 import type { Json } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
@@ -62,11 +63,12 @@ function quotedCell(record: string, from: number): [cell: string, end: number] {
 }
 
 /**
- * Parses the first record of a CSV file. A dot separates the names of nested fields.
+ * Parses the first record of a CSV file. A dot separates the names of nested fields. Spaces around
+ * names without quotes are removed.
  *
  * @throws Failure `invalid` for more than {@link CSV_COLUMNS}, for lines that end with a carriage
  * return, for a name that is repeated, nested in another one, or empty without quotes, as after a
- * trailing separator, and for a single name that contains another separator without quotes.
+ * trailing separator, for `id` with spaces in quotes, and for a single name that contains another separator without quotes.
  */
 export function parseHeader(record: string, separator: string): CsvHeader {
   const quoted = new Set<number>()
@@ -87,7 +89,9 @@ export function parseHeader(record: string, separator: string): CsvHeader {
         '(csv-separator), or quote the name.',
     )
   }
-  const paths = names.map((name, at) => pathOf(withoutGuard(name), quoted.has(at)))
+  const paths = names.map((name, at) =>
+    quoted.has(at) ? pathOf(withoutGuard(name), true) : pathOf(withoutGuard(name.trim()), false),
+  )
   requireShort(paths)
   const taken = new Set<string>()
   // Short paths first, so that a column precedes those nested in it.
@@ -126,20 +130,27 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
       `In the column ${printJson(name.slice(0, 64))}, write \\: for a colon that is part of a name.`,
     )
   }
-  if ((path.includes('') && !isQuoted) || path.length > DEPTH) throw badName(name)
+  const isSpacedId = name !== 'id' && name.trim() === 'id'
+  if ((path.includes('') && !isQuoted) || isSpacedId || path.length > DEPTH) throw badName(name)
   return path
 }
 
 /**
- * Returns the document of a CSV record as JSON. Empty cells are omitted. A cell with the JSON text
- * of a number, `true`, `false`, `null`, an array or an object has that value; the id is a string.
- * Yields between the steps of a large record, so that the caller can wait between them.
+ * Returns the document of a CSV record as JSON. Empty cells are omitted. With automatic types, a cell
+ * with the JSON text of an array or object has that value, and so has a cell without quotes that is a
+ * number, `true`, `false` or `null`. All other cells are strings, and so is the id. Yields between the steps of a large record, so that the caller can wait between them.
  *
  * @throws Failure `invalid` if the number of cells differs from the header, or the cells exceed
  * the limits of `contract/json/json-limits.ts`; `too-large`
  */
-export function* parseRecord(header: CsvHeader, record: string, separator: string): Steps<string> {
-  const cells = parseCells(record, separator)
+export function* parseRecord(
+  header: CsvHeader,
+  record: string,
+  separator: string,
+  types: CsvTypes,
+): Steps<string> {
+  const quoted = new Set<number>()
+  const cells = parseCells(record, separator, quoted)
   if (cells.length !== header.length) {
     const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
     throw new Failure('invalid', `The line has ${count}, but the header has ${header.length}.`)
@@ -150,12 +161,13 @@ export function* parseRecord(header: CsvHeader, record: string, separator: strin
   for (const [at, path] of header.entries()) {
     const cell = cells[at] as string
     if (cell === '') continue
-    if (isId(path)) {
+    if (isId(path) || types === 'string') {
       setAt(document, path, withoutGuard(cell))
       continue
     }
     if (!isStructure(cell)) {
-      setAt(document, path, SCALAR.test(cell) ? toScalar(cell) : withoutGuard(cell))
+      const isScalar = SCALAR.test(cell) && !quoted.has(at)
+      setAt(document, path, isScalar ? toScalar(cell) : withoutGuard(cell))
       continue
     }
     // Even if it is not JSON after all, parsing it takes as long.
@@ -194,7 +206,7 @@ function setAt(document: JsonObject, path: FieldPath, value: Json): void {
 const isId = (path: FieldPath) => path.length === 1 && path[0] === 'id'
 
 /** Matches what may be the JSON text of a number, `true`, `false` or `null`. */
-const SCALAR = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
+export const SCALAR = /^(?:true|false|null|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 
 /** Returns whether a cell may be the JSON text of an array or object. */
 const isStructure = (cell: string) =>

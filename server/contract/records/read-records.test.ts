@@ -3,15 +3,22 @@ import { describe, expect, it, test } from 'vitest'
 import { DOCUMENT_BYTES } from '../document.ts'
 import { STRUCTURES } from '../json/json-limits.ts'
 import { CSV_COLUMNS } from './csv-record.ts'
-import { type ImportFormat, readRecords } from './read-records.ts'
+import { type ImportFormat, type ReadOptions, readRecords } from './read-records.ts'
 
 /** Reads a body that arrives in chunks; errors become their messages. */
-async function read(format: ImportFormat, ...chunks: readonly (string | Uint8Array)[]) {
+const read = (format: ImportFormat, ...chunks: readonly (string | Uint8Array)[]) =>
+  readWith({}, format, ...chunks)
+
+async function readWith(
+  options: ReadOptions,
+  format: ImportFormat,
+  ...chunks: readonly (string | Uint8Array)[]
+) {
   async function* bytes() {
     for (const chunk of chunks) yield Buffer.from(chunk)
   }
   const records: [line: number, textOrMessage: string][] = []
-  for await (const part of readRecords(bytes(), format)) {
+  for await (const part of readRecords(bytes(), format, options)) {
     for (const each of part) {
       records.push([each.line, 'text' in each ? each.text : `! ${each.failure.message}`])
     }
@@ -92,7 +99,12 @@ describe('CSV', () => {
     ['semicolons and tabs in cells', 'a\n1;2\t3', [[2, '{"a":"1;2\\t3"}']]],
     ['nested fields', 'a.b,a.c.d,a\\.b\n1,2,3', [[2, '{"a":{"b":1,"c":{"d":2}},"a.b":3}']]],
     ['__proto__', '__proto__.a,b\n1,2', [[2, '{"__proto__":{"a":1},"b":2}']]],
-    ['quoted cells', '"a","b"\n"x,""y"" ","1"\n', [[2, '{"a":"x,\\"y\\" ","b":1}']]],
+    ['quoted cells', '"a","b"\n"x,""y"" ","1"\n', [[2, '{"a":"x,\\"y\\" ","b":"1"}']]],
+    [
+      'spaces around names',
+      ' id,a\t,\u00a0b.c ," d "\n1,2, 3,4',
+      [[2, '{"id":"1","a":2,"b":{"c":" 3"}," d ":4}']],
+    ],
     [
       'line breaks in cells',
       'a,b\r\n"1\r\n2","\n"\r\n3,4',
@@ -173,14 +185,6 @@ describe('CSV', () => {
         [3, '! A quoted cell has no closing quote.'],
       ],
     ],
-    [
-      'a record that is too large',
-      `a\n"${LARGE}\n"\n1`,
-      [
-        [2, TOO_LARGE],
-        [4, '{"a":1}'],
-      ],
-    ],
   ])('%s', async (_, body, records) => {
     expect(await read('csv', body)).toEqual(records)
   })
@@ -208,6 +212,9 @@ describe('CSV', () => {
     ['a trailing comma', 'a,b,'],
     ['a quoted empty name twice', '"",a,""'],
     ['a name twice', 'a,b,a'],
+    ['a name twice, with other spaces', 'a,b,a '],
+    ['only spaces as a name', 'a, ,b'],
+    ['spaces around the id in quotes', '"id ",a'],
     ['a name nested in another one', 'a.b.c,a.b'],
     ['a name that contains a path with an empty name', 'a..b'],
     ['a stray quote', 'a"b'],
@@ -234,6 +241,36 @@ describe('CSV', () => {
       message: expect.stringContaining(message),
     })
   })
+})
+
+test('keeps every cell of CSV as a string if requested', async () => {
+  const body = 'id,a,b,c\n1,12E4,00123,\n2,"[1]",true,\'=1\n'
+  expect(await read('csv', body)).toEqual([
+    [2, '{"id":"1","a":120000,"b":"00123"}'],
+    [3, '{"id":"2","a":[1],"b":true,"c":"=1"}'],
+  ])
+  expect(await readWith({ types: 'string' }, 'csv', body)).toEqual([
+    [2, '{"id":"1","a":"12E4","b":"00123"}'],
+    [3, '{"id":"2","a":"[1]","b":"true","c":"=1"}'],
+  ])
+})
+
+test.each([
+  ['a header', '', { code: 'invalid', message: `The header is invalid. ${TOO_LARGE.slice(2)}` }],
+  ['a quoted header', '"a', { code: 'invalid' }],
+  ['a cell', 'a\n1\n', { code: 'too-large', message: expect.stringMatching(/^Line 3: /) }],
+  ['a quoted cell', 'a\n1\n"\n', { code: 'too-large' }],
+])('rejects CSV with %s that is too large before the rest arrives', async (_, begin, failure) => {
+  let sent = 0
+  async function* bytes() {
+    yield Buffer.from(begin)
+    for (; sent < 4 * DOCUMENT_BYTES; sent += 16 * 1024) yield Buffer.alloc(16 * 1024, 'x')
+  }
+  const readAll = async () => {
+    for await (const part of readRecords(bytes(), 'csv')) expect(part.length).toBeLessThan(2)
+  }
+  await expect(readAll()).rejects.toMatchObject(failure)
+  expect(sent).toBeLessThanOrEqual(DOCUMENT_BYTES)
 })
 
 test.each([

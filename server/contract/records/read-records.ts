@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts'
 import { documentTooLarge } from '../document-too-large.ts'
-import { CSV_SEPARATORS, type CsvSeparator } from '../import.ts'
+import { CSV_SEPARATORS, type CsvSeparator, type CsvTypes } from '../import.ts'
 import type { Steps } from '../run-steps.ts'
 import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
 import {
@@ -18,6 +18,8 @@ export type ImportRecord =
   | { readonly line: number; readonly failure: Failure }
 
 interface Parser {
+  /** Whether a record that is too large ends the import, because its end may never come. */
+  readonly endsIfTooLarge: boolean
   /** Whether the next record is a header. Without one, no record can be read. */
   readonly needsHeader: boolean
   /** Returns whether a record is a blank line. */
@@ -27,6 +29,7 @@ interface Parser {
 }
 
 const JSON_PARSER: Parser = {
+  endsIfTooLarge: false,
   needsHeader: false,
   isBlank: (record) => record.trim() === '',
   // biome-ignore lint/correctness/useYield: a line is parsed where it is validated
@@ -57,7 +60,8 @@ export interface RecordReader {
    * Returns a record in the order of the splitter; undefined for a header and for blank lines. Yields
    * between the steps of a large record.
    *
-   * @throws Failure `invalid` if the header of a CSV file cannot be used.
+   * @throws Failure `invalid` if the header of a CSV file cannot be used; `too-large` for a record of
+   * CSV that is too large.
    */
   readonly read: (raw: RawRecord) => Steps<ImportRecord | undefined>
 }
@@ -65,6 +69,8 @@ export interface RecordReader {
 export interface ReadOptions {
   /** Default: comma. The first line of a file may name another one. */
   readonly separator?: CsvSeparator
+  /** Default: auto. */
+  readonly types?: CsvTypes
   /** Maximum size of a line of NDJSON. Default: that of a document. */
   readonly lineBytes?: number
 }
@@ -72,14 +78,14 @@ export interface ReadOptions {
 /** Returns a reader of NDJSON, or of CSV with a header. */
 export function createRecordReader(
   format: ImportFormat,
-  { separator: name = 'comma', lineBytes }: ReadOptions = {},
+  { separator: name = 'comma', types = 'auto', lineBytes }: ReadOptions = {},
 ): RecordReader {
   if (format === 'ndjson') {
     const read: RecordReader['read'] = (raw) => toRecord(raw, JSON_PARSER)
     return { splitter: new LineSplitter(lineBytes), columns: () => 0, read }
   }
   const splitter = new CsvSplitter(CSV_SEPARATORS[name])
-  const parser = new CsvParser(splitter)
+  const parser = new CsvParser(splitter, types)
   return { splitter, columns: () => parser.columns, read: (raw) => toRecord(raw, parser) }
 }
 
@@ -89,7 +95,8 @@ export function createRecordReader(
  * can yield to other work.
  *
  * @param chunks closed if they are not read to their end.
- * @throws Failure `invalid` if the header of a CSV file cannot be used.
+ * @throws Failure `invalid` if the header of a CSV file cannot be used; `too-large` for a record of
+ * CSV that is too large, before the rest of it arrives.
  */
 export async function* readRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -140,6 +147,10 @@ function* toRecord({ line, bytes }: RawRecord, parser: Parser): Steps<ImportReco
     if (parser.needsHeader) {
       throw new Failure('invalid', `The header is invalid. ${error.message}`)
     }
+    if (bytes === undefined && parser.endsIfTooLarge) {
+      const hint = 'Check whether a quote is not closed.'
+      throw error.with({ message: `Line ${line}: ${error.message} ${hint}` })
+    }
     return { line, failure: error }
   }
 }
@@ -158,12 +169,15 @@ const withoutReturn = (text: string) => (text.endsWith('\r') ? text.slice(0, -1)
 
 /** Takes the first record as the header of the others. */
 class CsvParser implements Parser {
+  readonly endsIfTooLarge = true
+  readonly #types: CsvTypes
   readonly #splitter: Pick<CsvSplitter, 'separator'>
   #header: CsvHeader | undefined
 
   /** @param splitter the source of the records. */
-  constructor(splitter: Pick<CsvSplitter, 'separator'>) {
+  constructor(splitter: Pick<CsvSplitter, 'separator'>, types: CsvTypes) {
     this.#splitter = splitter
+    this.#types = types
   }
 
   get columns(): number {
@@ -181,7 +195,9 @@ class CsvParser implements Parser {
 
   *parse(record: string): Steps<string | undefined> {
     const { separator } = this.#splitter
-    if (this.#header !== undefined) return yield* parseRecord(this.#header, record, separator)
+    if (this.#header !== undefined) {
+      return yield* parseRecord(this.#header, record, separator, this.#types)
+    }
     this.#header = parseHeader(record, separator)
     return undefined
   }

@@ -36,11 +36,15 @@ class RecordBuffer {
     return this.#bytes === 0
   }
 
+  get isTooLarge(): boolean {
+    return this.#bytes > this.#maxBytes
+  }
+
   /** Drops the record once it is too large; only its length is counted from then on. */
   add(part: Uint8Array): void {
     const before = this.#bytes
     this.#bytes += part.length
-    if (this.#bytes > this.#maxBytes) this.#buffer = NOTHING
+    if (this.isTooLarge) this.#buffer = NOTHING
     else if (before === 0) this.#buffer = part
     else if (part.length > 0) this.#copy(part, before)
   }
@@ -56,7 +60,7 @@ class RecordBuffer {
   }
 
   take(line: number): RawRecord {
-    const bytes = this.#bytes > this.#maxBytes ? undefined : this.#buffer.subarray(0, this.#bytes)
+    const bytes = this.isTooLarge ? undefined : this.#buffer.subarray(0, this.#bytes)
     this.#buffer = NOTHING
     this.#bytes = 0
     return { line, bytes: bytes && withoutMark(line, bytes) }
@@ -165,6 +169,8 @@ export class CsvSplitter implements RecordSplitter {
     this.#place = state
     this.#seen += chunk.length
     this.#record.add(chunk.subarray(from))
+    // It ends the import, which must not wait for the rest of a record without an end.
+    if (this.#record.isTooLarge) records.push(this.#record.take(this.#firstLine))
     return records
   }
 

@@ -3,7 +3,7 @@ import { invariant } from '../../contract/invariant.ts'
 import { OPEN_OBJECT } from '../../contract/json/json-characters.ts'
 import { jsonPointer } from '../../contract/json/json-pointer.ts'
 import { type FieldPath, printFieldPath } from '../../contract/query/field-path.ts'
-import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
+import { CSV_COLUMNS, SCALAR } from '../../contract/records/csv-record.ts'
 import { Failure } from '../../failure.ts'
 import { endOfValue, readFields } from '../json/read-fields.ts'
 import type { ExportQuery } from '../query/query.ts'
@@ -77,12 +77,17 @@ export function createCsvFormat(
   const quoteCell = (text: string) =>
     QUOTED[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text
   const textOf = rawCells ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
-  const cellOf = (json: string): string =>
-    json.startsWith('"') ? textOf(JSON.parse(json)) : quoteCell(json)
-  // An import accepts an empty name only with quotes.
+  const cellOf = (json: string, column: number): string => {
+    if (!json.startsWith('"')) return quoteCell(json)
+    const cell = textOf(JSON.parse(json))
+    // An import reads the cell as a string with quotes, and ids without them too.
+    return column > 0 && SCALAR.test(cell) ? `"${cell}"` : cell
+  }
+  // An import keeps an empty name, and spaces around a name, only with quotes.
   const nameOf = (path: FieldPath): string => {
     const cell = textOf(printFieldPath(path))
-    return path.includes('') && !cell.startsWith('"') ? `"${cell}"` : cell
+    const needsQuotes = path.includes('') || cell !== cell.trim()
+    return needsQuotes && !cell.startsWith('"') ? `"${cell}"` : cell
   }
   const tree: ColumnTree = new Map()
   for (const [column, path] of columns.entries()) addColumn(tree, path, column)
@@ -91,7 +96,7 @@ export function createCsvFormat(
     row(body) {
       const cells = Array<string>(columns.length).fill('')
       readValues(body, 0, tree, (column, json) => {
-        cells[column] = cellOf(json)
+        cells[column] = cellOf(json, column)
       })
       return `${cells.join(character)}\r\n`
     },

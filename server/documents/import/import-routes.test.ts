@@ -47,6 +47,31 @@ forEachEngineNode((start) => {
     ])
   })
 
+  it('imports cells of CSV as strings if requested', async () => {
+    await send('/codes?csv-types=string', 'text/csv', 'id ,code\n1,12E4\n2,00123\n')
+    expect(await all('/codes')).toEqual([
+      { id: '1', code: '12E4' },
+      { id: '2', code: '00123' },
+    ])
+  })
+
+  it('ends an import of CSV at the limit of a record, while the body arrives', async () => {
+    const client = request({
+      port: node.port,
+      method: 'POST',
+      path: '/endless',
+      headers: { Authorization: `Bearer ${node.token}`, 'Content-Type': 'text/csv' },
+    })
+    client.on('error', () => {})
+    const response = new Promise<number>((resolve) => {
+      client.on('response', (received) => resolve(received.resume().statusCode ?? 0))
+    })
+    // The request never ends.
+    client.write(`id\n"${'x'.repeat(2 ** 20 + 1)}`)
+    expect(await response).toBe(413)
+    client.destroy()
+  })
+
   it('imports NDJSON, and applies on-conflict and the schema', async () => {
     await node.request('PUT', '/_schema/books', { properties: { n: { type: 'number' } } })
     const type = 'application/x-ndjson'
@@ -112,6 +137,7 @@ forEachEngineNode((start) => {
     ['/c?on-conflict=skips', 'application/json', 400, 'on-conflict'],
     ['/c?on-conflict=skip&upsert=1', 'application/json', 400, 'upsert'],
     ['/c?csv-separator=;', 'text/csv', 400, 'csv-separator'],
+    ['/c?csv-types=number', 'text/csv', 400, 'csv-types'],
     ['/c?csv-separator=tab&csv-separator=tab', 'text/csv', 400, 'csv-separator'],
     ['/c?csv-separator=tab', 'application/x-ndjson', 400, 'csv-separator'],
     ['/c?csv-separator=tab', 'application/json', 400, 'csv-separator'],

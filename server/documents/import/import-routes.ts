@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import {
   CSV_SEPARATORS,
+  CSV_TYPES,
   type CsvSeparator,
   ON_CONFLICT,
   type OnConflict,
@@ -51,8 +52,9 @@ export function importHandler(deps: ImportHandlerDeps) {
     requireKnown(parameters, PARAMETERS[format])
     const onConflict = parseOnConflict(parameters)
     const separator = parseSeparator(parameters)
+    const types = parseChoice(parameters, 'csv-types', CSV_TYPES) ?? 'auto'
     requireNoConditions(conditionsOf(c), 'imports')
-    const records = pacedRecords(readRecords(bodyChunks(c), format, { separator }))
+    const records = pacedRecords(readRecords(bodyChunks(c), format, { separator, types }))
     if (prefersAsync(c)) {
       const parts = storedParts(records)
       const caller = callerIdOf(c)
@@ -93,7 +95,7 @@ function formatOf(type = ''): ImportFormat | undefined {
 
 const PARAMETERS: Readonly<Record<ImportFormat, readonly string[]>> = {
   ndjson: ['on-conflict'],
-  csv: ['on-conflict', 'csv-separator'],
+  csv: ['on-conflict', 'csv-separator', 'csv-types'],
 }
 
 /** @throws Failure `bad-parameter` for other parameters, which are probably a mistake. */

@@ -2,7 +2,7 @@ import { Button, FileInput, NativeSelect, Textarea } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
-import type { OnConflict } from '../../../server/contract/import.ts'
+import type { CsvTypes, OnConflict } from '../../../server/contract/import.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { describeImport } from '../../shared/import/describe-import.ts'
 import { CANCELLED, storedNothing, withNote } from '../../shared/import/import-failure.ts'
@@ -31,6 +31,7 @@ interface ImportDraft {
   /** Empty: detected from the source. */
   readonly format: ImportFormat | ''
   readonly onConflict: OnConflict
+  readonly types: CsvTypes
   /** Whether an import of this input began, and may have stored documents without completing. */
   readonly begun: boolean
 }
@@ -58,6 +59,11 @@ const conflicts: { value: OnConflict; label: string }[] = [
   { value: 'replace', label: 'Replace the stored document' },
 ]
 
+const cellTypes: { value: CsvTypes; label: string }[] = [
+  { value: 'auto', label: 'Detect numbers and JSON' },
+  { value: 'string', label: 'Text only' },
+]
+
 /**
  * Imports documents from a file or from text, with a preview. If `collection` is undefined, the user
  * enters its name.
@@ -74,6 +80,7 @@ export function ImportDialog(props: { database: string; collection: string | und
       text: '',
       format: '',
       onConflict: 'fail',
+      types: 'auto',
       begun: false,
     },
     restore: (stored) =>
@@ -96,18 +103,19 @@ export function ImportDialog(props: { database: string; collection: string | und
     text: file === null ? text : undefined,
     format,
     onConflict: form.values.onConflict,
+    types: form.values.types,
   })
   const running = useCancellableImport(close)
   const load = useImportDocuments(collectionRef)
   const { mutate } = load
   const submit = () =>
-    form.submit(({ onConflict }) => {
+    form.submit(({ onConflict, types }) => {
       if (source === undefined || format === undefined) return
       const control = running.begin()
       // After a reload, the form says that the import was interrupted.
       form.setFieldValue('begun', true)
       mutate(
-        { source, format, onConflict, ...control },
+        { source, format, onConflict, types, ...control },
         {
           onSettled: running.end,
           onSuccess: form.deleteDraft,
@@ -222,6 +230,9 @@ export function ImportDialog(props: { database: string; collection: string | und
                   data={conflicts}
                   {...form.getInputProps('onConflict')}
                 />
+                {format !== undefined && IMPORT_FORMATS[format].separator !== undefined && (
+                  <NativeSelect label="Cells" data={cellTypes} {...form.getInputProps('types')} />
+                )}
               </div>
               {preview !== undefined && (
                 <ImportPreview preview={preview} failure={String(form.errors.form ?? '')} />

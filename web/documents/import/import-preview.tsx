@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { OnConflict } from '../../../server/contract/import.ts'
+import type { CsvTypes, OnConflict } from '../../../server/contract/import.ts'
 import { valueAt } from '../../../server/contract/query/field-path.ts'
 import classes from '../../shared/import/import.module.css'
 import { UNREADABLE } from '../../shared/import/source-error.ts'
@@ -18,11 +18,12 @@ export interface PreviewInput {
   /** Undefined until it is detected. */
   readonly format: ImportFormat | undefined
   readonly onConflict: OnConflict
+  readonly types: CsvTypes
 }
 
 /** Returns the preview of a source; undefined until its first bytes are read. */
 export function usePreview(input: PreviewInput): Preview | undefined {
-  const { source, text, format, onConflict } = input
+  const { source, text, format, onConflict, types } = input
   const [preview, setPreview] = useState<Preview>()
   const file = text === undefined ? source : undefined
   const isChosen = source !== undefined
@@ -41,13 +42,14 @@ export function usePreview(input: PreviewInput): Preview | undefined {
             .arrayBuffer()
             .then((buffer) => new Uint8Array(buffer))
     reading.then(
-      (begin) => isCurrent && setPreview(previewSource(begin, { format, isWhole, onConflict })),
+      (begin) =>
+        isCurrent && setPreview(previewSource(begin, { format, isWhole, onConflict, types })),
       () => isCurrent && setPreview(FAILED),
     )
     return () => {
       isCurrent = false
     }
-  }, [file, text, format, onConflict, isChosen])
+  }, [file, text, format, onConflict, types, isChosen])
   return preview
 }
 
@@ -59,7 +61,7 @@ export interface ImportPreviewProps {
 
 /** Shows the first documents of a source, the types of their fields, and their errors. */
 export function ImportPreview({ preview, failure }: ImportPreviewProps) {
-  const { fields, documents, errors } = preview
+  const { fields, documents, errors, warning } = preview
   // The form shows the reason why the import failed.
   const shown = errors.filter((error) => !failure.startsWith(error))
   return (
@@ -99,6 +101,7 @@ export function ImportPreview({ preview, failure }: ImportPreviewProps) {
           </div>
         </>
       )}
+      {warning !== undefined && <p className={`warning ${classes.warning}`}>{warning}</p>}
       {shown.length > 0 && (
         <ul aria-label="Errors" className={classes.error}>
           {shown.slice(0, MAX_SHOWN).map((error) => (
@@ -111,4 +114,10 @@ export function ImportPreview({ preview, failure }: ImportPreviewProps) {
   )
 }
 
-const FAILED: Preview = { fields: [], documents: [], errors: [UNREADABLE], isEmpty: false }
+const FAILED: Preview = {
+  fields: [],
+  documents: [],
+  errors: [UNREADABLE],
+
+  isEmpty: false,
+}

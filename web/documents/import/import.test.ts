@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
+import type { CsvTypes } from '../../../server/contract/import.ts'
 import { createLineConverter, errorAtEnd, toLines } from './json-to-lines.ts'
 import { PREVIEW_BYTES, previewSource } from './preview.ts'
 import { detectFormat, type ImportFormat } from './read-source.ts'
@@ -171,6 +172,7 @@ test('A preview shows the first documents and the types of their fields', () => 
       { id: '2', n: 'x', tags: [1] },
     ],
     errors: [],
+    warning: expect.stringContaining('Columns with mixed types: n (number, text).'),
     isEmpty: false,
   })
   expect(preview('{"a":1}\n\n{"a":', 'ndjson', false).documents).toEqual([{ a: 1 }])
@@ -184,6 +186,16 @@ test('A preview shows the first documents and the types of their fields', () => 
     errors: ['Line 7: A quoted cell has no closing quote.'],
     isEmpty: false,
   })
+})
+
+test('A preview warns of columns of CSV with mixed types', () => {
+  const warningOf = (text: string, types: CsvTypes = 'auto', format: ImportFormat = 'csv') =>
+    previewSource(new TextEncoder().encode(text), { format, isWhole: true, types }).warning
+  const codes = `id,a.code,n\n${'1,,1\n'.repeat(9)}2,12E4,null\n3,A1,\n`
+  expect(warningOf(codes)).toContain('Columns with mixed types: a.code (number, text).')
+  expect(warningOf(codes, 'string')).toBeUndefined()
+  expect(warningOf('id,code\n1,"12E4"\n2,00123')).toBeUndefined()
+  expect(warningOf('{"n":1}\n{"n":"a"}', 'auto', 'ndjson')).toBeUndefined()
 })
 
 test('A preview reads cells that are separated by semicolons or tabs', () => {

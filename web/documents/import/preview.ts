@@ -1,7 +1,11 @@
 import { documentIdError } from '../../../server/contract/document-id.ts'
-import type { OnConflict } from '../../../server/contract/import.ts'
+import type { CsvTypes, OnConflict } from '../../../server/contract/import.ts'
 import type { Json } from '../../../server/contract/json/json.ts'
-import { valueAt } from '../../../server/contract/query/field-path.ts'
+import {
+  type FieldPath,
+  printFieldPath,
+  valueAt,
+} from '../../../server/contract/query/field-path.ts'
 import {
   previewRecords,
   type RecordsPreview,
@@ -31,6 +35,8 @@ export interface Preview {
    * documents are not checked.
    */
   readonly errors: readonly string[]
+  /** Names the columns of CSV whose cells become values of several types. */
+  readonly warning?: string | undefined
   /** Whether the source has no documents, not even invalid ones. */
   readonly isEmpty: boolean
 }
@@ -41,6 +47,8 @@ export interface PreviewOptions {
   readonly isWhole: boolean
   /** With `fail`, two documents of the source cannot have the same id. Default: `fail`. */
   readonly onConflict?: OnConflict
+  /** Default: auto. */
+  readonly types?: CsvTypes
 }
 
 /** Returns the first documents of a source as the server reads them. */
@@ -55,8 +63,33 @@ export function previewSource(begin: Uint8Array, options: PreviewOptions): Previ
     })),
     documents: shown,
     errors,
+    warning:
+      IMPORT_FORMATS[options.format].separator === undefined
+        ? undefined
+        : warnOfMixedTypes(documents),
     isEmpty,
   }
+}
+
+/** Names the columns whose values have several types; undefined if there are none. */
+function warnOfMixedTypes(documents: readonly Fields[]): string | undefined {
+  const columns = new Map<string, Set<string>>()
+  const add = (value: Json, path: FieldPath) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      for (const [name, inner] of Object.entries(value)) add(inner, [...path, name])
+    } else if (value !== null) {
+      const column = printFieldPath(path)
+      columns.set(column, new Set([...(columns.get(column) ?? []), ...typeOf(value)]))
+    }
+  }
+  for (const document of documents) add(document, [])
+  const mixed = [...columns].filter(([, types]) => types.size > 1)
+  if (mixed.length === 0) return undefined
+  const named = mixed.slice(0, FIELDS).map(([name, types]) => `${name} (${[...types].join(', ')})`)
+  return (
+    `Columns with mixed types: ${named.join('; ')}. ` +
+    'To keep codes such as 12E4 as text, choose Text only, or put the cells in quotes.'
+  )
 }
 
 interface Read {
@@ -67,7 +100,7 @@ interface Read {
 
 function readDocuments(
   begin: Uint8Array,
-  { format, isWhole, onConflict = 'fail' }: PreviewOptions,
+  { format, isWhole, onConflict = 'fail', types = 'auto' }: PreviewOptions,
 ): Read {
   if (isBinary(begin)) return { documents: [], errors: [NO_TEXT] }
   if (isWhole && begin.every(isSpace)) return NO_DOCUMENTS
@@ -79,7 +112,7 @@ function readDocuments(
     separator === undefined ? 'ndjson' : 'csv',
     isWhole,
     CHECKED,
-    { separator },
+    { separator, types },
   )
   const documents = records.map(({ document }) => document)
   if (exportHead.safeParse(documents[0]).success) return { documents, errors: [DATABASE_EXPORT] }

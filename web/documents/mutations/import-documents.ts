@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { COLLECTION_PARAMETER } from '../../../server/contract/document.ts'
-import type { ImportResult, OnConflict } from '../../../server/contract/import.ts'
+import type { CsvTypes, ImportResult, OnConflict } from '../../../server/contract/import.ts'
 import { databaseApi, readJson } from '../../app/api.ts'
 import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
@@ -19,11 +19,12 @@ export interface DocumentImport extends ImportControl {
   readonly source: Blob
   readonly format: ImportFormat
   readonly onConflict: OnConflict
+  readonly types: CsvTypes
 }
 
 async function importDocuments(
   { database, collection }: CollectionRef,
-  { source, format, onConflict, signal, onProgress }: DocumentImport,
+  { source, format, onConflict, types, signal, onProgress }: DocumentImport,
 ): Promise<ImportResult> {
   const client = databaseApi(database, createUpload(onProgress, signal))
   const { type, separator } = IMPORT_FORMATS[format]
@@ -31,7 +32,7 @@ async function importDocuments(
     param: { collection: encodeURIComponent(collection) },
     query: {
       'on-conflict': onConflict,
-      ...(separator === undefined ? {} : { 'csv-separator': separator }),
+      ...(separator === undefined ? {} : { 'csv-separator': separator, 'csv-types': types }),
     },
   }
   // The server would report a line or a header that is not UTF-8.
