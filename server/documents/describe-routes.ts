@@ -4,6 +4,7 @@
 import { importResult } from '../contract/import.ts'
 import { schemaOf } from '../http/openapi/openapi.ts'
 import type { Described, Operation } from '../http/openapi/openapi-objects.ts'
+import { SKIPPED_HEADER } from './damage-log.ts'
 import { failure, header, json, parameter, ref } from './describe-components.ts'
 
 const TAG = header('Identifies the returned state, for If-Match and If-None-Match.')
@@ -34,6 +35,10 @@ const PAGE_HEADERS = {
   ),
   'X-Total-Count': {
     description: 'The number of documents that match, for Prefer: count=exact.',
+    schema: { type: 'integer' },
+  },
+  [SKIPPED_HEADER]: {
+    description: 'The number of damaged documents that were left out, if there are any.',
     schema: { type: 'integer' },
   },
   'Preference-Applied': header('count=exact, if the documents were counted.'),

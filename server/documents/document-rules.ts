@@ -1,4 +1,5 @@
 import { createTurns, runInTurns } from '../concurrency/turns.ts'
+import type { Json } from '../contract/json/json.ts'
 import { parseJsonInSteps } from '../contract/json/parse-json-in-steps.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
@@ -73,11 +74,12 @@ export const createDocumentRules = (
     return { tag, check }
   },
 
-  /** Compiles a filter into a test of the JSON of a document. */
+  /** Compiles a filter into a test of the JSON of a document. A text that is not JSON fails it. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean> {
     if (filter.length === 0) return () => true
     const conditions = parseFilter(filter)
-    const matches = createMatcher(conditions)
+    const matchesParsed = createMatcher(conditions)
+    const matches = (parsed: Json | undefined) => parsed !== undefined && matchesParsed(parsed)
     const names = namesRead({ conditions, sort: [] })
     return (body) => {
       const parsing = parseFieldsInTurns(body, names, nextTurn)

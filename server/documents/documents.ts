@@ -5,6 +5,7 @@ import type { OnConflict } from '../contract/import.ts'
 import { invariant } from '../contract/invariant.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
+import type { OnDamaged } from './damage-log.ts'
 import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
 import { DocumentLocks } from './document-locks.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
@@ -40,6 +41,8 @@ export interface FindOptions extends FindBounds {
 export interface FoundPage extends Page {
   /** The parameter that leads to the next page; undefined on the last page. */
   readonly nextParameter: readonly [name: 'after' | 'cursor', value: string] | undefined
+  /** Number of documents that were left out, because their stored text is not JSON. */
+  readonly skipped: number
 }
 
 /** Reads for the change of a document, which began before the caller was known. */
@@ -164,6 +167,7 @@ export interface DocumentsDeps {
   readonly cursors: Cursors
   /** Limits the queries of the node that no index serves. */
   readonly scans: ScanLimit
+  readonly onDamaged?: OnDamaged
 }
 
 /** Returns the {@link Documents} of a repository. */
@@ -174,6 +178,7 @@ export function createDocuments({
   large,
   cursors,
   scans,
+  onDamaged,
 }: DocumentsDeps): Documents {
   const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
@@ -279,12 +284,19 @@ export function createDocuments({
       const idPosition = after === undefined ? undefined : { values: [], id: after }
       const from = cursor === undefined ? idPosition : cursors.parse(sorted, cursor)
       const { count } = options
-      const bounds = { conditions, matches, sort, fields, reads, limit, from, count }
+      const damaged = new Set<string>()
+      const bounds = {
+        ...{ conditions, matches, sort, fields, reads, limit, from, count },
+        onDamaged(id: string) {
+          damaged.add(id)
+          onDamaged?.(where, id)
+        },
+      }
       const finding = findPage(where, bounds, options)
       return finding instanceof Promise ? finding.then(foundPage) : foundPage(finding)
 
       function foundPage(page: Page): FoundPage {
-        return { ...page, nextParameter: parameterOf(page.next) }
+        return { ...page, nextParameter: parameterOf(page.next), skipped: damaged.size }
       }
       function parameterOf(next: Position | undefined): FoundPage['nextParameter'] {
         if (next === undefined) return undefined

@@ -17,6 +17,7 @@ import { partsBody } from '../http/output/parts-body.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { WholeCollections } from './collections/whole-collection-routes.ts'
+import { skippedHeader } from './damage-log.ts'
 import { collection } from './describe-routes.ts'
 import type { Documents, FoundPage } from './documents.ts'
 import { tagOfAll } from './entity-tag.ts'
@@ -176,7 +177,7 @@ function requireOwnFiltersIfEmpty(
 
 /** Returns what a query read and, if requested, the count, as headers. */
 function pageHeaders(query: DocumentQuery, page: FoundPage): Record<string, string> {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = skippedHeader(page.skipped)
   if (page.total !== undefined) {
     headers['Preference-Applied'] = 'count=exact'
     headers['X-Total-Count'] = String(page.total)

@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import type { Store } from '../storage/store.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
 import { createSizes } from './collections/sizes.ts'
+import { createDamageLog } from './damage-log.ts'
 import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
 import type { Importer } from './import/importer.ts'
@@ -56,6 +57,7 @@ export function createDocumentsModule(deps: DocumentsModuleDeps) {
   )
   let isHolder = false
 
+  const onDamaged = createDamageLog(logError('a stored document is left out of queries'))
   const documents = createDocuments({
     repository,
     now: Date.now,
@@ -63,6 +65,7 @@ export function createDocumentsModule(deps: DocumentsModuleDeps) {
     large: jobs,
     cursors: createCursors(deps.secretKey),
     scans: deps.scans,
+    onDamaged,
   })
   const sizes = createSizes({
     repository,
@@ -71,7 +74,7 @@ export function createDocumentsModule(deps: DocumentsModuleDeps) {
     onError: logError('cannot measure the size of a database'),
   })
   const exports = {
-    exporter: createExporter(store),
+    exporter: createExporter(store, undefined, onDamaged),
     onExportError: logError('an export was aborted'),
   }
   const { beginImport } = jobs

@@ -14,15 +14,16 @@ export class CsvColumns {
   #characters = 'id'.length
 
   /**
-   * Adds the fields of a stored document.
+   * Adds the fields of a stored document. Returns the number of columns.
    *
    * @throws Failure `bad-parameter` if there are more than an import accepts.
    */
-  add(body: string): void {
+  add(body: string): number {
     readFields(body, 0, (name, _, value) => {
       if (!this.#names.has(name)) this.#add(name)
       return endOfValue(body, value)
     })
+    return this.#names.size
   }
 
   #add(name: string): void {

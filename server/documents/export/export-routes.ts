@@ -7,6 +7,7 @@ import { requestHeader } from '../../http/input/request-header.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import { VARY_ACCEPT } from '../../http/output/vary.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { skippedHeader } from '../damage-log.ts'
 import {
   type ExportFormat,
   isPlanned,
@@ -60,6 +61,7 @@ export async function exportCollection(
     deadline,
     signal: ending,
     index,
+    damaged,
   } = await exporter.begin(where, query, format, queueCallerOf(c))
   // Errors of the query are sent before the first chunk.
   const { value: first } = await chunks.next()
@@ -73,6 +75,7 @@ export async function exportCollection(
     'Content-Type': TYPES[format],
     'Content-Disposition': `attachment; filename="${where.collection}.${format}"`,
     ...VARY_ACCEPT,
+    ...skippedHeader(damaged.size),
     ...(isPlanned(query) && { 'Query-Plan': index === undefined ? 'scan' : `index=${index}` }),
   })
 }

@@ -3,7 +3,9 @@ import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
+import type { OnDamaged } from '../damage-log.ts'
 import { planQuery } from '../indexes/plan.ts'
+import { ifReadable } from '../json/read-fields.ts'
 import {
   type ExportFormat,
   type ExportQuery,
@@ -28,6 +30,8 @@ export interface Export {
   readonly signal: AbortSignal
   /** Name of the index that serves the query; undefined for a scan. */
   readonly index: string | undefined
+  /** The ids of documents that were left out so far, because their stored text is not JSON. */
+  readonly damaged: ReadonlySet<string>
 }
 
 export interface Exporter {
@@ -52,15 +56,28 @@ export interface Exporter {
   readonly running: number
 }
 
-/** Returns the exporter of a store. */
-export function createExporter(store: Store, limit = new ExportLimit()): Exporter {
+/**
+ * Returns the exporter of a store.
+ *
+ * @param onDamaged called for each document that is left out, because its stored text is not JSON.
+ */
+export function createExporter(
+  store: Store,
+  limit = new ExportLimit(),
+  onDamaged: OnDamaged = () => {},
+): Exporter {
   const nextTurn = createTurns()
   return {
     get running() {
       return limit.running
     },
-    begin: (where, query, format, caller) =>
-      begin(where, caller, async (deps) => {
+    begin: (where, parsed, format, caller) =>
+      begin(where, caller, async (deps, damaged) => {
+        const leaveOut = (id: string) => {
+          damaged.add(id)
+          onDamaged(where, id)
+        }
+        const query = { ...parsed, onDamaged: leaveOut }
         const { conditions, sort } = query
         const usesIndex = isPlanned(query) && idsOf(conditions) === undefined
         const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
@@ -80,7 +97,10 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
   async function begin(
     scope: SnapshotScope,
     caller: Caller,
-    open: (deps: ReadMatchingDeps) => Promise<{
+    open: (
+      deps: ReadMatchingDeps,
+      damaged: Set<string>,
+    ) => Promise<{
       readonly texts: AsyncGenerator<string, void>
       readonly index: string | undefined
     }>,
@@ -90,8 +110,9 @@ export function createExporter(store: Store, limit = new ExportLimit()): Exporte
       const turn = opened.use(await limit.enter(caller))
       const { check, deadline, signal } = turn
       const reader = opened.use(await openSnapshotReader(store, scope, check))
-      const { texts, index } = await open({ reader, nextTurn, check })
-      return { chunks: disposing(texts, opened, turn), deadline, signal, index }
+      const damaged = new Set<string>()
+      const { texts, index } = await open({ reader, nextTurn, check }, damaged)
+      return { chunks: disposing(texts, opened, turn), deadline, signal, index, damaged }
     } catch (error) {
       await opened.disposeAsync()
       throw error
@@ -147,7 +168,7 @@ async function* ndjsonOf(
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
-  for await (const texts of textsOf(read, query, print, nextTurn)) yield `${texts.join('\n')}\n`
+  for await (const texts of textsOf(read, print, query, nextTurn)) yield `${texts.join('\n')}\n`
 }
 
 async function* csvOf(
@@ -156,10 +177,12 @@ async function* csvOf(
   nextTurn: NextTurn,
 ): AsyncGenerator<string, void> {
   const { fields } = query
-  const columns = fields === undefined ? await collectColumns(read, nextTurn) : columnsOf(fields)
+  const columns =
+    fields === undefined ? await collectColumns(read, query, nextTurn) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, query)
   let before = header
-  for await (const rows of textsOf(read, query, row, nextTurn)) {
+  const rowOf = (body: string) => ifReadable(() => row(body))
+  for await (const rows of textsOf(read, rowOf, query, nextTurn)) {
     yield before + rows.join('')
     before = ''
   }
@@ -173,7 +196,7 @@ async function* arrayOf(
 ): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
   let before = '[\n'
-  for await (const texts of textsOf(read, query, print, nextTurn)) {
+  for await (const texts of textsOf(read, print, query, nextTurn)) {
     yield before + texts.join(',\n')
     before = ',\n'
   }
@@ -188,8 +211,8 @@ async function* arrayOf(
  */
 async function* textsOf(
   read: Read,
-  { conditions }: ExportQuery,
-  print: (body: string) => string,
+  print: (body: string) => string | undefined,
+  { conditions, onDamaged }: ExportQuery,
   nextTurn: NextTurn,
 ): AsyncGenerator<readonly string[], void> {
   let isEmpty = true
@@ -201,9 +224,11 @@ async function* textsOf(
     for (const each of documents) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      texts.push(print(each.body))
+      const text = print(each.body)
+      if (text === undefined) onDamaged?.(each.id)
+      else texts.push(text)
     }
-    yield texts
+    if (texts.length > 0) yield texts
   }
   if (isEmpty) requireOwnFilters(conditions)
 }
@@ -215,14 +240,14 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read, nextTurn: NextTurn) {
+async function collectColumns(read: Read, { onDamaged }: ExportQuery, nextTurn: NextTurn) {
   const columns = new CsvColumns()
   const timeSlice = createTimeSlice(nextTurn)
   for await (const documents of read()) {
     for (const each of documents) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      columns.add(each.body)
+      if (ifReadable(() => columns.add(each.body)) === undefined) onDamaged?.(each.id)
     }
   }
   return columns.paths

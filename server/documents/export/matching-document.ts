@@ -34,7 +34,7 @@ export function createDocumentParser(
   { reads }: Pick<ExportQuery, 'reads'>,
   nextTurn: NextTurn,
   plan?: IndexPlan,
-): (body: string) => Json | Promise<Json> {
+): (body: string) => ReturnType<typeof parseFieldsInTurns> {
   const names = plan === undefined ? reads : namesOf(plan, { reads })
   return (body) => parseFieldsInTurns(body, names, nextTurn)
 }

@@ -85,6 +85,10 @@ async function* scan(
       if (turn !== undefined) await turn
       const parsing = parse(body)
       const parsed = parsing instanceof Promise ? await parsing : parsing
+      if (parsed === undefined) {
+        query.onDamaged?.(id)
+        continue
+      }
       const matched = matches(parsed)
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
@@ -194,6 +198,10 @@ async function* readStreams(
         if (body === undefined) continue
         const parsing = parse(body)
         const parsed = parsing instanceof Promise ? await parsing : parsing
+        if (parsed === undefined) {
+          query.onDamaged?.(id)
+          continue
+        }
         if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
         const matched = matches?.(parsed) ?? true
         if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })

@@ -47,6 +47,10 @@ export async function collectPositions(
       if (turn !== undefined) await turn
       const parsing = parsed ?? parse(body)
       const values = parsing instanceof Promise ? await parsing : parsing
+      if (values === undefined) {
+        query.onDamaged?.(id)
+        continue
+      }
       const position = positionOf(values, id, sort)
       if (after !== undefined && compare(position, after) <= 0) continue
       count++

@@ -38,17 +38,22 @@ export function* parseFieldsInSteps(body: string, names: ReadonlySet<string>): S
 }
 
 /**
- * Parses the fields of a document. If they are large, each step takes a turn of the event loop of
- * its own; the result is then a promise.
+ * Parses the fields of a document; returns undefined if its text is not JSON, because the disk is
+ * damaged. If the fields are large, each step takes a turn of the event loop of its own; the result
+ * is then a promise.
  */
 export function parseFieldsInTurns(
   body: string,
   names: ReadonlySet<string>,
   nextTurn: NextTurn,
-): Json | Promise<Json> {
-  // Fast path, without a generator.
-  if (body.length <= PARSED_WHOLE) return parseJson(body)
-  const steps = parseFieldsInSteps(body, names)
-  const first = steps.next()
-  return first.done ? first.value : runInTurns(steps, nextTurn)
+): Json | undefined | Promise<Json | undefined> {
+  try {
+    // Fast path, without a generator.
+    if (body.length <= PARSED_WHOLE) return parseJson(body)
+    const steps = parseFieldsInSteps(body, names)
+    const first = steps.next()
+    return first.done ? first.value : runInTurns(steps, nextTurn).catch(() => undefined)
+  } catch {
+    return undefined
+  }
 }

@@ -8,6 +8,7 @@ import {
   QUOTE,
 } from '../../contract/json/json-characters.ts'
 import { endOfString, keyOf } from '../../contract/json/parse-json.ts'
+import { Failure } from '../../failure.ts'
 
 /**
  * Reads the fields of an object in the text of a stored document, without parsing their values.
@@ -27,7 +28,7 @@ export function readFields(
 ): number {
   let at = begin + 1
   while (json.charCodeAt(at) === QUOTE) {
-    const keyEnd = endOfString(json, at)
+    const keyEnd = closingQuote(json, at)
     at = read(keyOf(json, at, keyEnd), at, keyEnd + 2)
     if (json.charCodeAt(at) === COMMA) at++
   }
@@ -35,12 +36,31 @@ export function readFields(
   return at + 1
 }
 
+/**
+ * Returns what a function reads from the text of a stored document; undefined if the text is not
+ * JSON, because the disk is damaged. Throws the failures of the function.
+ */
+export function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Failure) throw error
+    return undefined
+  }
+}
+
+function closingQuote(json: string, begin: number): number {
+  const end = endOfString(json, begin)
+  invariant(end !== -1, 'a stored string has an end')
+  return end
+}
+
 /** Returns the index of the character after the value of a field. */
 export function endOfValue(json: string, begin: number): number {
   let depth = 0
   for (let at = begin; at < json.length; at++) {
     const code = json.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(json, at)
+    if (code === QUOTE) at = closingQuote(json, at)
     else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
     else if (depth === 0 && (code === COMMA || code === CLOSE_OBJECT)) return at
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--

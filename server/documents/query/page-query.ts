@@ -1,9 +1,10 @@
 import type { Position } from './order.ts'
-import type { DocumentQuery } from './query.ts'
+import type { DocumentQuery, SkipsDamaged } from './query.ts'
 
 /** The part of a query that selects a page. */
 export interface PageQuery
-  extends Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads' | 'limit'> {
+  extends Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads' | 'limit'>,
+    SkipsDamaged {
   /** The position after which the page begins. */
   readonly from: Position | undefined
   /** Whether to count all documents that match. */

@@ -93,7 +93,15 @@ export function parseExportFormat(query: URLSearchParams): ExportFormat | undefi
 }
 
 /** A query for all documents that match. */
-export interface ExportQuery extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'> {
+/** A query that leaves out documents whose stored text is not JSON. */
+export interface SkipsDamaged {
+  /** Called with the id of each document that is left out, once or more. */
+  readonly onDamaged?: ((id: string) => void) | undefined
+}
+
+export interface ExportQuery
+  extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'>,
+    SkipsDamaged {
   /** The separator of the cells of CSV. */
   readonly separator: CsvSeparator
   /** Whether CSV cells that a spreadsheet would evaluate are written unchanged. */

@@ -1,6 +1,6 @@
 import { OPEN_OBJECT } from '../../contract/json/json-characters.ts'
 import type { FieldPath } from '../../contract/query/field-path.ts'
-import { endOfValue, readFields } from '../json/read-fields.ts'
+import { endOfValue, ifReadable, readFields } from '../json/read-fields.ts'
 
 /** A tree of the names of selected fields; null selects the whole value. */
 type Selection = Map<string, Selection | null>
@@ -51,8 +51,14 @@ function select(
   return { selected: `{${fields}}`, end }
 }
 
-/** Creates a function that reduces the JSON of a document to the selected fields; by default, all. */
-export const createDocumentPrinter = (
+/**
+ * Creates a function that reduces the JSON of a document to the selected fields; by default, all. It
+ * returns undefined if fields are selected and the text is not JSON, because the disk is damaged.
+ */
+export function createDocumentPrinter(
   fields: readonly FieldPath[] | undefined,
-): ((body: string) => string) =>
-  fields === undefined ? (body) => body : createFieldSelector(fields)
+): (body: string) => string | undefined {
+  if (fields === undefined) return (body) => body
+  const selectFields = createFieldSelector(fields)
+  return (body) => ifReadable(() => selectFields(body))
+}

@@ -43,22 +43,27 @@ export async function readDocuments(
 
 /**
  * Returns the document of an entry, or undefined if it has other values: it has changed since the
- * entry was read, or a job has reserved the values of the entry for it. Returns a promise only if the
+ * entry was read, or a job has reserved the values of the entry for it. It is also undefined if the
+ * text of the document is not JSON. Returns a promise only if the
  * fields with these names are large.
  */
 export function currentOf(
   { index }: IndexPlan,
-  names: ReadonlySet<string>,
+  { reads, onDamaged }: Pick<PageQuery, 'reads' | 'onDamaged'>,
   entry: IndexEntry,
   found: ReadonlyMap<string, IndexedDocument>,
   nextTurn: NextTurn,
 ): Current | undefined | Promise<Current | undefined> {
   const document = entry.document ?? found.get(entry.id)
   if (document === undefined) return undefined
-  const parsing = parseFieldsInTurns(document.body, names, nextTurn)
-  return parsing instanceof Promise
-    ? parsing.then((parsed) => currentIf(index, entry, document, parsed))
-    : currentIf(index, entry, document, parsing)
+  const parsing = parseFieldsInTurns(document.body, reads, nextTurn)
+  return parsing instanceof Promise ? parsing.then(current) : current(parsing)
+
+  function current(parsed: Json | undefined): Current | undefined {
+    if (parsed !== undefined) return currentIf(index, entry, document as IndexedDocument, parsed)
+    onDamaged?.(entry.id)
+    return undefined
+  }
 }
 
 type Current = IndexedDocument & { readonly parsed: Json }

@@ -61,7 +61,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     (stream) => new EntryStream(reader, where, plan.index, stream, plan.isReversed, begin),
   )
   const textOf = createDocumentPrinter(fields)
-  const reads = namesOf(plan, query)
+  const parsedQuery = { ...query, reads: namesOf(plan, query) }
   const documents = new Map<string, string>()
   const json = new JsonArray()
   let last: Position | undefined
@@ -93,7 +93,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (isPast(entry)) return { page: (await isComplete()) ? pageOf(undefined) : undefined }
-      const reading = currentOf(plan, reads, entry, found, nextTurn)
+      const reading = currentOf(plan, parsedQuery, entry, found, nextTurn)
       const current = reading instanceof Promise ? await reading : reading
       if (current === undefined || documents.has(entry.id)) continue
       const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
@@ -102,6 +102,10 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
       const matched = query.matches?.(parsed) ?? true
       if (!(typeof matched === 'boolean' ? matched : await matched)) continue
       const text = textOf(current.body)
+      if (text === undefined) {
+        query.onDamaged?.(entry.id)
+        continue
+      }
       const more = Buffer.byteLength(text)
       if (documents.size === limit || (documents.size > 0 && bytes + more > PAGE_BYTES)) {
         return { page: (await isComplete()) ? pageOf(last) : undefined }
@@ -139,7 +143,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
 const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
   const { reserve, step, upTo } = bounds
   const matches = new SortedMatches(query)
-  const reads = namesOf(plan, query)
+  const parsedQuery = { ...query, reads: namesOf(plan, query) }
   let scanned = 0
   let read = 0
   /** Adds the documents that match. Returns false if the entries may be incomplete. */
@@ -151,7 +155,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
-      const reading = currentOf(plan, reads, entry, found, nextTurn)
+      const reading = currentOf(plan, parsedQuery, entry, found, nextTurn)
       const current = reading instanceof Promise ? await reading : reading
       const adding = current && matches.add(current)
       if (adding !== undefined) await adding

@@ -1,7 +1,7 @@
 import { invariant } from '../../../contract/invariant.ts'
 import { valueAt } from '../../../contract/query/field-path.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { parseFieldsInSteps } from '../../json/parse-fields.ts'
+import { parseFieldsInTurns } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
@@ -95,8 +95,9 @@ function toPage(
   if (!isReady || mayBeTruncated(longestKey, index.fields.length)) return undefined
   const textOf = createDocumentPrinter(fields)
   const next = scanned > limit ? positionOfLast() : undefined
-  if (next === 'large') return undefined
-  const texts = fields === undefined ? bodies : bodies.map(textOf)
+  if (next === 'unknown') return undefined
+  const texts = bodies.map(textOf)
+  if (texts.some((text) => text === undefined)) return undefined
   return {
     tags,
     scanned,
@@ -107,11 +108,11 @@ function toPage(
     index: index.name,
   }
 
-  function positionOfLast(): Position | 'large' {
+  function positionOfLast(): Position | 'unknown' {
     const body = bodies.at(-1)
     invariant(body !== undefined, 'a page with a next one has documents')
-    const { done: isParsed, value: last } = parseFieldsInSteps(body, reads).next()
-    if (!isParsed) return 'large'
+    const last = parseFieldsInTurns(body, reads, () => Promise.resolve())
+    if (last === undefined || last instanceof Promise) return 'unknown'
     const id = valueAt(last, ['id'])
     invariant(typeof id === 'string', 'a document contains its id')
     return positionOf(last, id, sort)

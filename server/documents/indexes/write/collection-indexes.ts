@@ -134,8 +134,9 @@ export async function addToIndexes(
   documents: readonly Indexed[],
   uniqueLength?: number,
 ): Promise<Duplicate[]> {
+  // Queries leave out a document whose text is not JSON, so an index needs no entry of it.
   const entries = await entriesInTurns(indexes, documents, (each, parsed) =>
-    entriesOf(indexes, each, parsed, uniqueLength),
+    parsed === undefined ? [] : entriesOf(indexes, each, parsed, uniqueLength),
   )
   return addEntries(trx, engine, where, entries)
 }

@@ -39,13 +39,13 @@ export class UniqueValuesTooLarge extends Failure {
 }
 
 /**
- * Returns the entries of documents. Other requests run after each time slice, and after each entry of
+ * Returns the entries of documents. `parsed` is undefined if a stored text is not JSON. Other requests run after each time slice, and after each entry of
  * a large document.
  */
 export async function entriesInTurns<T>(
   indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
-  entriesOfDocument: (document: Indexed, parsed: Json) => Iterable<T>,
+  entriesOfDocument: (document: Indexed, parsed: Json | undefined) => Iterable<T>,
   nextTurn: NextTurn = () => nextImmediate(),
 ): Promise<T[]> {
   const entries: T[] = []

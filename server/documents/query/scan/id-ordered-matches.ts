@@ -35,6 +35,11 @@ export class IdOrderedMatches {
     this.total++
     if (this.isFull || this.#isBeforePage(id)) return
     const text = this.#textOf(body)
+    if (text === undefined) {
+      this.total--
+      this.#query.onDamaged?.(id)
+      return
+    }
     const size = Buffer.byteLength(text)
     this.isFull =
       this.length === this.#query.limit || (this.bytes + size > PAGE_BYTES && this.length > 0)

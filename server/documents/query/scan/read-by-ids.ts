@@ -57,6 +57,10 @@ export async function readByIds(
       if (turn !== undefined) await turn
       const parsing = parseFieldsInTurns(document.body, query.reads, nextTurn)
       const parsed = parsing instanceof Promise ? await parsing : parsing
+      if (parsed === undefined) {
+        query.onDamaged?.(document.id)
+        continue
+      }
       const adding = matches.add({ ...document, parsed })
       if (adding !== undefined) await adding
     }

@@ -102,7 +102,12 @@ async function scanInIdOrder(
       if (turn !== undefined) await turn
       if (matches !== undefined) {
         const parsing = parseFieldsInTurns(row.body, reads, nextTurn)
-        const matched = matches(parsing instanceof Promise ? await parsing : parsing)
+        const parsed = parsing instanceof Promise ? await parsing : parsing
+        if (parsed === undefined) {
+          query.onDamaged?.(row.id)
+          continue
+        }
+        const matched = matches(parsed)
         if (!(typeof matched === 'boolean' ? matched : await matched)) continue
       }
       page.add(row)
@@ -162,6 +167,10 @@ async function scanSorted(
       if (turn !== undefined) await turn
       const parsing = parseFieldsInTurns(body, query.reads, nextTurn)
       const parsed = parsing instanceof Promise ? await parsing : parsing
+      if (parsed === undefined) {
+        query.onDamaged?.(id)
+        continue
+      }
       const adding = matches.add({ id, tag, body, parsed })
       if (adding !== undefined) await adding
     }

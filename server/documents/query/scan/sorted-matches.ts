@@ -46,7 +46,7 @@ export class SortedMatches {
     this.total++
     const position = positionOf(parsed, id, sort)
     if (from !== undefined && this.#compare(position, from) <= 0) return
-    this.top.offer(position, () => ({ id, tag, text: copyOf(this.#textOf(body)) }))
+    this.top.offer(position, () => ({ id, tag, text: copyOf(this.#textOf(body) ?? body) }))
   }
 }
 
