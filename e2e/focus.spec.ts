@@ -48,10 +48,10 @@ test('A dialog that replaces its skeleton returns the focus to the element that 
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 404 GET .*\/articles\/one$/)
+  browserErrors.allow(/^http 404 GET .*\/articles\/\?id=one$/)
   await makeBlog(gatehouse, [{ id: 'one' }])
   const json = { id: 'not_found', message: 'The document does not exist.' }
-  const held = await holdRequests(page, /\/articles\/one$/, (route) =>
+  const held = await holdRequests(page, /\/articles\/\?id=one$/, (route) =>
     route.fulfill({ status: 404, json }),
   )
   await gatehouse.signIn(page, ARTICLES)
@@ -92,7 +92,7 @@ test('A panel keeps the focus when a failed endpoint is retried', async ({ page,
   await gatehouse.restart()
   await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: address })}`)
   // The button is pressed while the port is taken: once it is free, the server retries by itself.
-  await page.route('**/retry', async (route) => {
+  await page.route('**/retry?*', async (route) => {
     await other.close()
     await route.continue()
   })

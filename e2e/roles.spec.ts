@@ -202,7 +202,7 @@ test('A viewer sees the changes of an operator in another console', async ({ bro
   await here.getByRole('button', { name: 'Remove endpoint' }).click()
   await expect(panel.getByRole('alert').filter({ hasText: 'was removed' })).toBeVisible()
   for (const each of browserErrors) {
-    each.allow(/^http 404 GET .*\/traffic$/)
+    each.allow(/^http 404 GET .*\/traffic\?/)
     expect(each.list()).toEqual([])
   }
   await Promise.all(contexts.map((each) => each.close()))

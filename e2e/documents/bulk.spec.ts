@@ -12,9 +12,9 @@ test('Selected documents are changed with a preview and deleted, and both can be
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 412 (?:PATCH|DELETE) .*\/_db\/blog\/articles\/d[24]$/)
-  browserErrors.allow(/^http 404 .*\/_db\/blog\/articles\/d4$/)
-  browserErrors.allow(/^request failed PUT .*\/_db\/blog\/articles\/d[13]:/)
+  browserErrors.allow(/^http 412 (?:PATCH|DELETE) .*\/_db\/blog\/articles\/\?id=d[24]$/)
+  browserErrors.allow(/^http 404 .*\/_db\/blog\/articles\/\?id=d4$/)
+  browserErrors.allow(/^request failed PUT .*\/_db\/blog\/articles\/\?id=d[13]:/)
   await makeBlog(
     gatehouse,
     Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, author: { name: 'ada' }, n: at })),
@@ -66,7 +66,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
   expect(await read('d1')).toEqual({ id: 'd1', author: { name: 'ada', born: 1815 } })
   expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
   // An undo that fails can be repeated.
-  await page.route(/\/articles\/d[13]$/, (route) => route.abort(), { times: 2 })
+  await page.route(/\/articles\/\?id=d[13]$/, (route) => route.abort(), { times: 2 })
   await last.getByRole('button', { name: 'Undo' }).click()
   await expect(last).toContainText('2 documents may or may not have been restored.')
   await last.getByRole('button', { name: 'Undo again' }).click()
@@ -81,7 +81,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expect(question).toContainText('"theirs"')
   // A document that someone else deleted first is neither counted nor restored.
   await gatehouse.delete('/_db/blog/articles/d4')
-  const held = await holdRequests(page, /\/articles\/d\d$/)
+  const held = await holdRequests(page, /\/articles\/\?id=d\d$/)
   await question.getByRole('button', { name: 'Delete documents' }).click()
   await expect(question.getByRole('button', { name: 'Deleting…' })).toBeFocused()
   held.release()
@@ -165,7 +165,7 @@ test('A change of documents can be undone on every page', async ({
   await expect(bar).toHaveText('1 document was deleted.Undo')
 
   // The undo continues on another page, and its outcome is announced there.
-  const held = await holdRequests(page, /\/articles\/one$/)
+  const held = await holdRequests(page, /\/articles\/\?id=one$/)
   await page.keyboard.press('Control+z')
   await expect(bar.getByRole('button', { name: 'Undoing…' })).toBeVisible()
   await pressSequence(page, 'g', 'd')
@@ -240,7 +240,7 @@ test('The form that changes selected documents says which of them no longer exis
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 404 GET .*\/_db\/blog\/articles\/(?:nope|nix)$/)
+  browserErrors.allow(/^http 404 GET .*\/_db\/blog\/articles\/\?id=(?:nope|nix)$/)
   await makeBlog(gatehouse, [{ id: 'one' }])
   await gatehouse.signIn(page, `${ARTICLES}?selected=one%2Cnope&bulk=edit`)
   const some = dialogOf(page, 'Edit 2 documents')

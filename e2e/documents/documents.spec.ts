@@ -148,7 +148,7 @@ test('A document that someone else changed is shown beside the edited one', asyn
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/one$/)
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/\?id=one$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, ARTICLES)
   await page.getByRole('link', { name: 'one' }).click()
@@ -212,7 +212,7 @@ test('A document that someone else deleted can be created again', async ({
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 4(04|12) (GET|PUT) .*\/_db\/blog\/articles\/one$/)
+  browserErrors.allow(/^http 4(04|12) (GET|PUT) .*\/_db\/blog\/articles\/\?id=one$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, `${ARTICLES}?edit=one`)
   await editorOf(page).fill('{ "title": "Mine" }')
@@ -235,7 +235,7 @@ test('A value that another document has in a unique index is an error of the tex
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 4(?:04|09|12) (?:GET|PUT) .*\/_db\/blog\/articles\/one$/)
+  browserErrors.allow(/^http 4(?:04|09|12) (?:GET|PUT) .*\/_db\/blog\/articles\/\?id=one$/)
   await makeBlog(gatehouse, [
     { id: 'one', email: 'ada@example.org' },
     { id: 'two', email: 'grace@example.org' },
@@ -309,7 +309,7 @@ test('Discarding the input during a conflict shows the stored version', async ({
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/(?:_schema\/articles|articles\/one)$/)
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/(?:_schema\/articles|articles\/\?id=one)$/)
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   const setSchema = (title: string) => gatehouse.put('/_db/blog/_schema/articles', { title })
   await setSchema('First')

@@ -39,7 +39,7 @@ test('A change of several documents stops when the network is gone, and can be c
   const held = Promise.withResolvers<void>()
   let requests = 0
   // Before the page is opened: Chromium may not intercept requests that follow at once.
-  await page.route(/\/articles\/d\d+$/, async (route) => {
+  await page.route(/\/articles\/\?id=d\d+$/, async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue()
     const turn = ++requests
     await held.promise
@@ -65,7 +65,7 @@ test('A change of several documents stops when the network is gone, and can be c
   expect(requests).toBeLessThan(12)
   await expect(bar(page)).toContainText('11 selected')
 
-  await page.unroute(/\/articles\/d\d+$/)
+  await page.unroute(/\/articles\/\?id=d\d+$/)
   await bar(page).getByRole('button', { name: 'Edit' }).click()
   const again = dialogOf(page, 'Edit 11 documents')
   await expect(again.getByText('Your unsaved input was restored.')).toBeVisible()
@@ -83,7 +83,7 @@ test('Documents that cannot be loaded are not changed, and the form says so', as
   browserErrors.allow(/^http 403 GET /)
   await makeBlog(gatehouse, [{ id: 'd1' }, { id: 'd2' }])
   await gatehouse.signIn(page, `${ARTICLES}?selected=d1,d2`)
-  await page.route(/\/articles\/d2$/, (route) =>
+  await page.route(/\/articles\/\?id=d2$/, (route) =>
     route.fulfill({ status: 403, json: { id: 'forbidden', message: 'A proxy rejected it.' } }),
   )
   await bar(page).getByRole('button', { name: 'Edit' }).click()
@@ -92,7 +92,7 @@ test('Documents that cannot be loaded are not changed, and the form says so', as
   await patch(page).fill('{ "seen": true }')
   await form.getByRole('button', { name: 'Change documents' }).click()
   await expect(form.getByText('The documents are not loaded yet.')).toBeVisible()
-  await page.unroute(/\/articles\/d2$/)
+  await page.unroute(/\/articles\/\?id=d2$/)
   await form.getByRole('button', { name: 'Try again' }).click()
   await expect(form.getByText('2 of 2 documents will change.')).toBeVisible()
   await page.keyboard.press('Control+Enter')
@@ -279,7 +279,7 @@ test('A tab that is closed asks first during an import or export, and a job is f
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 404 GET .*\/articles\/d\d+$/)
+  browserErrors.allow(/^http 404 GET .*\/articles\/\?id=d\d+$/)
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, ARTICLES)
   const tab = await context.newPage()
@@ -371,14 +371,14 @@ test('A save that is rejected after its form was closed is reported, and the for
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 412 PUT .*\/articles\/d00/)
+  browserErrors.allow(/^http 412 PUT .*\/articles\/\?id=d00/)
   await makeBlog(gatehouse, many)
   await gatehouse.signIn(page, `${ARTICLES}?edit=d00`)
   const form = dialogOf(page, 'Edit document d00')
   await editorOf(page).fill('{ "id": "d00", "title": "Mine" }')
   const held = Promise.withResolvers<void>()
   let isSent = false
-  await page.route(/\/articles\/d00$/, async (route) => {
+  await page.route(/\/articles\/\?id=d00$/, async (route) => {
     if (route.request().method() === 'PUT') {
       isSent = true
       await held.promise
@@ -411,7 +411,7 @@ test('Failed saves of documents with the same id in two collections are reported
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 503 PUT .*\/d1$/)
+  browserErrors.allow(/^http 503 PUT .*\?id=d1$/)
   await makeBlog(gatehouse)
   const collections = ['articles', 'drafts']
   for (const collection of collections) {
@@ -420,7 +420,7 @@ test('Failed saves of documents with the same id in two collections are reported
   await gatehouse.signIn(page, '/_console/documents/blog')
   const held = Promise.withResolvers<void>()
   let sent = 0
-  await page.route(/\/_db\/blog\/[a-z]+\/d1$/, async (route) => {
+  await page.route(/\/_db\/blog\/[a-z]+\/\?id=d1$/, async (route) => {
     if (route.request().method() !== 'PUT') return route.continue()
     sent += 1
     await held.promise

@@ -9,7 +9,7 @@ test('Documents are paged, filtered and deleted after a confirmation', async ({
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/d05$/)
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/\?id=d05$/)
   const many = Array.from({ length: 60 }, (_, at) => ({
     id: `d${String(at).padStart(2, '0')}`,
     title: `Number ${at}`,

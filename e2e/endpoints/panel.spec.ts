@@ -191,7 +191,7 @@ test('A failed endpoint is retried on demand when its port is free', async ({
   await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
   // The button is pressed while the port is taken: once it is free, the server also retries by
   // itself.
-  await page.route('**/retry', async (route) => {
+  await page.route('**/retry?*', async (route) => {
     await other.close()
     await route.continue()
   })
@@ -205,7 +205,7 @@ test('The error of a retry disappears once the endpoint is open', async ({
   gatehouse,
   browserErrors,
 }) => {
-  browserErrors.allow(/^http 409 POST .*\/retry$/)
+  browserErrors.allow(/^http 409 POST .*\/retry\?/)
   const { address, port } = await added(gatehouse)
   await gatehouse.stop()
   const other = await listen(port)
@@ -228,7 +228,7 @@ test.describe('During a grace period', () => {
     'The panel of a removed endpoint stays open, and its connections can be closed',
     async ({ page, gatehouse, browserErrors }) => {
       // The page may request the traffic of the removed endpoint once more.
-      browserErrors.allow(/^http 404 GET .*\/traffic$/)
+      browserErrors.allow(/^http 404 GET .*\/traffic\?/)
       const { address, port } = await added(gatehouse, 'blog')
       await gatehouse.signIn(page, panelPath(address))
       const panel = panelOf(page, address)
@@ -281,7 +281,7 @@ test('An endpoint is mapped, duplicated and removed from its panel', async ({
   browserErrors,
 }) => {
   // The page may request the traffic of the removed endpoint once more.
-  browserErrors.allow(/^http 404 GET .*\/traffic$/)
+  browserErrors.allow(/^http 404 GET .*\/traffic\?/)
   const { address } = await added(gatehouse, 'blog', 'shop')
   await gatehouse.signIn(page, panelPath(address))
   const panel = panelOf(page, address)

@@ -134,7 +134,7 @@ test('A removal that ends after its dialog was closed leaves another dialog open
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
   await gatehouse.signIn(page, consolePath)
-  const held = await holdRequests(page, /\/_api\/endpoint\//)
+  const held = await holdRequests(page, /\/_api\/endpoint\?endpoint=/)
   await rowOf(page, address).focus()
   await page.keyboard.press('Delete')
   const sent = page.waitForRequest((request) => request.method() === 'DELETE')

@@ -120,7 +120,7 @@ export async function fakeTrafficHistory(page: Page): Promise<void> {
       at < 60 || (at > 400 && at < 430) ? null : Math.round(of(at)),
     )
   const requests = (at: number) => 90 * wave(at, 360) + 25 * wave(at, 37) + ((at * 7919) % 23)
-  await page.route('**/_api/listener/*/traffic', async (route) => {
+  await page.route('**/_api/listener/traffic?*', async (route) => {
     const response = await route.fetch()
     const traffic = await response.json()
     traffic.nodes = [

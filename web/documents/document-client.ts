@@ -1,6 +1,6 @@
 import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
 import type { JobView } from '../../server/contract/job.ts'
-import { ApiFailure, awaitResponse, databaseApi, requireOk } from '../app/api.ts'
+import { awaitResponse, databaseApi, requireOk } from '../app/api.ts'
 import type { Condition } from './model/conditions.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
@@ -35,18 +35,12 @@ export function collectionClient({ database, collection }: CollectionRef) {
   }
 }
 
-/** Returns the route of a document and the parameters of its path. */
+/** Returns the route of a document and the parameters of its URL, `/<collection>/?id=<id>`. */
 export function documentClient(collectionRef: CollectionRef, id: string) {
-  // Browsers resolve these as path segments, even when percent-encoded.
-  if (id === '.' || id === '..') {
-    throw new ApiFailure(
-      404,
-      0,
-      `Browsers cannot request the id “${id}”. Use an API client instead.`,
-    )
-  }
   const { collection, param } = collectionClient(collectionRef)
-  return { document: collection[':id'], param: { ...param, id: encodeURIComponent(id) } }
+  // Proxies reject or rewrite some ids in a path. Hono's client encodes no parameter, so that this
+  // one adds the query.
+  return { document: collection[':id'], param: { ...param, id: `?id=${encodeURIComponent(id)}` } }
 }
 
 /** Returns the query parameters of conditions. */

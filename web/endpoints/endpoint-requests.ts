@@ -30,9 +30,8 @@ export async function postEndpoint(record: EndpointRecord, condition: Preconditi
 export async function deleteEndpoint(address: string, revision?: number): Promise<boolean> {
   const headers: Record<string, string> =
     revision === undefined ? {} : { 'If-Match': `"${revision}"` }
-  const param = { address: encodeURIComponent(address) }
   try {
-    await readJson(api._api.endpoint[':address{[^]+}'].$delete({ param }, { headers }))
+    await readJson(api._api.endpoint.$delete({ query: { endpoint: address } }, { headers }))
     return true
   } catch (error) {
     if (error instanceof ApiFailure && error.status === 404) return false

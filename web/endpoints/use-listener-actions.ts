@@ -10,10 +10,8 @@ import { listenersQuery } from './queries.ts'
 export function useListenerActions() {
   const queryClient = useQueryClient()
   const { mutate, error, variables } = useMutation({
-    mutationFn: ({ action, address }: { action: 'retry' | 'close'; address: string }) => {
-      const listener = api._api.listener[':address{[^]+}'][action]
-      return readJson(listener.$post({ param: { address: encodeURIComponent(address) } }))
-    },
+    mutationFn: ({ action, address }: { action: 'retry' | 'close'; address: string }) =>
+      readJson(api._api.listener[action].$post({ query: { endpoint: address } })),
     onSuccess: (_, { action, address }) =>
       announce(action === 'retry' ? `${address} is open.` : `${address} is closed.`),
     onSettled: () => queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),

@@ -39,6 +39,7 @@ for (const [name, script, pattern] of [
     'fetch("/refused")',
     /^http 409 GET http:\/\/page\.test\/refused$/,
   ],
+  ['an encoded slash in a path', 'fetch("/a%2fb")', /^path http:\/\/page\.test\/a%2fb$/],
   [
     'a request without a response',
     'fetch("/gone").catch(() => {})',

@@ -5,7 +5,7 @@ export interface BrowserErrors {
   /**
    * Allows an expected error, such as a rejected request. An error is a line:
    * `http 409 POST http://127.0.0.1:20000/_api/endpoint`, `console …`, `error …` (uncaught),
-   * `request failed …`.
+   * `request failed …`, `path …` (rejected by some proxies).
    */
   allow(pattern: RegExp): void
   /** Returns the errors so far that were not allowed. */
@@ -14,8 +14,8 @@ export interface BrowserErrors {
 
 /**
  * Watches every page of a browser context, including later ones, for console errors, violations of
- * the content security policy, uncaught errors, responses with status 400 or above, and requests
- * without a response.
+ * the content security policy, uncaught errors, responses with status 400 or above, requests
+ * without a response, and encoded slashes in paths.
  */
 export async function watchBrowserErrors(context: BrowserContext): Promise<BrowserErrors> {
   const allowed: RegExp[] = []
@@ -29,6 +29,10 @@ export async function watchBrowserErrors(context: BrowserContext): Promise<Brows
   })
   context.on('weberror', (webError) => {
     seen.push(`error ${webError.error().stack ?? webError.error().message}`)
+  })
+  context.on('request', (request) => {
+    // Apache and Traefik reject an encoded slash.
+    if (/%2F/i.test(new URL(request.url()).pathname)) seen.push(`path ${request.url()}`)
   })
   context.on('response', (response) => {
     if (response.status() < 400) return

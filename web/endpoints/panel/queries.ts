@@ -7,18 +7,13 @@ const LINES = 5
 
 const isGone = (error: unknown) => error instanceof ApiFailure && error.status === 404
 
-const param = (address: string) => ({ address: encodeURIComponent(address) })
-
 /** The traffic of an endpoint in the last hour, polled at the server's sample interval. */
 export const trafficQuery = (address: string) =>
   queryOptions({
     queryKey: ['traffic', address],
     queryFn: ({ signal }) =>
       readJson(
-        api._api.listener[':address{[^]+}'].traffic.$get(
-          { param: param(address) },
-          { init: { signal } },
-        ),
+        api._api.listener.traffic.$get({ query: { endpoint: address } }, { init: { signal } }),
       ),
     refetchInterval: (query) =>
       !isGone(query.state.error) && pollWhileSignedIn(SAMPLE_SECONDS * 1_000)(query),
