@@ -13,12 +13,12 @@ import { audited } from '../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { conditionsOf } from '../http/input/conditions.ts'
+import { pathAddress } from '../http/input/path-address.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
-import { pathAddress } from './path-address.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
 
 export interface EndpointRoutesDeps {

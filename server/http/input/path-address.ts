@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
-import { Failure } from '../failure.ts'
-import type { AppEnv } from '../http/env.ts'
-import { pathParam } from '../http/input/path-param.ts'
+import { Failure } from '../../failure.ts'
+import type { AppEnv } from '../env.ts'
+import { pathParam } from './path-param.ts'
 
 /**
  * Returns the address in the path of a request.
