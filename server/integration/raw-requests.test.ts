@@ -85,6 +85,36 @@ test('a client that disconnects during its body logs no error', async () => {
   expect(server.printed()).not.toContain('"level":50')
 })
 
+test('a client that expects 100 gets the response to its head first, or 100 once the body is read', async () => {
+  const send = (from: string, length: number, body = '') =>
+    exchange(
+      `POST /expecting HTTP/1.1\r\n${from}Expect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`,
+      { end: false },
+    )
+  expect(statuses((await send(host, 9)).text)).toEqual([401])
+  expect(statuses((await send(signedIn, 2 ** 30)).text)).toEqual([413])
+  const socket = connect(port, '127.0.0.1')
+  socket.setEncoding('latin1')
+  socket.write(
+    `POST /expecting HTTP/1.1\r\n${signedIn}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+  )
+  let text = ''
+  socket.on('data', (part) => {
+    text += part
+  })
+  await expect.poll(() => statuses(text)).toEqual([100])
+  socket.write(`{}GET /expecting HTTP/1.1\r\n${signedIn}\r\n`)
+  await expect.poll(() => statuses(text)).toEqual([100, 201, 200])
+  socket.destroy()
+})
+
+test('an unauthorized request that expects 100 closes its connection, so its body is no request', async () => {
+  const request = `POST /expecting HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 60\r\n\r\n`
+  const { text } = await exchange(request, { end: false })
+  expect(statuses(text)).toEqual([401])
+  expect(text).toMatch(/^Connection: close\r$/m)
+})
+
 test('pipelined changes are made in order', async () => {
   const send = (method: string, path: string, body = '', more = '') =>
     `${method} ${path} HTTP/1.1\r\n${signedIn}${more}Content-Length: ${body.length}\r\n\r\n${body}`
@@ -247,6 +277,19 @@ describe('a malformed request', () => {
     const { text } = await exchange(`${line}\r\n${host}\r\n`)
     expect(statuses(text)).toEqual([status])
     expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject(body)
+  })
+
+  const cookies = `Cookie: ${'name=0123456789; '.repeat(1_100)}\r\n`
+  test.each([
+    ['Sec-Fetch-Mode: navigate\r\n', 'text/html; charset=utf-8'],
+    ['Accept: text/html,*/*\r\n', 'text/html; charset=utf-8'],
+    ['Accept: text/html\r\nSec-Fetch-Mode: cors\r\n', 'application/json'],
+    ['', 'application/json'],
+  ])('too many cookies with %j get %s', async (more, type) => {
+    const { text } = await exchange(`GET /_console/ HTTP/1.1\r\n${host}${more}${cookies}\r\n`)
+    expect(statuses(text)).toEqual([431])
+    expect(text).toContain(`Content-Type: ${type}\r\n`)
+    expect(text.includes('Delete the cookies')).toBe(type !== 'application/json')
   })
 
   test('HEAD with HTTP/2.0 gets no body', async () => {

@@ -7,6 +7,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../concurrency/turn-share.ts'
 import { Traffic } from '../traffic/traffic.ts'
+import { printClientError } from './connections/client-error.ts'
 import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
 import {
   type ConnectionOwner,
@@ -159,6 +160,18 @@ describe('createHttpEngine', () => {
       await once(socket, 'close')
       expect(handled).toEqual([])
     })
+  })
+
+  it('returns a page for 431 also if the packet has only a part of the cookies', () => {
+    const overflow = (packet: string) =>
+      printClientError(
+        Object.assign(new Error(), {
+          code: 'HPE_HEADER_OVERFLOW',
+          rawPacket: Buffer.from(packet),
+        }),
+      )
+    expect(overflow('345; session=0123; theme=dark; id=6')).toContain('Delete the cookies')
+    expect(overflow('x'.repeat(100))).not.toContain('Delete the cookies')
   })
 
   it('returns 431 for headers that are too large', async () => {

@@ -133,6 +133,12 @@ export function createHttpEngine<D extends ConnectionOwner>(
     else connection?.reject(printClientError(error))
   })
 
+  // Node.js would ask for the body at once. A response to the head, such as 401 or 413, comes first.
+  http.on('checkContinue', (request, response) => {
+    continueWhenRead(request, response)
+    http.emit('request', request, response)
+  })
+
   // Node.js would close the connection without a response. It has removed its listeners, so the rest
   // of an earlier response could not be sent.
   http.on('connect', (_request, socket: Served<D>) => {
@@ -140,6 +146,22 @@ export function createHttpEngine<D extends ConnectionOwner>(
     if (socket[CONNECTION]?.isResponding ?? true) socket.destroy()
     else socket.resume().end(printConnectError(), () => socket.destroy())
   })
+
+  /** Sends 100 once the body is read (RFC 9110 §10.1.1). */
+  function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+    const { shouldKeepAlive } = response
+    // After a response without 100, the client may or may not send the body.
+    response.shouldKeepAlive = false
+    const read = request._read
+    request._read = (size) => {
+      request._read = read
+      if (!response.headersSent) {
+        response.shouldKeepAlive = shouldKeepAlive && !ownerOf(request).closing
+        response.writeContinue()
+      }
+      read.call(request, size)
+    }
+  }
 
   // One function for all responses avoids a closure per request.
   function finished(this: CountedResponse): void {

@@ -6,6 +6,15 @@ import { type FailureCode, failureKinds } from '../../../failure.ts'
 type ParseError = Error & { readonly code?: string; readonly rawPacket?: Buffer }
 
 const LARGE_HEADERS = 'The URL and the headers together can have at most 16 KiB.'
+/** The response to a navigation with {@link LARGE_HEADERS}, usually because of cookies. */
+const COOKIES_PAGE = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Request too large · Gatehouse</title>
+<h1>The request is too large</h1>
+<p>${LARGE_HEADERS} If the address of this page is not long, the cookies of this site are too large.</p>
+<p>Delete the cookies and site data of this site in the browser, then reload this page. All ports of a host share
+their cookies, so other programs on this host may have set them.</p>
+`
+
 const NOT_ENCODED = 'The URL has a character that must be percent-encoded, such as %C3%A9 for é.'
 
 const NO_HTTP_2 = 'The server supports HTTP/1.1. Use it instead of HTTP/2.'
@@ -92,8 +101,31 @@ function responseFor(errorCode: string | undefined, head: string): ClientErrorRe
 }
 
 /** Returns the raw HTTP response to a request that Node.js cannot parse. */
-export const printClientError = ({ code, rawPacket }: ParseError): string =>
-  printResponse(responseFor(code, rawPacket?.toString('latin1', 0, TARGET_BYTES) ?? ''))
+export function printClientError({ code, rawPacket }: ParseError): string {
+  const packet = rawPacket?.toString('latin1') ?? ''
+  const head = packet.slice(0, TARGET_BYTES)
+  const response = responseFor(code, head)
+  if (response.status !== 431 || API_TARGET.test(head) || !isNavigation(packet))
+    return printResponse(response)
+  const headers = {
+    ...response.headers,
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Length': Buffer.byteLength(COOKIES_PAGE),
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  }
+  return printResponse({ ...response, headers, body: COOKIES_PAGE })
+}
+
+/**
+ * Returns whether a browser navigates, by the packet in which the headers became too large. It may
+ * be a later one, which has only a part of the cookies.
+ */
+function isNavigation(packet: string): boolean {
+  const [, mode] = /\r\nsec-fetch-mode: *(\w+)/i.exec(packet) ?? []
+  if (mode !== undefined) return mode === 'navigate'
+  const isHead = /^[A-Z-]{1,32} \S+ HTTP\/1\.1\r\n/.test(packet)
+  return isHead ? /\r\naccept: *text\/html/i.test(packet) : /; [^=;\s]+=/.test(packet)
+}
 
 /** Returns the raw HTTP response to a request with the method CONNECT. */
 export const printConnectError = (): string => printResponse(responseFor(CONNECT, ''))
