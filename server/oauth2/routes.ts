@@ -106,8 +106,9 @@ export function oauth2Routes(deps: OAuth2Deps) {
       })
       .post('/:provider/auth', async (c) => {
         const provider = providerOf(c.req.param('provider'))
-        guardForm(c, clientOf(c).host, publicOrigin)
         const form = await readForm(c)
+        if (isAuthorizationResponse(form)) return failed(c, formPost(provider), provider)
+        guardForm(c, clientOf(c).host, publicOrigin)
         try {
           const origin = ownOrigin(c)
           if (origin === undefined) throw new NoOrigin()
@@ -178,6 +179,18 @@ class NoOrigin extends Failure {
     )
   }
 }
+
+/** Returns the failure of an authorization response that a provider sent as a form. */
+const formPost = ({ label }: Provider) =>
+  new Failure(
+    'bad-parameter',
+    `${label} sent its response with response_mode=form_post. This server supports only the response mode query. ` +
+      `The operator must remove form_post from the authorization endpoint or from the settings at ${label}.`,
+  )
+
+/** Whether a form has the fields of an authorization response (OAuth 2.0 Form Post Response Mode). */
+const isAuthorizationResponse = (form: URLSearchParams): boolean =>
+  form.has('state') && (form.has('code') || form.has('error') || form.has('id_token'))
 
 /** Returns the form field `returnTo`, or undefined if the request has no form. */
 function returnToOf(c: Context<AppEnv>, form: URLSearchParams): string | undefined {

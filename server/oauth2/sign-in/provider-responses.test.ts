@@ -127,6 +127,20 @@ forEngine('sqlite', (engine) => {
     })
   })
 
+  test('a response by form_post gets 400, which names the response mode', async () => {
+    const { harness } = await openSignIn(engine)
+    const { token } = await harness.start('oauth2')
+    const headers = {
+      Origin: 'https://provider.example',
+      'Sec-Fetch-Site': 'cross-site',
+      'Content-Type': 'application/x-www-form-urlencoded',
+    }
+    const body = `code=c&state=${token}`
+    const response = await harness.request('POST', '/_oauth2/oauth2/auth', headers, body)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('response_mode=form_post')
+  })
+
   describe('the page of a sign-in that failed', () => {
     test('escapes the text of the provider and truncates it to 64 characters', async () => {
       const { harness } = await openSignIn(engine)
