@@ -36,6 +36,19 @@ test('The console requires a sign-in, which returns to the requested page', asyn
   await expect(rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`)).toBeVisible()
 })
 
+test('The sign-in page warns if its connection to another machine is not encrypted', async ({
+  page,
+}) => {
+  const warning = page.getByRole('note').filter({ hasText: 'not encrypted' })
+  await page.goto('/_console/sign-in')
+  await expect(page.getByRole('button', { name: 'Sign in with' })).toBeVisible()
+  await expect(warning).toBeHidden()
+  // As in a page of another machine over plain HTTP.
+  await page.addInitScript(() => Object.defineProperty(window, 'isSecureContext', { value: false }))
+  await page.reload()
+  await expect(warning).toBeVisible()
+})
+
 test('The sign-in page follows changes of the theme', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light' })
   await page.goto('/_console/')

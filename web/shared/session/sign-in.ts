@@ -151,6 +151,15 @@ const box = element(
       'Control the network endpoints of this server, and the databases that each of them serves, while the server runs.',
     ),
   ),
+  ...(isSecureContext
+    ? []
+    : [
+        element(
+          'p',
+          { role: 'note', className: classes.warning ?? '' },
+          'This connection is not encrypted. Others on the network can read what you enter, and a program on the host of this server can sign you in as another person. Ask the operator of this server for an https address.',
+        ),
+      ]),
   methods,
 )
 const main = document.getElementById('sign-in')
