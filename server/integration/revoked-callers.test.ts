@@ -231,6 +231,7 @@ forEachEngine((engine) => {
 
     const changes: Record<string, readonly [path: string, body?: unknown]> = {
       'POST /_api/endpoint': ['/_api/endpoint', { endpoint: free, databases: ['blog'] }],
+      'DELETE /_api/endpoint': [`/_api/endpoint?endpoint=${used}`],
       'DELETE /_api/endpoint/:address': [endpointPath(used ?? '')],
       'POST /_api/endpoint-change': [
         '/_api/endpoint-change',

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { endianness } from 'node:os'
 import { expect } from 'vitest'
+import { HEALTH_SOCKET } from '../../storage/data-folder.ts'
 
 /** A listening socket as the kernel lists it. */
 export interface ListeningSocket {
@@ -37,7 +38,8 @@ export function parseUnix(text: string): ListeningSocket[] {
 
 /**
  * Returns the addresses on which a process listens, sorted: the listening sockets in the kernel's
- * tables that are among its open files. An `ssl://` endpoint appears as `tcp://`.
+ * tables that are among its open files, except that of `gatehouse health`. An `ssl://` endpoint
+ * appears as `tcp://`.
  */
 export async function listeningAddresses(pid: number): Promise<string[]> {
   const read = (name: string) => readFile(`/proc/${pid}/net/${name}`, 'utf8').catch(() => '')
@@ -52,7 +54,7 @@ export async function listeningAddresses(pid: number): Promise<string[]> {
   const own = new Map(
     sockets.filter(({ inode }) => inodes.has(inode)).map(({ inode, address }) => [inode, address]),
   )
-  return [...own.values()].sort()
+  return [...own.values()].filter((address) => !address.endsWith(`/${HEALTH_SOCKET}`)).sort()
 }
 
 /**

@@ -15,7 +15,7 @@ const version = (id: string, number: number) => ({
 /** Stubs a server with these versions of documents. It rejects every other version with 412. */
 function stubServer(stored: Record<string, number>) {
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
-    const id = url.split('/').at(-1) ?? ''
+    const id = new URL(url, 'http://127.0.0.1').searchParams.get('id') ?? ''
     const current = stored[id]
     const ifMatch = new Headers(init.headers).get('If-Match')
     if (ifMatch !== null && ifMatch !== `"${current}"`) {
