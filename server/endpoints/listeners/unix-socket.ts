@@ -20,6 +20,11 @@ const FOREIGN = [
   ...['/run/podman', '/run/rpcbind.sock', '/run/snapd.socket', '/run/systemd', '/run/udev'],
 ]
 
+/** The folder of `/dev` in which every program can create files. */
+const SHARED_MEMORY = '/dev/shm'
+
+const isIn = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+
 /** The permission bit that lets users other than owner and group write to a folder. */
 const OTHERS_WRITE = 0o002
 
@@ -42,7 +47,7 @@ export async function requireSafeFolder(path: string, reserved: readonly string[
     )
   }
   const resolved = join(folder, basename(path)).replace(/^\/var\/run\//, '/run/')
-  if (FOREIGN.some((each) => resolved === each || resolved.startsWith(`${each}/`))) {
+  if (!isIn(resolved, SHARED_MEMORY) && FOREIGN.some((each) => isIn(resolved, each))) {
     throw new Failure(
       'bad-parameter',
       `${resolved} belongs to the system or to another service. Choose another path, such as /run/gatehouse.sock.`,
