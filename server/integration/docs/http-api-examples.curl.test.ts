@@ -117,7 +117,10 @@ test('the responses to the examples of documents are those on the page', async (
 
 test('the examples use every parameter, header, body and operator of the data API', async () => {
   const operations = parseDescription((await node.request('GET', '/_api/openapi.json')).text)
-  const described = operations.filter(({ path }) => !path.startsWith('/_api/'))
+  const described = operations
+    .filter(({ path }) => !path.startsWith('/_api/'))
+    // The operations of an id in the query are those of an id in the path.
+    .filter(({ path }) => path !== '/{collection}/')
   const used = new Set<string>()
   for (const { method, target, headers } of sent) {
     for (const name of Object.keys(headers)) used.add(`header ${name}`)
