@@ -31,7 +31,10 @@ const EQUIVALENTS: readonly (readonly [request: RegExp, here: string])[] = [
     'GET /_api/session returns the caller. Programs send a token with each request.',
   ],
   [/ \/_(?:users|security|roles)(?:\/|$)/, 'GET /_api/user lists people and their roles.'],
-  [/ (?:\/[^/]+)?\/_(?:changes|db_updates)$/, 'GET /_api/events streams changes.'],
+  [
+    / (?:\/[^/]+)?\/_(?:changes|db_updates)$/,
+    'GET /_api/events streams administrative changes. Documents have no change feed.',
+  ],
   [/ \/_api\/index(?:\/|$)/, 'GET /_index/<collection> lists indexes.'],
   [/ \/_(?:api\/job|active_tasks|tasks)(?:\/|$)/, 'GET /_job/<id> returns a job.'],
   [/ \/_(?:stats|metrics|prometheus)(?:\/|$)/, 'GET /_api/metrics returns metrics.'],

@@ -44,7 +44,7 @@ export function createIssuerProvider(
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
     signal: () => AbortSignal.timeout(10_000),
   }
-  /** Returns the options of requests, the last of which is recorded. */
+  /** Returns the options of a request. Only the last request is recorded. */
   const recording = (last: ProviderRequest): typeof http => ({
     ...http,
     [oauth.customFetch]: async (url, init) => {

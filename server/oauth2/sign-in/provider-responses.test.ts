@@ -41,7 +41,7 @@ forEngine('sqlite', (engine) => {
       expect(harness.lines.join()).toMatch(says)
     })
 
-    test('may describe an error, of which the page shows the first 200 characters', async () => {
+    test('may describe an error, and the page shows the first 200 characters of it', async () => {
       const error_description = `<b>${'d'.repeat(300)}`
       const body = { error: 'invalid_grant', error_description }
       const { text } = await complete({ status: 400, body })
