@@ -23,8 +23,6 @@ test('Selected documents are changed with a preview and deleted, and both can be
   const select = (id: string) => page.getByRole('checkbox', { name: `Select ${id}`, exact: true })
   const bar = page.getByRole('region', { name: 'Selected documents' })
   const last = page.getByRole('region', { name: 'Last change' })
-  // The announcement stays, but the bar closes three seconds after an undo.
-  const announced = page.locator('[aria-live="polite"]:not(:empty)')
   await select('d1').check()
   await select('d3').click({ modifiers: ['Shift'] })
   await expect(bar).toContainText('3 selected')
@@ -57,7 +55,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await expectAccessibleInBothThemes(page)
   await replaceOutside(gatehouse, 'd2', { n: 'theirs' })
   await page.keyboard.press('Control+Enter')
-  await expect(last).toContainText('2 documents were changed. 1 document could not be changed.')
+  await expect(last).toContainText('2 documents changed, 1 document could not be changed')
   await expect(last).toContainText('d2 Someone changed it.')
   await expect(bar).toContainText('1 selected')
   await expect(page).toHaveURL(/\?sort=n&selected=d2$/)
@@ -68,10 +66,9 @@ test('Selected documents are changed with a preview and deleted, and both can be
   // An undo that fails can be repeated.
   await page.route(/\/articles\/\?id=d[13]$/, (route) => route.abort(), { times: 2 })
   await last.getByRole('button', { name: 'Undo' }).click()
-  await expect(last).toContainText('2 documents may or may not have been restored.')
+  await expect(last).toContainText('2 documents may or may not have been restored')
   await last.getByRole('button', { name: 'Undo again' }).click()
-  await expect(announced).toHaveText('2 documents were restored.')
-  await expect(last).toBeHidden()
+  await expect(last).toContainText('2 documents restored')
   expect(await read('d3')).toEqual({ id: 'd3', author: { name: 'ada' }, n: 3 })
 
   await select('d0').check()
@@ -85,13 +82,12 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await question.getByRole('button', { name: 'Delete documents' }).click()
   await expect(question.getByRole('button', { name: 'Deleting…' })).toBeFocused()
   held.release()
-  await expect(last).toContainText('2 documents were deleted. 1 document no longer exists.')
+  await expect(last).toContainText('2 documents deleted, 1 document no longer exists')
   expect(await read('d2')).toMatchObject({ id: 'not_found' })
   await expect(select('d0')).toBeHidden()
   await expect(page.getByRole('main')).toBeFocused()
   await page.keyboard.press('Control+z')
-  await expect(announced).toHaveText('2 documents were restored.')
-  await expect(last).toBeHidden()
+  await expect(last).toContainText('2 documents restored')
   expect(await read('d2')).toEqual({ id: 'd2', n: 'theirs' })
   expect(await read('d4')).toMatchObject({ id: 'not_found' })
   await expect(select('d0')).toBeVisible()
@@ -152,17 +148,17 @@ test('A change of documents can be undone on every page', async ({
   await gatehouse.signIn(page, `${ARTICLES}?remove=one`)
   const bar = page.getByRole('region', { name: 'Last change' })
   await page.getByRole('button', { name: 'Delete document' }).click()
-  await expect(bar).toHaveText('1 document was deleted.Undo')
+  await expect(bar).toHaveText('1 document deletedUndo')
   for (const name of ['Indexes', 'Schema']) {
     const tab = page.getByRole('link', { name, exact: true })
     await tab.click()
     await expect(tab).toHaveAttribute('aria-current', 'page')
-    await expect(bar).toHaveText('1 document was deleted.Undo')
+    await expect(bar).toHaveText('1 document deletedUndo')
     await expect(page.getByRole('main')).toBeFocused()
   }
   await pressSequence(page, 'g', 'e')
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
-  await expect(bar).toHaveText('1 document was deleted.Undo')
+  await expect(bar).toHaveText('1 document deletedUndo')
 
   // The undo continues on another page, and its outcome is announced there.
   const held = await holdRequests(page, /\/articles\/\?id=one$/)
@@ -171,7 +167,7 @@ test('A change of documents can be undone on every page', async ({
   await pressSequence(page, 'g', 'd')
   await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
   held.release()
-  await expect(page.getByText('1 document was restored.')).not.toHaveCount(0)
+  await expect(page.getByText('1 document restored')).not.toHaveCount(0)
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one' })
 
   // The focus in the bar pauses the countdown, also while the page changes.
@@ -188,48 +184,39 @@ test('A change of documents can be undone on every page', async ({
   await expect(bar).toBeHidden()
 })
 
-test('Ctrl Z undoes the newest change of documents and endpoints first', async ({
-  page,
-  gatehouse,
-}) => {
+test('Ctrl Z undoes the newest change of documents and endpoints', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [{ id: 'one' }])
   const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
   await gatehouse.signIn(page, `${ARTICLES}?remove=one`)
-  const bars = page.getByRole('region', { name: 'Last change' })
-  const ofDocument = bars.filter({ hasText: '1 document was' })
-  const ofEndpoint = bars.filter({ hasText: endpoint })
-  const announced = page.locator('[aria-live="polite"]:not(:empty)')
+  const toast = page.getByRole('region', { name: 'Last change' })
   const deleteDocument = async () => {
     await page.getByRole('button', { name: 'Delete document' }).press('Enter')
-    // Hovering pauses the countdown.
-    await ofDocument.hover()
+    await expect(toast).toContainText('1 document deleted')
   }
   const removeEndpoint = async () => {
     await pressSequence(page, 'g', 'e')
     await rowOf(page, endpoint).press('Delete')
     await page.getByRole('button', { name: 'Remove endpoint' }).press('Enter')
-    await expect(ofEndpoint).toBeVisible()
+    await expect(toast).toContainText(`${endpoint} removed`)
   }
 
   await deleteDocument()
   await removeEndpoint()
   await page.keyboard.press('Control+z')
-  await expect(announced).toHaveText(`${endpoint} was restored.`)
-  await expect(ofDocument).toContainText('1 document was deleted.')
-  await page.keyboard.press('Control+z')
-  await expect(announced).toHaveText('1 document was restored.')
+  await expect(toast).toContainText(`${endpoint} restored`)
+  expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(404)
 
+  await gatehouse.post('/_db/blog/articles', { id: 'one' })
   await removeEndpoint()
-  await ofEndpoint.hover()
   await pressSequence(page, 'g', 'o')
   await page.getByRole('link', { name: 'blog', exact: true }).press('Enter')
   await page.getByRole('link', { name: 'articles', exact: true }).first().press('Enter')
   await page.getByRole('row', { name: 'one' }).press('Delete')
   await page.getByRole('button', { name: 'Delete document' }).press('Enter')
-  await expect(ofDocument).toContainText('1 document was deleted.')
+  await expect(toast).toContainText('1 document deleted')
   await page.keyboard.press('Control+z')
-  await expect(announced).toHaveText('1 document was restored.')
+  await expect(toast).toContainText('1 document restored')
   expect((await gatehouse.get('/_db/_system/_api/endpoint')).body).not.toContainEqual(
     expect.objectContaining({ endpoint }),
   )

@@ -203,7 +203,7 @@ test('A document that someone else changed since it was shown is edited and dele
   await expect(question).toContainText('"title": "Theirs again"')
   await question.getByRole('button', { name: 'Delete document' }).click()
   await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
-    '1 document was deleted.',
+    '1 document deleted',
   )
 })
 

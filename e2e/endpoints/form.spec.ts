@@ -387,11 +387,11 @@ test('A save that ends after its form was closed can be undone and leaves anothe
   await addForm(page).getByLabel('Port').fill('8530')
   released.resolve()
   const bar = page.getByRole('region', { name: 'Last change' })
-  await expect(bar).toContainText(`The mapping of ${address} was saved.`)
+  await expect(bar).toContainText(`Mapping of ${address} saved`)
   await expect(addForm(page).getByLabel('Port')).toHaveValue('8530')
   await page.keyboard.press('Escape')
   await bar.getByRole('button', { name: 'Undo' }).click()
-  await expect(bar).toBeHidden()
+  await expect(bar).toContainText(`${address} changed back`)
   expect(await stored(gatehouse, address)).toEqual(['blog', 'shop'])
   // The saved input is not offered again.
   await chooseInMenu(page, address, 'Edit mapping')

@@ -1,10 +1,8 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { atLeast, type Role } from '../../server/contract/access/role.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
-import { UndoChangesOutlet } from '../documents/selection/undo-changes-outlet.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
-import { UndoOutlet } from '../endpoints/remove/undo-outlet.tsx'
 import { NodeStatus } from '../nodes/node-status.tsx'
 import { GlobalSearch } from '../search/global-search.tsx'
 import { SearchButton } from '../search/search-button.tsx'
@@ -17,6 +15,7 @@ import { FailureBars } from '../shared/reports/failure-bars.tsx'
 import { usePresence } from '../shared/session/person.ts'
 import { PersonMenu } from '../shared/session/person-menu.tsx'
 import { SessionBanner } from '../shared/session/session-banner.tsx'
+import { ToastOutlet } from '../shared/toast/toast-outlet.tsx'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import {
@@ -78,9 +77,8 @@ export function Frame() {
       </DocumentExports>
       <FloatingBars>
         <FailureBars />
-        <UndoChangesOutlet />
+        <ToastOutlet />
         <LazyBoundary>
-          <UndoOutlet />
           <BulkOutlet />
         </LazyBoundary>
       </FloatingBars>

@@ -6,7 +6,6 @@ import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement, findNeighbor } from '../find-document-element.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
 import { deleteOne } from '../selection/change-selected.ts'
-import { lastChange } from '../selection/last-change.ts'
 import { useChangeSelected } from '../selection/use-change-selected.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
@@ -28,9 +27,8 @@ export function DeleteDocumentDialog({
     remove.error instanceof ConflictError ? CHANGED_MESSAGE : (remove.error?.message ?? '')
   const submit = () =>
     remove.mutate(() => deleteOne(collectionRef, now), {
-      onSuccess: (outcome) => {
+      onSuccess: () => {
         next.current = findNeighbor(id) ?? ''
-        lastChange.show(collectionRef, outcome)
         close()
       },
       onError: (reason) => {

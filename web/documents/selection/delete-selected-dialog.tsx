@@ -56,7 +56,7 @@ function DeleteSome({ collectionRef, selection, onClose, onDone }: SelectionDial
           <>
             <p>
               {found.length < selection.ids.size &&
-                `${describeGone(selection.ids.size - found.length)} `}
+                `${describeGone(selection.ids.size - found.length)}. `}
               {found.length > 0 &&
                 'Documents that change before you delete them will be kept. You can undo this for ten seconds.'}
             </p>

@@ -6,7 +6,6 @@ import { SelectionBar } from '../../shared/ui/table/selection-bar.tsx'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-selection-bar.module.css'
-import { lastChange } from './last-change.ts'
 import type { DocumentSelection } from './use-selected-ids.ts'
 
 const DeleteSelected = lazy(async () => ({
@@ -67,7 +66,6 @@ export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
             selection={selection}
             onClose={close}
             onDone={(result) => {
-              if (result !== undefined) lastChange.show(collectionRef, result)
               // Failed documents stay selected.
               onChoose((result?.failures ?? []).map(({ id }) => id))
             }}

@@ -114,7 +114,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
                 'This cannot be undone.',
               ]
             : [
-                ...(gone > 0 ? [describeGone(gone)] : []),
+                ...(gone > 0 ? [`${describeGone(gone)}.`] : []),
                 ...(isGone
                   ? []
                   : [`${changed.length} of ${formatDocuments(ids.size)} will change.`]),

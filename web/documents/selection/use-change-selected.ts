@@ -4,11 +4,10 @@ import { useRef } from 'react'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import type { SelectionOutcome } from './change-selected.ts'
-import { settleChange } from './settle-change.ts'
-import { preloadUndoChanges } from './undo-changes-outlet.tsx'
+import { settleChange } from './document-toast.ts'
 
 /**
- * Runs a change of documents, announces its outcome, and reloads the collection. Its dialog
+ * Runs a change of documents, shows its outcome with Undo, and reloads the collection. Its dialog
  * stays open until it ends, because leaving would lose the outcome.
  */
 export function useChangeSelected(collectionRef: CollectionRef) {
@@ -23,7 +22,6 @@ export function useChangeSelected(collectionRef: CollectionRef) {
   return useSingleMutation({
     mutationFn: async (change: () => Promise<SelectionOutcome>) => {
       isRunning.current = true
-      preloadUndoChanges()
       try {
         return await change()
       } finally {

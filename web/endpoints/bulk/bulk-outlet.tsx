@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { undo } from '../model/undo.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { bulkChangesQuery, isRunning } from './bulk-requests.ts'
 import { formatBulkResult } from './format-bulk.ts'
@@ -16,9 +15,6 @@ export function BulkOutlet() {
   const { data = [] } = useQuery(bulkChangesQuery)
   const { ids, closed, onPage } = useTrackedBulk()
   const announced = useRef(new Set<string>())
-  const offered = useSyncExternalStore(undo.subscribe, undo.current)
-  // A link to another endpoint replaces the bar: without a connection, the progress is unknown.
-  const isDisconnected = offered?.stage === 'disconnected'
   useEffect(() => {
     for (const view of data) {
       // The undo of a change that this page shows may end before the list is read again.
@@ -37,8 +33,7 @@ export function BulkOutlet() {
     (view) =>
       !closed.has(view.id) &&
       view.id !== onPage &&
-      !isDisconnected &&
-      (isRunning(view) || (ids.has(view.id) && view.undoneBy === null && offered === undefined)),
+      (isRunning(view) || (ids.has(view.id) && view.undoneBy === null)),
   )
   const view = shown.find(isRunning) ?? shown[0]
   if (view === undefined) return null

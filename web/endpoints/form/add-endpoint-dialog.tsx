@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import { databasesQuery } from '../../app/queries.ts'
@@ -7,6 +7,7 @@ import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { postEndpoint } from '../endpoint-requests.ts'
+import { showEndpointChange } from '../endpoint-toast.ts'
 import { toFieldErrors } from '../model/field-errors.ts'
 import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
@@ -43,6 +44,7 @@ export function AddEndpointDialog() {
 function AddForm(props: { like: string | undefined; endpoints: readonly EndpointRecord[] }) {
   const { like, endpoints } = props
   const { close } = useEndpointsLocation()
+  const queryClient = useQueryClient()
   const taken = endpoints.map(({ endpoint }) => endpoint)
   const [initialValues] = useState(() => {
     if (like === undefined) return emptyDraft
@@ -83,7 +85,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
         },
         {
           onSuccess: () => {
-            announce(`${address} was added.`)
+            showEndpointChange(queryClient, { address, before: null, after: databases })
             setAdded(address)
             form.deleteDraft()
           },

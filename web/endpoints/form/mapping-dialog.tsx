@@ -1,17 +1,15 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { showEndpointChange } from '../endpoint-toast.ts'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { formatChange, formatMapping, sameMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
-import { undo } from '../model/undo.ts'
-import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { draftMapping } from './endpoint-draft.ts'
 import { EndpointNotFoundDialog, EndpointRemovedDialog } from './endpoint-not-found-dialog.tsx'
@@ -48,6 +46,7 @@ interface MappingFormProps {
 
 function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { close } = useEndpointsLocation()
+  const queryClient = useQueryClient()
   const { data: existing } = useQuery(databasesQuery)
   const { draft, form, theirs, inConflict } = mapping
   const gone = row === undefined
@@ -55,19 +54,13 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const after = draftMapping(draft)
   const check = useChangeGuard(rows)
   const guard = mapped && !gone ? check([{ address, after }]) : undefined
-  useEffect(() => void preloadUndo(), [])
   const { stage, save, stopWaiting } = useSaveMapping(address, mapping, {
     onSaved: (change) => {
-      announce(`The mapping of ${address} was saved.`)
-      if (change !== undefined && guard?.disconnects === false) undo.offer([change])
-      if (change !== undefined && guard?.otherConsole !== undefined)
-        undo.offerConsole(change, guard.otherConsole)
+      showEndpointChange(queryClient, change, guard)
       form.deleteDraft()
     },
     close,
     onErrors: form.showErrors,
-    // The change disconnects this page, so the bar must be loaded before it.
-    prepare: guard?.disconnects === true ? preloadUndo : undefined,
   })
 
   const saveLabel = guard ? guardedLabel(guard, 'Save', 'Save mapping') : 'Save mapping'

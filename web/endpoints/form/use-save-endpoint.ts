@@ -48,7 +48,6 @@ export function useSaveEndpoint(close: () => void) {
   const save = async (
     { change, address, databases, send }: EndpointSave,
     callbacks: {
-      prepare?: (() => Promise<void>) | undefined
       /** Called once the change is applied, before the endpoint is refetched. */
       onApplied?: () => void
       onSuccess: () => void
@@ -62,7 +61,6 @@ export function useSaveEndpoint(close: () => void) {
     try {
       await saveInSteps({
         check: async () => {
-          await callbacks.prepare?.()
           const freshSession = { ...sessionQuery, staleTime: 0, retry: false }
           const why = validateSession(person, await queryClient.fetchQuery(freshSession))
           if (why !== undefined) throw new Error(why)

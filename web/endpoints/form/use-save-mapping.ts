@@ -16,13 +16,11 @@ export function useSaveMapping(
   address: string,
   mapping: MappingDraft,
   callbacks: {
-    /** Receives the applied change; `undefined` if another user saved the same mapping. */
-    readonly onSaved: (change: EndpointChange | undefined) => void
+    /** Receives the applied change, which has no effect if another user saved the same mapping. */
+    readonly onSaved: (change: EndpointChange) => void
     readonly onErrors: (errors: FieldErrors) => void
     /** Closes the form. */
     readonly close: () => void
-    /** Called before the mapping is sent. */
-    readonly prepare?: (() => Promise<void>) | undefined
   },
 ) {
   const queryClient = useQueryClient()
@@ -32,11 +30,7 @@ export function useSaveMapping(
   const saveMapping = (gone: boolean) => {
     const { draft, base, revision } = mapping
     const databases = draftMapping(draft)
-    let change: EndpointChange | undefined = {
-      address,
-      before: gone ? null : base,
-      after: databases,
-    }
+    let change: EndpointChange = { address, before: gone ? null : base, after: databases }
     void save(
       {
         change: { what: `The mapping of ${address}`, done: 'saved' },
@@ -45,7 +39,8 @@ export function useSaveMapping(
         send: async () => {
           try {
             const condition = gone ? { onlyNew: true } : { revision }
-            change = await sendMapping({ address, databases, base }, condition)
+            const sent = await sendMapping({ address, databases, base }, condition)
+            change = sent ?? { address, before: databases, after: databases }
           } catch (error) {
             // The form shows the stored mapping.
             if (error instanceof MappingConflict) await refetchEndpoints(queryClient, [address])
@@ -54,7 +49,6 @@ export function useSaveMapping(
         },
       },
       {
-        prepare: callbacks.prepare,
         onApplied: () => {
           // If the change disconnects this page, the list cannot be refetched. A mapping other than
           // `base` may be newer than the saved one.

@@ -63,9 +63,8 @@ export interface ChangeContext {
  *
  * 1. `refused`: the changes would remove the last endpoint that serves the console. Don't send
  *    them.
- * 2. `disconnects`: label the button "… and disconnect" ({@link guardedLabel}). Load the bar before
- *    the request (`preloadUndo`), and call `undo.offerConsole` afterwards instead of
- *    `undo.offer`.
+ * 2. `disconnects`: label the button "… and disconnect" ({@link guardedLabel}). Afterwards
+ *    `showEndpointChange` links to the other console instead of offering Undo.
  */
 export function checkChanges(context: ChangeContext): ChangeGuard {
   const { changes, rows, here, named = changes.length > 1 } = context

@@ -8,11 +8,10 @@ import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { loadBulkBar } from '../bulk/load-bulk-bar.ts'
+import { showConsoleLink } from '../endpoint-toast.ts'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
-import { undo } from '../model/undo.ts'
-import { preloadUndo } from '../remove/undo-outlet.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import type { WantedEndpoint } from './file/import-file.ts'
 import { formatImportResult, formatPlan, formatPlural } from './format-import.ts'
@@ -77,8 +76,8 @@ export function ImportPreview(props: ImportPreviewProps) {
   const start = async (removeAnyway: boolean) => {
     onStart(plan.changes.length)
     setAsking(undefined)
-    // The change disconnects this page, so the bars must be loaded before it.
-    if (guard.disconnects) await Promise.all([preloadUndo(), loadBulkBar()])
+    // The change disconnects this page, so the bar must be loaded before it.
+    if (guard.disconnects) await loadBulkBar()
     const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onStarted })
     if (ended === undefined) return
     announce(formatImportResult(ended))
@@ -89,7 +88,7 @@ export function ImportPreview(props: ImportPreviewProps) {
       guard.otherConsole !== undefined &&
       ended.ownChanged
     ) {
-      undo.offerConsole(ownChange, guard.otherConsole)
+      showConsoleLink(ownChange, guard.otherConsole)
     }
     if (ended.made === ended.total) onDone()
   }

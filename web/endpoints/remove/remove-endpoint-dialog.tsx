@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { EndpointNotFoundDialog } from '../form/endpoint-not-found-dialog.tsx'
@@ -11,7 +11,6 @@ import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { activeRow, revealRow } from '../model/reveal-row.ts'
 import { figuresQuery } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
-import { preloadUndo } from './undo-outlet.tsx'
 import { useRemoval } from './use-removal.ts'
 
 /**
@@ -24,7 +23,6 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const { data: figures } = useQuery(figuresQuery([address], false))
   const [neighbor] = useState(() => neighborOf(address))
   const remove = useRemoval()
-  useEffect(() => void preloadUndo(), [])
 
   const row = rows.find(({ id }) => id === address)
   const check = useChangeGuard(

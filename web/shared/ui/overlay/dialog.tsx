@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import { type PropsWithChildren, useContext } from 'react'
 import { Announcer } from '../feedback/announce.tsx'
+import { WithName } from '../text/with-name.tsx'
 import classes from './dialog.module.css'
 import { DialogBanner } from './dialog-banner.ts'
 import { useEscape } from './use-escape.ts'
@@ -33,7 +34,7 @@ export interface DialogProps {
  */
 export function Dialog({
   title,
-  name = '',
+  name,
   width = 480,
   bare = false,
   deliberate = false,
@@ -43,8 +44,6 @@ export function Dialog({
   children,
 }: PropsWithChildren<DialogProps>) {
   const banner = useContext(DialogBanner)
-  const at = title.lastIndexOf(name)
-  const [before, after] = at < 0 ? [title, ''] : [title.slice(0, at), title.slice(at + name.length)]
   useEscape(palette ? 'palette' : 'dialog', onClose)
   useFocusReturn(returnTo)
   return (
@@ -62,9 +61,7 @@ export function Dialog({
         {/* Mantine's own header would be a second banner landmark. */}
         <div className={bare ? 'visually-hidden' : classes.head}>
           <Modal.Title>
-            {before}
-            {at >= 0 && <bdi className="mono">{name}</bdi>}
-            {after}
+            <WithName text={title} name={name} />
           </Modal.Title>
           {!bare && <Modal.CloseButton aria-label="Close" />}
         </div>

@@ -1,6 +1,6 @@
 import { type PropsWithChildren, useEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
-import classes from './undo-bar.module.css'
+import classes from './floating-bars.module.css'
 
 const ID = 'floating-bars'
 

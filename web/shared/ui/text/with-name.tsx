@@ -1,0 +1,12 @@
+/** A sentence in which an address, name or id is in monospace. */
+export function WithName({ text, name = '' }: { text: string; name?: string | undefined }) {
+  const at = name === '' ? -1 : text.lastIndexOf(name)
+  if (at < 0) return text
+  return (
+    <>
+      {text.slice(0, at)}
+      <bdi className="mono">{name}</bdi>
+      {text.slice(at + name.length)}
+    </>
+  )
+}
