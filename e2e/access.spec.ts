@@ -96,7 +96,9 @@ test('A token is created, shown once, used by a program and revoked', async ({
   const revoked = page.waitForResponse(/\/_api\/token\//)
   held.release()
   await revoked
-  await expect(page.getByText('nightly backup was revoked.')).toBeAttached()
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    'Token nightly backup revoked',
+  )
   await expect(page).toHaveURL(/\/access\/providers$/)
   await page.getByRole('link', { name: 'Tokens' }).click()
   await expect(row).toBeHidden()

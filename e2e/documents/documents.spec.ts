@@ -174,6 +174,44 @@ test('A document that someone else changed is shown beside the edited one', asyn
   expect((await gatehouse.get('/_db/blog/articles/one')).body).toEqual({ id: 'one', title: 'Mine' })
 })
 
+test('A saved document is undone unless someone has changed it since', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 PUT .*\/_db\/blog\/articles\/\?id=one$/)
+  await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
+  await gatehouse.signIn(page, ARTICLES)
+  const toast = page.getByRole('region', { name: 'Last change' })
+  const shown = dialogOf(page, 'Document one')
+  const save = async (title: string) => {
+    await shown.getByRole('button', { name: 'Edit document' }).click()
+    await editorOf(page).fill(`{ "title": "${title}" }`)
+    await page.keyboard.press('Control+Enter')
+    await expect(toast).toContainText('Document one saved')
+    await expect(shown).toContainText(title)
+    await shown.getByRole('button', { name: 'Edit document' }).focus()
+  }
+  await page.getByRole('link', { name: 'one' }).click()
+  await save('Second')
+  await expectAccessibleInBothThemes(page)
+  // The toast is above the dialog.
+  await toast.getByRole('button', { name: 'Undo' }).click()
+  await expect(toast).toContainText('1 document restored')
+  await expect(shown).toContainText('"title": "One"')
+  await save('Third')
+  await page.keyboard.press('Control+z')
+  await expect(toast).toContainText('1 document restored')
+  await expect(shown).toContainText('"title": "One"')
+
+  await save('Fourth')
+  await replaceOutside(gatehouse, 'one', { title: 'Theirs' })
+  await page.keyboard.press('Control+z')
+  await expect(toast).toContainText('1 document could not be restored')
+  await expect(toast).toContainText('one Someone changed it.')
+  expect((await gatehouse.get('/_db/blog/articles/one')).body).toMatchObject({ title: 'Theirs' })
+})
+
 test('A document that someone else changed since it was shown is edited and deleted as it is stored', async ({
   page,
   gatehouse,
@@ -283,7 +321,9 @@ test('A schema is set, enforced and removed', async ({ page, gatehouse, browserE
   await expect(schema).toHaveAccessibleDescription(
     /Existing documents are not checked until they are changed/,
   )
-  await expect(page.getByText('The schema of articles was saved.').first()).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    'Schema of articles saved',
+  )
   const save = page.getByRole('button', { name: 'Save schema' })
   const cancel = page.getByRole('button', { name: 'Cancel' })
   await expect(save).toHaveAttribute('aria-disabled', 'true')
@@ -327,7 +367,9 @@ test('Discarding the input during a conflict shows the stored version', async ({
   // No conflict: the form has the version that is stored.
   await schema.fill('{ "title": "Mine" }')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByText('The schema of articles was saved.').first()).toBeAttached()
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    'Schema of articles saved',
+  )
   expect((await gatehouse.get('/_db/blog/_schema/articles')).body).toEqual({ title: 'Mine' })
   // Another page, and back.
   await page.getByRole('link', { name: 'Indexes' }).click()

@@ -55,6 +55,26 @@ test('Ten endpoints are added by keyboard after the first start', async ({ page,
   await expect(page.getByRole('rowheader')).toHaveCount(11)
 })
 
+test('An endpoint that the filter hides is opened from the toast, and its addition is undone', async ({
+  page,
+  gatehouse,
+}) => {
+  await gatehouse.signIn(page, `${consolePath}?q=:${gatehouse.port}`)
+  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  await addForm(page).getByLabel('Port').fill(new URL(address).port)
+  await page.keyboard.press('Control+Enter')
+  const toast = page.getByRole('region', { name: 'Last change' })
+  await expect(toast).toContainText(`${address} added`)
+  await expect(rowOf(page, address)).toBeHidden()
+  await expectAccessible(page)
+  await toast.getByRole('link', { name: 'Open' }).click()
+  await expect(page.getByRole('dialog', { name: address, exact: true })).toContainText('Listening')
+  await toast.getByRole('button', { name: 'Undo' }).click()
+  await expect(toast).toContainText(`${address} removed`)
+  expect(await stored(gatehouse, address)).toBeUndefined()
+})
+
 test('Databases are ordered by drag and drop, and the summary follows', async ({
   page,
   gatehouse,

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
-import { announce } from '../shared/ui/feedback/announce.tsx'
+import { showToast } from '../shared/toast/toast.ts'
 import { ApiFailure, api, readJson } from './api.ts'
 import { databasesQuery } from './queries.ts'
 
@@ -30,7 +30,7 @@ export function useCreateDatabase({ acceptExisting = false, onCreated }: CreateD
     mutationFn: (name: string) => createDatabase(name, acceptExisting),
     change: (name) => ({ what: `Database ${name}`, done: 'created' }),
     onSuccess: (_, name) => {
-      announce(`Database ${name} was created.`)
+      showToast({ text: `Database ${name} created`, name })
       onCreated?.()
       return queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })
     },

@@ -8,12 +8,14 @@ import {
   documentClient,
   readStoredDocument,
   readStoredJson,
+  type StoredDocument,
   type StoredJson,
   toQuery,
 } from './document-client.ts'
 import type { DocumentsSearch, PagePosition } from './documents-search.ts'
 import { type Condition, conditionsOf } from './model/conditions.ts'
 import { parsePlan, type QueryPlan } from './model/query-plan.ts'
+import { hasStatus } from './mutations/conflict-error.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 /** Documents per page. */
@@ -85,6 +87,16 @@ export async function readDocument(collectionRef: CollectionRef, id: string, sig
     document.$get({ param }, { init: signal === undefined ? {} : { signal } }),
   )
 }
+
+/** Fetches a document; null if it does not exist. */
+export const readCurrent = (
+  collectionRef: CollectionRef,
+  id: string,
+): Promise<StoredDocument | null> =>
+  readDocument(collectionRef, id).catch((error: Error) => {
+    if (hasStatus(error, 404)) return null
+    throw error
+  })
 
 /** Fetches the schema of a collection; null if it has none. */
 export async function readSchema(

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, readJson } from '../app/api.ts'
-import { announce } from '../shared/ui/feedback/announce.tsx'
+import { showToast } from '../shared/toast/toast.ts'
 import { listenersQuery } from './queries.ts'
 
 /**
@@ -13,7 +13,7 @@ export function useListenerActions() {
     mutationFn: ({ action, address }: { action: 'retry' | 'close'; address: string }) =>
       readJson(api._api.listener[action].$post({ query: { endpoint: address } })),
     onSuccess: (_, { action, address }) =>
-      announce(action === 'retry' ? `${address} is open.` : `${address} is closed.`),
+      showToast({ text: `${address} ${action === 'retry' ? 'opened' : 'closed'}`, name: address }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: listenersQuery.queryKey }),
   })
   const { data: isUnchanged } = useQuery({

@@ -4,7 +4,7 @@ import type { Role } from '../../../server/contract/access/role.ts'
 import { api, readJson } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { nameOf } from '../../shared/session/person.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { peopleQuery } from '../queries.ts'
 
 interface RoleAssignment {
@@ -23,7 +23,7 @@ export function useChangeRole() {
     change: ({ person }) => ({ what: `The role of ${nameOf(person)}`, done: 'changed' }),
     onSuccess: (_, { person, role }) => {
       const name = nameOf(person)
-      announce(role === 'none' ? `${name} no longer has access.` : `${name} is now ${role}.`)
+      showToast({ text: role === 'none' ? `Access of ${name} removed` : `${name} is now ${role}` })
       return queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey })
     },
   })

@@ -3,7 +3,7 @@ import type { SessionInfo } from '../../../server/contract/access/session.ts'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { exactTime } from '../../shared/ui/text/relative-time.tsx'
 import { formatBrowser } from '../format-browser.ts'
 import { peopleQuery } from '../queries.ts'
@@ -37,7 +37,7 @@ export function useEndSessions(person: string) {
     change: toEndChange,
     mutationFn: (sessions: readonly SessionInfo[]) => endSessions(person, sessions),
     onSuccess: (_, { length }) =>
-      announce(length === 1 ? 'The session was ended.' : `${length} sessions were ended.`),
+      showToast({ text: length === 1 ? 'Session ended' : `${length} sessions ended` }),
     // Refetch after a partial failure too, to show which sessions remain.
     onSettled: () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey }),
   })

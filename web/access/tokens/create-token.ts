@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
 import { api, readJson } from '../../app/api.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 
 const createToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
 
@@ -14,7 +14,7 @@ export function useCreateToken({ onCreated }: { onCreated: () => void }) {
     // The mutation cache would otherwise keep the secret for minutes.
     gcTime: 0,
     onSuccess: ({ info }) => {
-      announce(`Token ${info.name} created.`)
+      showToast({ text: `Token ${info.name} created`, name: info.name })
       onCreated()
       // Not awaited, to show the token immediately.
       void queryClient.invalidateQueries({ queryKey: ['token'] })

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 
 const revokeToken = ({ id }: TokenInfo) =>
   ignoreMissing(readJson(api._api.token[':id'].$delete({ param: { id } })))
@@ -15,7 +15,7 @@ export function useRevokeToken() {
     // Several tokens can have the same name.
     change: ({ name, prefix }) => ({ what: `Token ${name} (${prefix}…)`, done: 'revoked' }),
     onSuccess: (_, { name }) => {
-      announce(`${name} was revoked.`)
+      showToast({ text: `Token ${name} revoked`, name })
       return queryClient.invalidateQueries({ queryKey: ['token'] })
     },
   })

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { api, ignoreMissing, readJson } from '../../app/api.ts'
 import { databasesQuery } from '../../app/queries.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 
 const dropDatabase = (name: string) =>
   ignoreMissing(readJson(api._api.database[':name'].$delete({ param: { name } })))
@@ -14,7 +14,7 @@ export function useDropDatabase() {
     mutationFn: dropDatabase,
     change: (name) => ({ what: `Database ${name}`, done: 'dropped' }),
     onSuccess: (_, name) => {
-      announce(`Database ${name} was dropped.`)
+      showToast({ text: `Database ${name} dropped`, name })
       return queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })
     },
   })

@@ -7,7 +7,7 @@ import { databasesQuery } from '../../app/queries.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { SourceError } from '../../shared/import/source-error.ts'
 import type { ImportControl } from '../../shared/import/use-cancellable-import.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { describeDatabaseImport } from './describe-database-import.ts'
 import { readExportPreview } from './preview-export.ts'
 
@@ -36,7 +36,7 @@ export function useImportDatabase() {
   const queryClient = useQueryClient()
   return useSingleMutation({
     mutationFn: importDatabase,
-    onSuccess: (result) => announce(describeDatabaseImport(result)),
+    onSuccess: (result) => showToast({ text: describeDatabaseImport(result) }),
     onSettled: (_, __, { database }) => {
       // The databases with their sizes and collections, and what the Documents pages show.
       for (const queryKey of [databasesQuery.queryKey, ['document', database], ['index', database]])

@@ -38,6 +38,8 @@ export function EditDocumentDialog({
   const { text, etag } = form.values
   const { editor } = form
   const [theirs, setTheirs] = useState<Theirs>()
+  /** The version that the text is based on. */
+  const [base, setBase] = useState<StoredJson>(document)
   const beside = theirs != null
   const wasBeside = useRef(false)
   useEffect(() => {
@@ -55,7 +57,13 @@ export function EditDocumentDialog({
     if (beside) return form.showErrors({ form: CHOOSE })
     form.submit(() =>
       save.mutate(
-        { id, json: minifyJson(text), etag: theirs === null ? undefined : etag },
+        {
+          id,
+          json: minifyJson(text),
+          ...(theirs === null
+            ? { etag: undefined, before: undefined }
+            : { etag, before: base.etag === etag ? { ...base, id } : undefined }),
+        },
         // Not called if the dialog was closed before the response.
         { onSuccess: () => showStored(id, collectionRef), onError: showError },
       ),
@@ -63,6 +71,7 @@ export function EditDocumentDialog({
   }
   const settle = (now: StoredJson, mine: boolean) => {
     form.change({ etag: now.etag, ...(mine ? {} : { text: formatJson(now.json) }) })
+    setBase(now)
     setTheirs(undefined)
     form.clearErrors()
   }

@@ -1,8 +1,8 @@
 import { type QueryClient, QueryObserver } from '@tanstack/react-query'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { hasStatus } from '../mutations/conflict-error.ts'
 import { jobQuery } from '../queries.ts'
-import { formatJobResult } from './format-job-result.ts'
+import { formatJobResult, formatJobTitle } from './format-job-result.ts'
 
 /** The jobs that are watched, by database and id. */
 const watched = new Set<string>()
@@ -23,7 +23,10 @@ export function watchJob(queryClient: QueryClient, database: string, id: string)
     // Deferred, because `subscribe` may call this before it returns `unsubscribe`.
     queueMicrotask(() => unsubscribe())
     if (!watched.delete(key) || !hasEnded) return
-    announce(formatJobResult(job))
+    const text = formatJobResult(job)
+    showToast(
+      job.failure === null ? { text } : { text: formatJobTitle(job), failures: [{ reason: text }] },
+    )
     void queryClient.invalidateQueries({ queryKey: ['document', database] })
     void queryClient.invalidateQueries({ queryKey: ['database'] })
   })

@@ -1,7 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { collectionClient, JSON_TYPE, readStoredDocument } from '../document-client.ts'
-import { useDocumentChanges } from '../use-document-changes.ts'
+import { showStored } from '../selection/document-toast.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 
 interface NewDocument {
@@ -23,7 +23,7 @@ async function createDocument({ collectionRef, json }: NewDocument) {
 
 /** Creates a document. `onCreated` is called even if the component is unmounted. */
 export function useCreateDocument({ onCreated }: { onCreated: () => void }) {
-  const changes = useDocumentChanges()
+  const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: createDocument,
     change: ({ collectionRef }) => ({
@@ -31,8 +31,7 @@ export function useCreateDocument({ onCreated }: { onCreated: () => void }) {
       done: 'created',
     }),
     onSuccess: (document, { collectionRef }) => {
-      announce(`Document ${document.id} was created.`)
-      changes.stored(collectionRef, document)
+      showStored(queryClient, collectionRef, document, { isNew: true })
       onCreated()
     },
   })

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { readJson } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
@@ -43,7 +43,7 @@ export function useCreateIndex(
       done: 'created',
     }),
     onSuccess: ({ name, state }) => {
-      announce(`The index ${name} ${OUTCOMES[state]}.`)
+      showToast({ text: `Index ${name} ${OUTCOMES[state]}`, name })
       onCreated?.()
       return queryClient.invalidateQueries(indexesQuery(collectionRef))
     },

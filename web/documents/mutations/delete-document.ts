@@ -1,8 +1,8 @@
 import { requireOk } from '../../app/api.ts'
 import { documentClient, type StoredDocument } from '../document-client.ts'
+import { readCurrent } from '../document-requests.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
-import { readCurrent } from './save-document.ts'
 
 /**
  * Deletes a document if its ETag matches. Resolves with `false` if someone else deleted it first.
@@ -11,7 +11,7 @@ import { readCurrent } from './save-document.ts'
  */
 export async function deleteDocument(
   collectionRef: CollectionRef,
-  { id, etag }: StoredDocument,
+  { id, etag }: Pick<StoredDocument, 'id' | 'etag'>,
 ): Promise<boolean> {
   const { param, document } = documentClient(collectionRef, id)
   const headers = { 'If-Match': etag, Prefer: 'return=minimal' }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ignoreMissing, requireOk } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { collectionClient } from '../document-client.ts'
 import { indexesQuery } from '../queries.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
@@ -28,7 +28,7 @@ export function useDeleteIndex(collectionRef: CollectionRef) {
       done: 'deleted',
     }),
     onSuccess: (_, name) => {
-      announce(`The index ${name} was deleted.`)
+      showToast({ text: `Index ${name} deleted`, name })
       return queryClient.invalidateQueries(indexesQuery(collectionRef))
     },
   })

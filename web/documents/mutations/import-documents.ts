@@ -8,7 +8,7 @@ import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { describeImport } from '../../shared/import/describe-import.ts'
 import { isBinary, NO_TEXT, SourceError, UNREADABLE } from '../../shared/import/source-error.ts'
 import type { ImportControl } from '../../shared/import/use-cancellable-import.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { toLines } from '../import/json-to-lines.ts'
 import { PREVIEW_BYTES } from '../import/preview.ts'
 import { IMPORT_FORMATS, type ImportFormat } from '../import/read-source.ts'
@@ -56,7 +56,7 @@ export function useImportDocuments(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
   return useSingleMutation({
     mutationFn: (source: DocumentImport) => importDocuments(collectionRef, source),
-    onSuccess: (result) => announce(describeImport(result)),
+    onSuccess: (result) => showToast({ text: describeImport(result) }),
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
       void queryClient.invalidateQueries({

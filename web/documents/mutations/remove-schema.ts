@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { requireOk } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { collectionClient } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
 import { schemaQuery } from '../queries.ts'
@@ -32,7 +32,10 @@ export function useRemoveSchema(
       done: 'removed',
     }),
     onSuccess: () => {
-      announce(`The schema of ${collectionRef.collection} was removed.`)
+      showToast({
+        text: `Schema of ${collectionRef.collection} removed`,
+        name: collectionRef.collection,
+      })
       queryClient.setQueryData(schemaQuery(collectionRef).queryKey, null)
       onRemoved()
     },

@@ -1,14 +1,14 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
 import {
   documentClient,
   JSON_TYPE,
   readStoredDocument,
   type StoredDocument,
 } from '../document-client.ts'
-import { readDocument } from '../document-requests.ts'
+import { readCurrent } from '../document-requests.ts'
 import { sameDocument } from '../editor/document-text.ts'
-import { useDocumentChanges } from '../use-document-changes.ts'
+import { showStored } from '../selection/document-toast.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
 
@@ -17,6 +17,8 @@ interface DocumentSave {
   readonly json: string
   /** The ETag of the version to replace; undefined creates the document again. */
   readonly etag: string | undefined
+  /** The version to replace, which Undo restores; undefined if it is not known. */
+  readonly before: StoredDocument | undefined
 }
 
 /**
@@ -41,31 +43,20 @@ async function saveDocument(collectionRef: CollectionRef, save: DocumentSave) {
   }
 }
 
-/** Fetches a document; null if it does not exist. */
-export const readCurrent = (
-  collectionRef: CollectionRef,
-  id: string,
-): Promise<StoredDocument | null> =>
-  readDocument(collectionRef, id).catch((error: Error) => {
-    if (hasStatus(error, 404)) return null
-    throw error
-  })
-
 /** Saves a document. `onSaved` is called even if the component is unmounted. */
 export function useSaveDocument(
   collectionRef: CollectionRef,
   { onSaved }: { onSaved: () => void },
 ) {
-  const changes = useDocumentChanges()
+  const queryClient = useQueryClient()
   return useReportedMutation({
     mutationFn: (save: DocumentSave) => saveDocument(collectionRef, save),
     change: ({ id }) => ({
       what: `Document ${id} of ${formatCollection(collectionRef)}`,
       done: 'saved',
     }),
-    onSuccess: (document) => {
-      announce(`Document ${document.id} was saved.`)
-      changes.stored(collectionRef, document)
+    onSuccess: (document, { etag, before }) => {
+      showStored(queryClient, collectionRef, document, { isNew: etag === undefined, before })
       onSaved()
     },
   })

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { showToast } from '../../shared/toast/toast.ts'
 import { collectionClient, JSON_TYPE, readStoredJson } from '../document-client.ts'
 import { readSchema } from '../document-requests.ts'
 import { schemaQuery } from '../queries.ts'
@@ -37,7 +37,10 @@ export function useSaveSchema(collectionRef: CollectionRef, { onSaved }: { onSav
       done: 'saved',
     }),
     onSuccess: (saved) => {
-      announce(`The schema of ${collectionRef.collection} was saved.`)
+      showToast({
+        text: `Schema of ${collectionRef.collection} saved`,
+        name: collectionRef.collection,
+      })
       queryClient.setQueryData(schemaQuery(collectionRef).queryKey, saved)
       onSaved()
     },

@@ -38,9 +38,25 @@ test('a patch distinguishes documents that someone changed from those that someo
   })
 })
 
+test('an undo deletes the documents that were created, unless someone changed them', async () => {
+  stubServer({ kept: 1, changed: 2 })
+  const changes = ['kept', 'changed', 'deleted'].map((id) => ({
+    id,
+    before: undefined,
+    after: version(id, 1),
+  }))
+  expect(await undoChanges(articles, changes)).toMatchObject({
+    verb: 'deleted',
+    changes: [{ id: 'kept' }],
+    failures: [{ id: 'changed', reason: 'Someone changed it.', isUnknown: false }],
+    gone: 1,
+  })
+})
+
 test('an undo does not report documents that someone deleted as changed', async () => {
   stubServer({ kept: 2, changed: 3 })
   const changes = ['kept', 'changed', 'deleted'].map((id) => ({
+    id,
     before: version(id, 1),
     after: version(id, 2),
   }))

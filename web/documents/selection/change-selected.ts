@@ -9,20 +9,25 @@ import {
   type StoredDocument,
   toQuery,
 } from '../document-client.ts'
-import { readDocument } from '../document-requests.ts'
+import { readCurrent, readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
 import { ConflictError, hasStatus } from '../mutations/conflict-error.ts'
 import { deleteDocument } from '../mutations/delete-document.ts'
-import { readCurrent } from '../mutations/save-document.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** Number of requests at a time. */
 const CONCURRENCY = 6
 
-/** A changed document: its version before, and after it unless it was deleted. */
+/** A version of a document. */
+type Version = Pick<StoredDocument, 'id' | 'etag'>
+
+/** A changed document. */
 export interface DocumentChange {
-  readonly before: StoredDocument
-  readonly after: StoredDocument | undefined
+  readonly id: string
+  /** The version before the change; undefined if it created the document. */
+  readonly before: StoredDocument | undefined
+  /** The version after the change; undefined if it deleted the document. */
+  readonly after: Version | undefined
 }
 
 /** A document whose change is not confirmed. */
@@ -35,7 +40,7 @@ export interface DocumentFailure {
 
 /** The outcome of a change of several documents. */
 export interface SelectionOutcome {
-  readonly verb: 'changed' | 'deleted' | 'restored'
+  readonly verb: 'changed' | 'created' | 'deleted' | 'restored'
   readonly changes: readonly DocumentChange[]
   /** Documents whose change may have been made come first. */
   readonly failures: readonly DocumentFailure[]
@@ -72,32 +77,32 @@ export async function readSelected(
   return found.filter((document) => document !== undefined)
 }
 
-/** A document after its change; undefined if it was deleted. */
-type Changed = StoredDocument | undefined | 'gone'
+type Changed = Pick<DocumentChange, 'before' | 'after'> | 'gone'
 
 /** Changes documents, a few at a time, until the server is unreachable or the session ends. */
-async function changeEach(
+async function changeEach<T extends { readonly id: string }>(
   verb: SelectionOutcome['verb'],
-  documents: readonly StoredDocument[],
-  change: (document: StoredDocument) => Promise<Changed>,
+  documents: readonly T[],
+  change: (document: T) => Promise<Changed>,
 ): Promise<SelectionOutcome> {
   const changes: DocumentChange[] = []
   const failures: DocumentFailure[] = []
   let gone = 0
   let isOver = false
-  await mapParallel(documents, async (before) => {
+  await mapParallel(documents, async (document) => {
+    const { id } = document
     if (isOver) {
-      failures.push({ id: before.id, reason: 'Not attempted.', isUnknown: false })
+      failures.push({ id, reason: 'Not attempted.', isUnknown: false })
       return
     }
     try {
-      const after = await change(before)
-      if (after === 'gone') gone++
-      else changes.push({ before, after })
+      const versions = await change(document)
+      if (versions === 'gone') gone++
+      else changes.push({ id, ...versions })
     } catch (error) {
       const isUnknown = error instanceof NoResponse
       isOver ||= isUnknown || isSignedOut(error)
-      failures.push({ id: before.id, reason: reasonOf(error as Error), isUnknown })
+      failures.push({ id, reason: reasonOf(error as Error), isUnknown })
     }
   })
   // A report shows only the first few.
@@ -118,15 +123,15 @@ function reasonOf(error: Error): string {
  */
 async function changeVersion(
   collectionRef: CollectionRef,
-  id: string,
+  before: StoredDocument,
   change: Promise<StoredDocument>,
 ): Promise<Changed> {
   try {
-    return await change
+    return { before, after: await change }
   } catch (error) {
     if (!hasStatus(error, 412)) throw error
     // If the read fails too, report the rejection: the document was not changed.
-    const current = await readCurrent(collectionRef, id).catch(() => undefined)
+    const current = await readCurrent(collectionRef, before.id).catch(() => undefined)
     if (current === null) return 'gone'
     throw error
   }
@@ -136,7 +141,7 @@ async function changeVersion(
 export const deleteEach = (collectionRef: CollectionRef, documents: readonly StoredDocument[]) =>
   changeEach('deleted', documents, async (document) => {
     const isDeleted = await deleteDocument(collectionRef, document)
-    return isDeleted ? undefined : 'gone'
+    return isDeleted ? { before: document, after: undefined } : 'gone'
   })
 
 /**
@@ -149,7 +154,7 @@ export async function deleteOne(
   document: StoredDocument,
 ): Promise<SelectionOutcome> {
   const isDeleted = await deleteDocument(collectionRef, document)
-  const changes = isDeleted ? [{ before: document, after: undefined }] : []
+  const changes = isDeleted ? [{ id: document.id, before: document, after: undefined }] : []
   return { verb: 'deleted', changes, failures: [], gone: isDeleted ? 0 : 1 }
 }
 
@@ -159,36 +164,40 @@ export const patchEach = (
   documents: readonly StoredDocument[],
   patch: string,
 ) =>
-  changeEach('changed', documents, ({ id, etag }) => {
-    const { param, document } = documentClient(collectionRef, id)
-    const headers = { 'Content-Type': 'application/merge-patch+json', 'If-Match': etag }
+  changeEach('changed', documents, (before) => {
+    const { param, document } = documentClient(collectionRef, before.id)
+    const headers = { 'Content-Type': 'application/merge-patch+json', 'If-Match': before.etag }
     const request = document.$patch({ param }, { headers, init: { body: patch } })
-    return changeVersion(collectionRef, id, readStoredDocument(request))
+    return changeVersion(collectionRef, before, readStoredDocument(request))
   })
 
 /**
- * Restores the documents before a change. A document that someone else changed since then, or
- * created again, is kept; one that someone else deleted stays deleted.
+ * Restores the documents before a change, and deletes those that it created. A document that someone
+ * else changed since then, or created again, is kept; one that someone else deleted stays deleted.
  */
 export async function undoChanges(
   collectionRef: CollectionRef,
   changes: readonly DocumentChange[],
 ): Promise<SelectionOutcome> {
-  const afterOf = new Map(changes.map(({ before, after }) => [before.id, after]))
-  const documents = changes.map(({ before }) => before)
-  return changeEach('restored', documents, async ({ id, json }) => {
+  const verb = changes.every(({ before }) => before === undefined) ? 'deleted' : 'restored'
+  return changeEach(verb, changes, async ({ id, before, after }) => {
+    if (before === undefined) {
+      const isDeleted = after !== undefined && (await deleteDocument(collectionRef, after))
+      return isDeleted ? { before, after: undefined } : 'gone'
+    }
     const { param, document } = documentClient(collectionRef, id)
-    const after = afterOf.get(id)
     const put = (condition: Record<string, string>) => {
       const headers = { ...JSON_TYPE, ...condition }
-      return readStoredDocument(document.$put({ param }, { headers, init: { body: json } }))
+      return readStoredDocument(document.$put({ param }, { headers, init: { body: before.json } }))
     }
     if (after !== undefined) {
-      return changeVersion(collectionRef, id, put({ 'If-Match': after.etag }))
+      return changeVersion(collectionRef, before, put({ 'If-Match': after.etag }))
     }
-    return put({ 'If-None-Match': '*' }).catch((error: unknown) => {
+    try {
+      return { before, after: await put({ 'If-None-Match': '*' }) }
+    } catch (error) {
       throw hasStatus(error, 412) ? new Error('Someone created it again.') : error
-    })
+    }
   })
 }
 

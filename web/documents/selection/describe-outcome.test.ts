@@ -4,7 +4,7 @@ import { describeOutcome } from './describe-outcome.ts'
 
 const failure = (id: string, isUnknown: boolean): DocumentFailure => ({ id, reason: '', isUnknown })
 const nothing: SelectionOutcome = { verb: 'deleted', changes: [], failures: [], gone: 0 }
-const change = { before: { id: 'a', json: '{}', etag: '"1"' }, after: undefined }
+const change = { id: 'a', before: { id: 'a', json: '{}', etag: '"1"' }, after: undefined }
 
 test('an outcome counts changed, rejected and missing documents', () => {
   const outcome = { ...nothing, changes: [change], failures: [failure('b', false)], gone: 2 }

@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { collectionsQuery } from '../../app/queries.ts'
 import { showToast, type ToastOptions } from '../../shared/toast/toast.ts'
-import { documentsKey, listKey } from '../queries.ts'
+import type { StoredDocument } from '../document-client.ts'
+import { documentQuery, documentsKey, listKey } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 import { type SelectionOutcome, undoChanges } from './change-selected.ts'
 import { describeOutcome } from './describe-outcome.ts'
@@ -18,23 +19,48 @@ export function settleChange(
   showToast(changeToast(queryClient, collectionRef, outcome))
 }
 
-/** Returns the toast of a change of documents. */
-function changeToast(
+/** Shows that a document was created or saved, and updates the queries. */
+export function showStored(
+  queryClient: QueryClient,
+  collectionRef: CollectionRef,
+  document: StoredDocument,
+  change: { readonly isNew: boolean; readonly before?: StoredDocument | undefined },
+): void {
+  const { id } = document
+  const { isNew, before } = change
+  queryClient.setQueryData(documentQuery(collectionRef, id).queryKey, document)
+  reloadLists(queryClient, collectionRef)
+  const canUndo = isNew || before !== undefined
+  const changes = canUndo ? [{ id, before, after: document }] : []
+  const outcome = { verb: isNew ? 'created' : 'changed', changes, failures: [], gone: 0 } as const
+  showToast({
+    ...changeToast(queryClient, collectionRef, outcome),
+    text: `Document ${id} ${isNew ? 'created' : 'saved'}`,
+    name: id,
+  })
+}
+
+/**
+ * Returns the toast of a change of documents.
+ *
+ * @param undoable the changes that Undo reverts.
+ */
+export function changeToast(
   queryClient: QueryClient,
   collectionRef: CollectionRef,
   outcome: SelectionOutcome,
+  undoable = outcome.changes,
 ): ToastOptions {
-  const { changes } = outcome
   const undo = async (): Promise<ToastOptions> => {
     // Not `useBlocker`: the undo continues on other pages.
     window.addEventListener('beforeunload', preventUnload)
     try {
-      const undone = await undoChanges(collectionRef, changes)
+      const undone = await undoChanges(collectionRef, undoable)
       reload(queryClient, collectionRef)
       const failed = new Set(undone.failures.map(({ id }) => id))
-      const left = changes.filter(({ before }) => failed.has(before.id))
-      const again = changeToast(queryClient, collectionRef, { ...undone, changes: left })
-      return { ...again, text: describeOutcome(undone), undoLabel: 'Undo again' }
+      const left = undoable.filter(({ id }) => failed.has(id))
+      const toast = changeToast(queryClient, collectionRef, undone, left)
+      return { ...toast, undoLabel: 'Undo again' }
     } finally {
       window.removeEventListener('beforeunload', preventUnload)
     }
@@ -42,14 +68,19 @@ function changeToast(
   return {
     text: describeOutcome(outcome),
     failures: outcome.failures.map(({ id, reason }) => ({ name: id, reason })),
-    ...(changes.length > 0 && { undo }),
+    ...(undoable.length > 0 && { undo }),
   }
 }
 
 function reload(queryClient: QueryClient, collectionRef: CollectionRef): void {
-  queryClient.removeQueries({ queryKey: [...documentsKey(collectionRef), 'one'] })
-  void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
-  void queryClient.invalidateQueries({
-    queryKey: collectionsQuery(collectionRef.database).queryKey,
-  })
+  const documents = [...documentsKey(collectionRef), 'one']
+  // An open document is read again.
+  queryClient.removeQueries({ queryKey: documents, type: 'inactive' })
+  void queryClient.invalidateQueries({ queryKey: documents })
+  reloadLists(queryClient, collectionRef)
+}
+
+function reloadLists(queryClient: QueryClient, collectionRef: CollectionRef): void {
+  const lists = [listKey(collectionRef), collectionsQuery(collectionRef.database).queryKey]
+  for (const queryKey of lists) void queryClient.invalidateQueries({ queryKey })
 }

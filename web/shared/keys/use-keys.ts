@@ -7,8 +7,11 @@ import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'
 /** Maximum time between the two keys of a sequence, in milliseconds. */
 const SEQUENCE_MS = 1_500
 
-/** Shortcuts that also act over an open dialog. Others would change the page behind it. */
-const KEYS_IN_DIALOGS: readonly KeyId[] = ['search', 'keys']
+/**
+ * Shortcuts that also act over an open dialog. Others would change the page behind it. What can be
+ * undone is shown above the dialog.
+ */
+const KEYS_IN_DIALOGS: readonly KeyId[] = ['search', 'keys', 'undo']
 
 /** Whether the platform uses ⌘ in place of Ctrl. */
 export const IS_MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '')
@@ -33,7 +36,7 @@ let pending: { readonly press: string; readonly at: number } | undefined
  * ```
  *
  * Bare characters never act in a field or when turned off. Over an open dialog, only the shortcuts
- * for the search and the shortcuts dialog act. For shortcuts that act only while one element has
+ * for the search, the shortcuts dialog and undo act. For shortcuts that act only while one element has
  * the focus, see {@link onKeys}.
  *
  * @param version binds the handlers again when it changes, so that they were bound last.

@@ -1,6 +1,6 @@
 /**
  * Ref of a button that its own action may remove. If it is removed while it has the focus, the focus
- * moves to the closest remaining ancestor with `tabIndex={-1}`, or to `main`.
+ * moves to the closest remaining ancestor with `tabIndex={-1}`, or to the open dialog or `main`.
  */
 export function keepFocus(button: HTMLElement | null) {
   return () => {
@@ -10,7 +10,8 @@ export function keepFocus(button: HTMLElement | null) {
     setTimeout(() => {
       if (document.activeElement !== document.body) return
       const ancestor = ancestors.find(({ isConnected }) => isConnected)
-      const target = ancestor ?? document.querySelector('main')
+      const page = [...document.querySelectorAll<HTMLElement>('main, [aria-modal="true"]')]
+      const target = ancestor ?? page.at(-1)
       target?.focus({ preventScroll: true })
     })
   }
