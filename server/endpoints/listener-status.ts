@@ -25,5 +25,6 @@ export function listenerStatus(listener: Listener, node: string): ListenerStatus
     bytesIn: bytes.in,
     bytesOut: bytes.out,
     lastRequest: timeOf(listener.traffic.lastRequest),
+    lastMinute: listener.traffic.lastMinute,
   }
 }

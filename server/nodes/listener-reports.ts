@@ -92,4 +92,6 @@ const trafficOf = (status: ListenerStatus): string =>
     status.bytesIn,
     status.bytesOut,
     status.requestsPerSecond,
+    // Decreases after the last request.
+    status.lastMinute?.requests,
   ].join()

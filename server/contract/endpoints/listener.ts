@@ -11,6 +11,16 @@ export type ListenerState = z.infer<typeof listenerState>
 
 const time = z.nullable(z.string().check(z.describe('ISO 8601, UTC')))
 
+export const lastMinute = z.object({
+  requests: z.int(),
+  rejected: z
+    .int()
+    .check(z.describe('with status 401, 403, 421 or 429, or with 404 and error number 1228')),
+  failed: z.int().check(z.describe('with status 500 or higher')),
+})
+
+export type LastMinute = z.infer<typeof lastMinute>
+
 /** The listener of one endpoint on one node. Counters start at 0 when the socket is opened. */
 export const listenerStatus = z.object({
   endpoint: z.string(),
@@ -39,6 +49,11 @@ export const listenerStatus = z.object({
   bytesIn: z.int(),
   bytesOut: z.int(),
   lastRequest: time,
+  lastMinute: z.optional(
+    lastMinute.check(
+      z.describe('requests completed in the last minute; missing for a node of an older version'),
+    ),
+  ),
   silentSince: z.optional(
     z
       .string()

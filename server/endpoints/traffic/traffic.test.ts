@@ -31,6 +31,19 @@ describe('Traffic', () => {
     expect(traffic.errors).toBe(3)
   })
 
+  it('counts the rejected and the failed requests of the last minute', () => {
+    const traffic = new Traffic()
+    for (const status of [200, 400, 401, 403, 404, 421, 429, 500, 503]) traffic.count(status, 1, 1)
+    traffic.count(404, 1, 1, true)
+    traffic.count('provider_error', 1, 1)
+    expect(traffic.lastMinute).toEqual({ requests: 11, rejected: 5, failed: 2 })
+    for (let period = 0; period < 11; period++) traffic.sample(5)
+    traffic.count(200, 1, 1)
+    expect(traffic.lastMinute).toEqual({ requests: 12, rejected: 5, failed: 2 })
+    traffic.sample(5)
+    expect(traffic.lastMinute).toEqual({ requests: 1, rejected: 0, failed: 0 })
+  })
+
   it('returns the requests per second of the last period', () => {
     const traffic = new Traffic()
     for (let n = 0; n < 10; n++) traffic.count(200, 1, 1)

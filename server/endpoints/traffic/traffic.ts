@@ -1,3 +1,6 @@
+import type { LastMinute } from '../../contract/endpoints/listener.ts'
+import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
+
 /**
  * Upper bounds of the request duration histogram, in seconds. One more bucket counts everything
  * above the last bound.
@@ -12,6 +15,12 @@ export const DURATION_BOUNDS: readonly number[] = Object.freeze([
  */
 export type CountedStatus = number | 'provider_error'
 
+/** Statuses of requests that are rejected because of who sent them, or how many. */
+const REJECTED: ReadonlySet<CountedStatus> = new Set([401, 403, 421, 429])
+
+/** Number of sampling periods in a minute. */
+const MINUTE = 60 / SAMPLE_SECONDS
+
 /**
  * Traffic counters of one listener since its creation. Plain numbers, because every request updates
  * them.
@@ -20,6 +29,10 @@ export class Traffic {
   requests = 0
   /** Number of requests answered with status 400 or higher, including errors of providers. */
   errors = 0
+  #rejected = 0
+  #failed = 0
+  /** The counters at the end of each period of the last minute, oldest first. */
+  readonly #minute: LastMinute[] = []
   /** Bytes of closed connections only; open connections count their own. */
   bytesIn = 0
   bytesOut = 0
@@ -35,11 +48,15 @@ export class Traffic {
 
   /**
    * Counts one answered request. `milliseconds` is the time from its parsed head to its response
-   * being written.
+   * being written. `isMisdirected`: the request named a database that the endpoint does not have.
    */
-  count(status: CountedStatus, milliseconds: number, now: number): void {
+  count(status: CountedStatus, milliseconds: number, now: number, isMisdirected = false): void {
     this.requests++
-    if (status === 'provider_error' || status >= 400) this.errors++
+    if (status === 'provider_error' || status >= 400) {
+      this.errors++
+      if (isMisdirected || REJECTED.has(status)) this.#rejected++
+      else if (status !== 'provider_error' && status >= 500) this.#failed++
+    }
     this.lastRequest = now
     this.#statuses ??= new Map()
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
@@ -71,6 +88,26 @@ export class Traffic {
   sample(seconds: number): void {
     this.requestsPerSecond = (this.requests - this.#sampledRequests) / seconds
     this.#sampledRequests = this.requests
+    // Thousands of listeners may be idle.
+    if (this.requests === 0) return
+    this.#minute.push(this.#counted)
+    if (this.#minute.length > MINUTE) this.#minute.shift()
+  }
+
+  /** The requests of the last minute, including those of the current sampling period. */
+  get lastMinute(): LastMinute {
+    const { requests, rejected, failed } = this.#counted
+    const oldest = this.#minute.length === MINUTE ? this.#minute[0] : undefined
+    const before = oldest ?? { requests: 0, rejected: 0, failed: 0 }
+    return {
+      requests: requests - before.requests,
+      rejected: rejected - before.rejected,
+      failed: failed - before.failed,
+    }
+  }
+
+  get #counted(): LastMinute {
+    return { requests: this.requests, rejected: this.#rejected, failed: this.#failed }
   }
 
   /** Answered requests by status. */
