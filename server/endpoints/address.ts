@@ -116,7 +116,7 @@ export function bindingFailure(address: Address, cause: unknown): Failure {
     case 'EADDRINUSE':
       return fail(
         'conflict',
-        `Port ${port} on ${host} is used by another program. Choose another port or stop that program.`,
+        `Port ${port} on ${host} is used by another program.`,
       )
     case 'EACCES':
     case 'EPERM':

@@ -184,3 +184,21 @@ describe('GET /_api/listener/<address>/traffic', () => {
     expect(response.status).toBe(401)
   })
 })
+
+describe('GET /_api/address', () => {
+  const freePorts = async (near: number) =>
+    (await node.request('GET', `/_api/address?near=${near}`)).json
+
+  test('finds the first free port from one on, for each address', async () => {
+    const port = Number(first.split(':').at(-1))
+    const loopback = (await freePorts(port)).find(
+      ({ host }: { host: string }) => host === '127.0.0.1',
+    )
+    expect(loopback.freePort).toBeGreaterThan(port)
+    expect((await node.request('GET', '/_api/address')).json[0]).not.toHaveProperty('freePort')
+  })
+
+  test('rejects what is not a port', async () => {
+    expect(await freePorts(65_536)).toMatchObject({ code: 400, errorNum: 10 })
+  })
+})

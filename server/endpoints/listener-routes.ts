@@ -1,14 +1,17 @@
 import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import { acknowledgement } from '../contract/acknowledgement.ts'
-import { formatHost } from '../contract/endpoints/address.ts'
+import { atLeast } from '../contract/access/role.ts'
+import { formatHost, parseAddress } from '../contract/endpoints/address.ts'
 import { addressQuery } from '../contract/endpoints/endpoint.ts'
 import {
   type AddressList,
   addressList,
+  addressListQuery,
   type ListenerStatus,
   listenerList,
   listenerQuery,
+  PROBED_PORTS,
 } from '../contract/endpoints/listener.ts'
 import {
   type EndpointTraffic,
@@ -17,13 +20,15 @@ import {
 } from '../contract/endpoints/traffic.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { pathAddress } from '../http/input/path-address.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
+import { createRateLimit } from '../rate-limit.ts'
 import { canonicalAddress } from './address.ts'
+import { CHECKS_PER_MINUTE, createCheckLimit } from './check/check-limit.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { Listener } from './listeners/listener.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
@@ -153,17 +158,57 @@ function trafficOf(endpoints: EndpointRegistry, node: string, address: string): 
 const byEndpoint = (a: ListenerStatus, b: ListenerStatus) =>
   a.endpoint < b.endpoint ? -1 : a.endpoint > b.endpoint ? 1 : 0
 
-/** `/_api/address`: the addresses of this machine, offered when an endpoint is added. */
-export const addressRoutes = (requireRole: RequireRole) =>
-  new Hono<AppEnv>().get(
+/**
+ * `/_api/address`: the addresses of this machine, and a free port of each, offered when an endpoint
+ * is added.
+ */
+export function addressRoutes({
+  endpoints,
+  requireRole,
+}: Pick<ListenerRoutesDeps, 'endpoints' | 'requireRole'>) {
+  const limit = createCheckLimit(createRateLimit({ max: CHECKS_PER_MINUTE, period: 60_000 }))
+  return new Hono<AppEnv>().get(
     '/',
     describe({
       summary: 'List the network addresses of this machine',
+      query: addressListQuery,
       responses: { 200: addressList },
+      failures: { 400: 'near is not a port', 429: 'too many requests with near; see Retry-After' },
     }),
     requireRole('viewer', { inMemory: true }),
-    (c) => c.json(ownAddresses(), 200),
+    queryInput(addressListQuery),
+    async (c) => {
+      const { near } = c.req.valid('query')
+      if (near === undefined) return c.json(ownAddresses(), 200)
+      const { personId, role } = principalOf(c)
+      if (!atLeast(role, 'operator')) {
+        throw new Failure('forbidden', 'The parameter near requires the operator role.')
+      }
+      const withPorts = () =>
+        Promise.all(
+          ownAddresses().map(async (address) => ({
+            ...address,
+            freePort: await findFreePort(endpoints, address.host, near),
+          })),
+        )
+      return c.json(await limit.run(personId, withPorts), 200)
+    },
   )
+}
+
+/** Returns the first port from `near` on that an endpoint could listen on; null if there is none. */
+async function findFreePort(
+  endpoints: Pick<EndpointRegistry, 'check'>,
+  host: string,
+  near: number,
+): Promise<number | null> {
+  for (let port = near; port < near + PROBED_PORTS; port++) {
+    const parsed = parseAddress(`tcp://${host}:${port}`)
+    if (!parsed.ok) return null
+    if ((await endpoints.check(parsed.address)) === undefined) return port
+  }
+  return null
+}
 
 function ownAddresses(): AddressList {
   return Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>

@@ -8,14 +8,21 @@ const timeOf = (ms: number | undefined) => toIsoTime(ms || null)
 
 /** Returns the status of a listener as `/_api/listener` reports it, read from its sockets. */
 export function listenerStatus(listener: Listener, node: string): ListenerStatus {
-  const { bytes, bound } = listener
+  const { bytes, bound, failing } = listener
+  const error = listener.state === 'failed' ? listener.error : undefined
+  const systemCode = error?.details.systemCode
   return {
     endpoint: listener.name,
     node,
     ...(bound !== undefined && { bound: formatAddress(bound) }),
     state: listener.state,
-    error: listener.state === 'failed' ? (listener.error?.message ?? null) : null,
+    error: error?.message ?? null,
+    ...(systemCode !== undefined && { systemCode }),
     since: toIsoTime(listener.since),
+    ...(failing !== undefined && {
+      failingSince: toIsoTime(failing.since),
+      attempts: failing.attempts,
+    }),
     nextTry: timeOf(listener.nextTry),
     drainUntil: timeOf(listener.drainUntil),
     revision: listener.revision,

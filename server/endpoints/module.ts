@@ -66,7 +66,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
       requireRole,
       sendList: http.sendList,
     }),
-    addressRoutes: addressRoutes(requireRole),
+    addressRoutes: addressRoutes({ endpoints: registry, requireRole }),
     checkRoutes: endpointCheckRoutes({ endpoints: registry, node: nodes.name, requireRole }),
     metricsRoutes: metricsRoutes(metrics, requireRole, http.reserve),
 

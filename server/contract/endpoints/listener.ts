@@ -39,6 +39,19 @@ export const listenerStatus = z.object({
   error: z.nullable(
     z.string().check(z.describe('human-readable reason of the state failed, otherwise null')),
   ),
+  systemCode: z.optional(
+    z
+      .string()
+      .check(
+        z.describe('code of the operating system or the resolver for the error, such as EADDRINUSE'),
+      ),
+  ),
+  failingSince: z.optional(
+    z
+      .string()
+      .check(z.describe('only after a failure: when the first in a row was, ISO 8601, UTC')),
+  ),
+  attempts: z.optional(z.int().check(z.describe('number of failures in a row'))),
   since: z.string().check(z.describe('when it entered this state, ISO 8601, UTC')),
   nextTry: time,
   drainUntil: time,
@@ -112,6 +125,18 @@ export const listenerQuery = z
  */
 export const listenerList = z.array(listenerStatus)
 
+/** Number of ports that are tried to find a free one. */
+export const PROBED_PORTS = 20
+
+/** Query of `GET /_api/address`. */
+export const addressListQuery = z.object({
+  near: z.optional(
+    wholeNumber(1, 65_535).check(
+      z.describe('adds freePort to each address; requires the role operator'),
+    ),
+  ),
+})
+
 /** Response of `GET /_api/address`: the addresses of this machine that endpoints can listen on. */
 export const addressList = z.array(
   z.object({
@@ -119,6 +144,16 @@ export const addressList = z.array(
     family: z.enum(['IPv4', 'IPv6']),
     interface: z.string(),
     loopback: z.boolean(),
+    freePort: z.optional(
+      z
+        .nullable(z.int())
+        .check(
+          z.describe(
+            'only if requested: the first port from near on that this node can listen on; ' +
+              `null if the next ${PROBED_PORTS} are taken`,
+          ),
+        ),
+    ),
   }),
 )
 

@@ -66,6 +66,7 @@ export class Listener {
   #state: ListenerState = 'opening'
   #since = Date.now()
   #error: Failure | undefined
+  #failing: { readonly since: number; readonly attempts: number } | undefined
   #drainUntil: number | undefined
   // The same moment by the monotonic clock, which changes of the system's time do not affect.
   #drainDeadline = Number.POSITIVE_INFINITY
@@ -121,6 +122,11 @@ export class Listener {
   /** Why it is `failed` or `elsewhere`. */
   get error(): Failure | undefined {
     return this.#error
+  }
+
+  /** The failures in a row: when the first was, ms since 1970, and their number. */
+  get failing(): { readonly since: number; readonly attempts: number } | undefined {
+    return this.#failing
   }
 
   /** When a drain closes the remaining connections, ms since 1970. */
@@ -278,6 +284,10 @@ export class Listener {
   #become(state: ListenerState): void {
     this.#state = state
     this.#since = Date.now()
+    if (state === 'failed') {
+      const { since = this.#since, attempts = 0 } = this.#failing ?? {}
+      this.#failing = { since, attempts: attempts + 1 }
+    } else if (state !== 'opening') this.#failing = undefined
     this.#deps.changed(this)
   }
 

@@ -35,6 +35,7 @@ describe('a port taken while the server was down', () => {
     expect(failed).toMatchObject({
       state: 'failed',
       error: expect.stringMatching(/used by another program.*\(EADDRINUSE\)$/),
+      systemCode: 'EADDRINUSE',
       connections: 0,
     })
     const since = Date.parse(failed?.since ?? '')
@@ -55,6 +56,8 @@ describe('a port taken while the server was down', () => {
       expect(now?.state).toBe('failed')
       return now
     }, WAIT)
+    expect(first).toMatchObject({ failingSince: first?.since, attempts: 1 })
+    expect(second).toMatchObject({ failingSince: first?.since, attempts: 2 })
     const pause = (status: ListenerStatus | undefined) =>
       Date.parse(status?.nextTry ?? '') - Date.parse(status?.since ?? '')
     expect(pause(second)).toBeGreaterThan(pause(first) * 1.4)
@@ -62,6 +65,7 @@ describe('a port taken while the server was down', () => {
     await expect
       .poll(() => listenerOf(node, fixture.address))
       .toMatchObject({ state: 'listening', error: null, nextTry: null })
+    expect(await listenerOf(node, fixture.address)).not.toHaveProperty('failingSince')
     expect((await sendRequest(fixture.port, 'GET', '/_api/health')).status).toBe(200)
   })
 
