@@ -43,7 +43,6 @@ export interface AppModules {
   readonly changes: Pick<ChangeSync, 'catchUp'>
   readonly databases: DatabasesModule
   readonly documents: DocumentsModule
-  readonly engine: { countMisdirected(response: unknown): void }
   readonly endpoints: EndpointsModule
   readonly events: EventsModule
   readonly health: HealthModule
@@ -125,7 +124,7 @@ export function createApp(modules: AppModules) {
     .route('/_console', consoleRoutes(modules.consoleFolder, modules.pageData))
 
   const dispatch = createDispatch(base, {
-    onError: createErrorHandler(modules.logError, modules.engine.countMisdirected),
+    onError: createErrorHandler(modules.logError),
     notFound(c) {
       const { method, path } = c.req
       throw withEquivalent(noRoute(base, method, path), method, path)

@@ -74,8 +74,7 @@ test('A port in use is explained at its field, and the form keeps its input', as
   await addDatabases(page, 'blog')
   await page.keyboard.press('Control+Enter')
   await expect(field).toHaveAccessibleDescription(
-    `Port ${port} on 127.0.0.1 is used by another program. ` +
-      'Choose another port or stop that program. (EADDRINUSE)',
+    `Port ${port} on 127.0.0.1 is used by another program. (EADDRINUSE)`,
   )
   await expect(field).toBeFocused()
   await expect(field).toHaveValue(String(port))
@@ -187,6 +186,39 @@ test('Rows are opened and changed by keyboard, and the focus returns', async ({
   await expect(page.getByRole('button', { name: 'Keep it' })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(rowOf(page, address)).toBeFocused()
+})
+
+test('Rejected requests and a missing database show in the row, which creates the database', async ({
+  page,
+  gatehouse,
+}) => {
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['legacy'] })
+  for (let n = 0; n < 3; n += 1) {
+    expect((await gatehouse.get(`http://127.0.0.1:${port}/articles`)).status).toBe(404)
+  }
+  await gatehouse.signIn(page, consolePath)
+  const row = rowOf(page, address)
+  await expect(row).toContainText('100 % rejected in the last minute')
+  await expect(page.getByRole('columnheader', { name: 'Requests/s' })).toContainText(
+    /scale 0–[0-9,]+\/s/,
+  )
+  await expectAccessibleInBothThemes(page)
+
+  await page.goto('/_console/databases')
+  const missing = page.getByRole('list', { name: 'Missing databases' })
+  await expect(missing).toContainText(`legacy does not exist, but is in the mapping of ${address}`)
+  await expect(missing.getByRole('button', { name: 'Create “legacy”' })).toBeVisible()
+  await page.goto(consolePath)
+
+  await row.focus()
+  await row.getByRole('button', { name: 'Create “legacy”' }).press('Enter')
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    'Database legacy created',
+  )
+  await expect(row.getByRole('button', { name: 'Create “legacy”' })).toBeHidden()
+  expect((await gatehouse.get(`http://127.0.0.1:${port}/articles`)).status).toBe(200)
 })
 
 test('The filter shows how many rows it hides and is part of the URL', async ({

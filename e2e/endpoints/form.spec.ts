@@ -266,7 +266,7 @@ test('An address is checked while it is typed, and the system error is shown at 
   const field = form.getByLabel('Port')
   await field.pressSequentially(`${port}`)
   await expect(field).toHaveAccessibleDescription(
-    `Port ${port} on 127.0.0.1 is used by another program. Choose another port or stop that program. (EADDRINUSE)`,
+    `Port ${port} on 127.0.0.1 is used by another program. (EADDRINUSE)`,
   )
   await expect(field).toBeFocused()
   // A link shows the server's own endpoint, and the form keeps its values.

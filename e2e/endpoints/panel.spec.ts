@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { BODY_PROGRESS } from '../../server/contract/request-body.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
 import { forward } from '../support/server/forward.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
@@ -198,6 +199,45 @@ test('A failed endpoint is retried on demand when its port is free', async ({
   await state.getByRole('button', { name: 'Try now' }).click()
   await expect(state).toContainText('Listening')
   await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
+})
+
+test('A failed endpoint moves to a free port, and back', async ({ page, gatehouse }) => {
+  const { address, port } = await added(gatehouse, 'blog')
+  await gatehouse.stop()
+  const other = await listen(port)
+  await gatehouse.restart()
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await gatehouse.signIn(page, panelPath(address))
+  const panel = panelOf(page, address)
+  const state = panel.getByRole('region', { name: 'State' })
+  await expect(state).toContainText(/Failing since [0-9]{2}:[0-9]{2}, [0-9]+ attempts?/)
+  await expect(state).toContainText(`sudo ss -ltnp 'sport = :${port}'`)
+  await expect(panel).toContainText('Not listening, so no traffic.')
+  await expect(rowOf(page, address)).toContainText('is used by another program')
+  await expectAccessible(page)
+
+  await state.getByRole('button', { name: 'Change port…' }).click()
+  const form = page.getByRole('dialog', { name: `Change the port of ${address}` })
+  const field = form.getByLabel('Port')
+  await expect(field).toBeFocused()
+  const free = await field.inputValue()
+  expect(Number(free)).toBeGreaterThan(port)
+  await form.getByRole('button', { name: 'Change port' }).click()
+  await expect(form).toBeHidden()
+  const moved = `tcp://127.0.0.1:${free}`
+  const toast = page.getByRole('region', { name: 'Last change' })
+  await expect(toast).toContainText(`${address} is now ${moved}`)
+  await expect(rowOf(page, moved)).toContainText('Listening')
+  await expect(rowOf(page, address)).toBeHidden()
+  expect(await gatehouse.get(`http://127.0.0.1:${free}`)).toMatchObject({
+    body: { database: 'blog' },
+  })
+
+  await other.close()
+  await toast.getByRole('button', { name: 'Undo' }).click()
+  await expect(toast).toContainText(`${address} restored`)
+  await expect(rowOf(page, address)).toContainText('Listening')
+  await expect(rowOf(page, moved)).toBeHidden()
 })
 
 test('The error of a retry disappears once the endpoint is open', async ({

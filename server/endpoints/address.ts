@@ -114,10 +114,7 @@ export function bindingFailure(address: Address, cause: unknown): Failure {
   const port = address.port
   switch (code) {
     case 'EADDRINUSE':
-      return fail(
-        'conflict',
-        `Port ${port} on ${host} is used by another program.`,
-      )
+      return fail('conflict', `Port ${port} on ${host} is used by another program.`)
     case 'EACCES':
     case 'EPERM':
       return port < 1024

@@ -66,7 +66,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
       requireRole,
       sendList: http.sendList,
     }),
-    addressRoutes: addressRoutes({ endpoints: registry, requireRole }),
+    addressRoutes: addressRoutes(registry, requireRole),
     checkRoutes: endpointCheckRoutes({ endpoints: registry, node: nodes.name, requireRole }),
     metricsRoutes: metricsRoutes(metrics, requireRole, http.reserve),
 

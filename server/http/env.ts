@@ -17,6 +17,8 @@ export interface ListenerContext {
   readonly mapping: { readonly names: readonly string[]; readonly defaultDatabase: string }
   /** Aborted when the endpoint is removed or the node stops. Endless streams must end then. */
   readonly draining: AbortSignal
+  /** Counts a request as rejected although its status does not imply it. */
+  countRejected?(): void
 }
 
 /** The part of a `Context` that guards read. */

@@ -49,6 +49,13 @@ export function toDatabaseRows(
   })
 }
 
+/** Returns the databases that mappings name and that do not exist, with those endpoints. */
+export const missingDatabases = (
+  names: readonly string[],
+  endpoints: readonly EndpointRecord[] | undefined,
+): [string, ServingEndpoint[]][] =>
+  [...groupByMapping(endpoints ?? []).mapped].filter(([name]) => !names.includes(name))
+
 function groupByMapping(endpoints: readonly EndpointRecord[]) {
   const mapped = new Map<string, ServingEndpoint[]>()
   const open: ServingEndpoint[] = []

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, useMemo } from 'react'
+import { CreateMissing } from '../app/create-missing.tsx'
 import { databasesQuery, endpointsQuery } from '../app/queries.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
@@ -15,7 +16,7 @@ import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
-import { toDatabaseRows } from './database-rows.ts'
+import { missingDatabases, type ServingEndpoint, toDatabaseRows } from './database-rows.ts'
 import classes from './databases-page.module.css'
 import { sizesQuery } from './queries.ts'
 import { BY_NAME } from './table/database-sort.ts'
@@ -40,6 +41,10 @@ export function DatabasesPage() {
   const rows = useMemo(
     () => toDatabaseRows(names ?? [], sizes.data, endpoints.data),
     [names, sizes.data, endpoints.data],
+  )
+  const missing = useMemo(
+    () => missingDatabases(names ?? [], endpoints.data),
+    [names, endpoints.data],
   )
   const ordered = useStableOrder(rows, search.sort ?? BY_NAME)
   const shown = filterByName(ordered, text)
@@ -82,6 +87,7 @@ export function DatabasesPage() {
               </button>
             </p>
           )}
+          <MissingDatabases missing={missing} />
           {shown.length > 0 && (
             <DatabaseTable rows={shown} unreached={endpoints.data === undefined} />
           )}
@@ -116,6 +122,21 @@ export function DatabasesPage() {
       )}
       <Outlet />
     </>
+  )
+}
+
+function MissingDatabases({ missing }: { missing: [string, ServingEndpoint[]][] }) {
+  if (missing.length === 0) return null
+  return (
+    <ul className={`warning ${classes.missing}`} aria-label="Missing databases">
+      {missing.map(([name, [first, ...others]]) => (
+        <li key={name}>
+          <span className="mono">{name}</span> does not exist, but is in the mapping of{' '}
+          <span className="mono">{first?.endpoint}</span>
+          {others.length > 0 && ` and ${others.length} more`}. <CreateMissing name={name} />
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -203,6 +203,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
                 changes && {
                   onEdit: changes.edit,
                   onRetry: ({ address }) => retry(address),
+                  onChangePort: ({ address }) => where.changePort(address),
                   onCut: ({ address }) => cut(address),
                   onRemove: changes.remove,
                 }

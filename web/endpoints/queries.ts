@@ -1,4 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { formatHost, parseAddress } from '../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
 import { mergeParts } from '../app/merge-parts.ts'
@@ -49,6 +50,26 @@ export const figuresQuery = (addresses: readonly string[], recent: boolean) =>
  */
 export const addressesQuery = queryOptions({
   queryKey: ['address'],
-  queryFn: ({ signal }) => readJson(api._api.address.$get({}, { init: { signal } })),
+  queryFn: ({ signal }) => readJson(api._api.address.$get({ query: {} }, { init: { signal } })),
   staleTime: 0,
 })
+
+/** A free port on the host of an address, near its own; null if none was found. */
+export const freePortQuery = (address: string) =>
+  queryOptions({
+    queryKey: ['address', address],
+    queryFn: async ({ signal }) => {
+      const parsed = parseAddress(address)
+      if (!parsed.ok || parsed.address.scheme === 'unix') return null
+      const { host, port } = parsed.address
+      const query = { near: `${port}` }
+      const all = await readJson(api._api.address.$get({ query }, { init: { signal } }))
+      const own = all.filter((each) => each.host === formatHost(host))
+      // A wildcard or a name may be any of the addresses.
+      const ports = (own.length > 0 ? own : all).map(({ freePort }) => freePort ?? 0)
+      return Math.max(...ports) || null
+    },
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  })

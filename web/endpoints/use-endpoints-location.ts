@@ -13,6 +13,8 @@ export interface EndpointsSearch {
   readonly edit?: string
   /** The address of the endpoint to remove. */
   readonly remove?: string
+  /** The address of the endpoint whose port is changed. */
+  readonly port?: string
   /** The address of the endpoint to duplicate. */
   readonly like?: string
   /** The bulk action on the selected rows: `add`, `remove-database` or `remove`. */
@@ -25,7 +27,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'bulk', 'like']
+  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'port', 'bulk', 'like']
   return Object.assign({}, ...keys.map(text))
 }
 
@@ -51,13 +53,14 @@ export function useEndpointsLocation() {
         at('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change })),
       )
     const isDialog = (now: EndpointsSearch) =>
-      now.edit !== undefined || now.remove !== undefined || now.bulk !== undefined
+      [now.edit, now.remove, now.port, now.bulk].some((each) => each !== undefined)
     return {
       add: () => dialogs.open(at('/endpoints/new', () => ({}))),
       duplicate: (address: string) => dialogs.open(at('/endpoints/new', () => ({ like: address }))),
       open: (address: string) => dialogs.open(at('/endpoints', () => ({ open: address }))),
       edit: (address: string) => openDialog({ edit: address }),
       remove: (address: string) => openDialog({ remove: address }),
+      changePort: (address: string) => openDialog({ port: address }),
       bulk: (action: string) => openDialog({ bulk: action }),
       closePanel: () => dialogs.close(at('/endpoints', () => ({}))),
       /** Closes the dialog and keeps the panel beneath it. */

@@ -6,7 +6,7 @@ export const DATABASE_VIEWS: readonly View[] = [
     list: true,
     url: () => '/_console/databases',
     shows: (page) => page.getByRole('link', { name: 'shop', exact: true }),
-    changes: [/^Create database$/, /^Import$/, /^Drop blog$/],
+    changes: [/^Create database$/, /^Import$/, /^Drop blog$/, /^Create “/],
   },
   {
     name: 'database: panel',

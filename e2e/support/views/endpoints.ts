@@ -28,7 +28,7 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     list: true,
     url: () => ENDPOINTS,
     shows: (page) => page.getByText('is used by another program'),
-    changes: [/^Add endpoint$/, /^Import$/, /^Select /],
+    changes: [/^Add endpoint$/, /^Import$/, /^Select /, /^Create “/],
   },
   {
     name: 'endpoints: nothing matches',
@@ -47,13 +47,26 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     list: true,
     url: ({ mapped }) => withAddress('open', mapped),
     shows: (page) => page.getByRole('region', { name: 'Changes' }).getByText('Added'),
-    changes: [/^Edit mapping$/, /^Duplicate$/, /^Remove endpoint$/, /command: Store a document/],
+    changes: [
+      /^Edit mapping$/,
+      /^Duplicate$/,
+      /^Remove endpoint$/,
+      /^Create “/,
+      /command: Store a document/,
+    ],
   },
   {
     name: 'endpoint: panel of a failed endpoint',
     url: ({ failed }) => withAddress('open', failed),
     shows: (page) => page.getByRole('region', { name: 'State' }).getByText('Failed'),
-    changes: [/^Try now$/],
+    changes: [/^Try now$/, /^Change port…$/],
+  },
+  {
+    name: 'endpoint: change port',
+    url: ({ failed }) => withAddress('port', failed),
+    shows: (page, { failed }) => dialog(`Change the port of ${failed}`)(page),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
   },
   {
     name: 'endpoint: add',

@@ -11,12 +11,10 @@ export type ListenerState = z.infer<typeof listenerState>
 
 const time = z.nullable(z.string().check(z.describe('ISO 8601, UTC')))
 
-export const lastMinute = z.object({
+const lastMinute = z.object({
   requests: z.int(),
-  rejected: z
-    .int()
-    .check(z.describe('with status 401, 403, 421 or 429, or with 404 and error number 1228')),
-  failed: z.int().check(z.describe('with status 500 or higher')),
+  rejected: z.int().check(z.describe('with 401, 403, 421 or 429, or with 404 and errorNum 1228')),
+  failed: z.int().check(z.describe('with 5xx')),
 })
 
 export type LastMinute = z.infer<typeof lastMinute>
@@ -39,17 +37,9 @@ export const listenerStatus = z.object({
   error: z.nullable(
     z.string().check(z.describe('human-readable reason of the state failed, otherwise null')),
   ),
-  systemCode: z.optional(
-    z
-      .string()
-      .check(
-        z.describe('code of the operating system or the resolver for the error, such as EADDRINUSE'),
-      ),
-  ),
+  systemCode: z.optional(z.string().check(z.describe('of the error, such as EADDRINUSE'))),
   failingSince: z.optional(
-    z
-      .string()
-      .check(z.describe('only after a failure: when the first in a row was, ISO 8601, UTC')),
+    z.string().check(z.describe('when the first of its failures in a row was, ISO 8601, UTC')),
   ),
   attempts: z.optional(z.int().check(z.describe('number of failures in a row'))),
   since: z.string().check(z.describe('when it entered this state, ISO 8601, UTC')),
@@ -62,11 +52,8 @@ export const listenerStatus = z.object({
   bytesIn: z.int(),
   bytesOut: z.int(),
   lastRequest: time,
-  lastMinute: z.optional(
-    lastMinute.check(
-      z.describe('requests completed in the last minute; missing for a node of an older version'),
-    ),
-  ),
+  // A node of an older version reports none.
+  lastMinute: z.optional(lastMinute),
   silentSince: z.optional(
     z
       .string()
@@ -147,12 +134,7 @@ export const addressList = z.array(
     freePort: z.optional(
       z
         .nullable(z.int())
-        .check(
-          z.describe(
-            'only if requested: the first port from near on that this node can listen on; ' +
-              `null if the next ${PROBED_PORTS} are taken`,
-          ),
-        ),
+        .check(z.describe(`the first free port from near on; null if ${PROBED_PORTS} are taken`)),
     ),
   }),
 )

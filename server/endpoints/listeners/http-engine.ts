@@ -47,8 +47,6 @@ export interface HttpEngine<D extends ConnectionOwner> {
   authenticate(response: unknown): void
   /** Counts a response to an error that an identity provider reported apart from this server's. */
   countProviderError(response: unknown): void
-  /** Counts a response as rejected: its request named a database that the endpoint does not have. */
-  countMisdirected(response: unknown): void
   /** Stops the timers. The listeners close their connections. */
   close(): void
 }
@@ -94,10 +92,9 @@ const CONNECTION = Symbol('connection')
 const OWNER = Symbol('owner')
 const BEGUN = Symbol('begun')
 const PROVIDER_ERROR = Symbol('provider error')
-const MISDIRECTED = Symbol('misdirected')
 
 type Served<D> = Socket & { [CONNECTION]?: Connection; [OWNER]?: D }
-type Timed = CountedResponse & { [BEGUN]?: number; [PROVIDER_ERROR]?: true; [MISDIRECTED]?: true }
+type Timed = CountedResponse & { [BEGUN]?: number; [PROVIDER_ERROR]?: true }
 
 /**
  * Creates the one HTTP server of the process. It never listens: listeners are plain `net` servers
@@ -176,13 +173,9 @@ export function createHttpEngine<D extends ConnectionOwner>(
     connection?.leave(isSafe(this.req.method))
     // The client disconnected before its response, so there is no status to count.
     if (!this.headersSent) return
-    const {
-      [BEGUN]: begun = now,
-      [PROVIDER_ERROR]: isProviderError,
-      [MISDIRECTED]: isMisdirected,
-    }: Timed = this
+    const { [BEGUN]: begun = now, [PROVIDER_ERROR]: isProviderError }: Timed = this
     const status = isProviderError ? 'provider_error' : this.statusCode
-    socket[OWNER]?.traffic.count(status, now - begun, Date.now(), isMisdirected)
+    socket[OWNER]?.traffic.count(status, now - begun, Date.now())
   }
 
   const ownerOf = (request: IncomingMessage): D => {
@@ -258,9 +251,6 @@ export function createHttpEngine<D extends ConnectionOwner>(
     },
     countProviderError(response) {
       if (response instanceof CountedResponse) (response as Timed)[PROVIDER_ERROR] = true
-    },
-    countMisdirected(response) {
-      if (response instanceof CountedResponse) (response as Timed)[MISDIRECTED] = true
     },
     close() {
       clearInterval(checking)

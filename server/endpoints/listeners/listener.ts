@@ -144,6 +144,10 @@ export class Listener {
     return this.#state === 'draining'
   }
 
+  countRejected(): void {
+    this.traffic.rejected++
+  }
+
   /** Aborted when a drain begins; endless streams must then end. */
   get draining(): AbortSignal {
     this.#draining ??= new AbortController()

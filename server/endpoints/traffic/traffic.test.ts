@@ -34,7 +34,8 @@ describe('Traffic', () => {
   it('counts the rejected and the failed requests of the last minute', () => {
     const traffic = new Traffic()
     for (const status of [200, 400, 401, 403, 404, 421, 429, 500, 503]) traffic.count(status, 1, 1)
-    traffic.count(404, 1, 1, true)
+    traffic.count(404, 1, 1)
+    traffic.rejected++
     traffic.count('provider_error', 1, 1)
     expect(traffic.lastMinute).toEqual({ requests: 11, rejected: 5, failed: 2 })
     for (let period = 0; period < 11; period++) traffic.sample(5)

@@ -15,7 +15,7 @@ export const DURATION_BOUNDS: readonly number[] = Object.freeze([
  */
 export type CountedStatus = number | 'provider_error'
 
-/** Statuses of requests that are rejected because of who sent them, or how many. */
+/** Statuses of requests that are rejected because of their sender, host or rate. */
 const REJECTED: ReadonlySet<CountedStatus> = new Set([401, 403, 421, 429])
 
 /** Number of sampling periods in a minute. */
@@ -29,10 +29,8 @@ export class Traffic {
   requests = 0
   /** Number of requests answered with status 400 or higher, including errors of providers. */
   errors = 0
-  #rejected = 0
-  #failed = 0
-  /** The counters at the end of each period of the last minute, oldest first. */
-  readonly #minute: LastMinute[] = []
+  /** Number of rejected requests whose status does not imply it. */
+  rejected = 0
   /** Bytes of closed connections only; open connections count their own. */
   bytesIn = 0
   bytesOut = 0
@@ -45,18 +43,16 @@ export class Traffic {
   #durations: Float64Array | undefined
   #seconds = 0
   #sampledRequests = 0
+  /** The counters at the end of each period of the last minute, oldest first. */
+  readonly #minute: LastMinute[] = []
 
   /**
    * Counts one answered request. `milliseconds` is the time from its parsed head to its response
-   * being written. `isMisdirected`: the request named a database that the endpoint does not have.
+   * being written.
    */
-  count(status: CountedStatus, milliseconds: number, now: number, isMisdirected = false): void {
+  count(status: CountedStatus, milliseconds: number, now: number): void {
     this.requests++
-    if (status === 'provider_error' || status >= 400) {
-      this.errors++
-      if (isMisdirected || REJECTED.has(status)) this.#rejected++
-      else if (status !== 'provider_error' && status >= 500) this.#failed++
-    }
+    if (status === 'provider_error' || status >= 400) this.errors++
     this.lastRequest = now
     this.#statuses ??= new Map()
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
@@ -107,7 +103,13 @@ export class Traffic {
   }
 
   get #counted(): LastMinute {
-    return { requests: this.requests, rejected: this.#rejected, failed: this.#failed }
+    let { requests, rejected } = this
+    let failed = 0
+    for (const [status, count] of this.statuses) {
+      if (REJECTED.has(status)) rejected += count
+      else if (status !== 'provider_error' && status >= 500) failed += count
+    }
+    return { requests, rejected, failed }
   }
 
   /** Answered requests by status. */

@@ -8,18 +8,14 @@ import { renderFailure, toFailure } from './render-failure.ts'
  * server.
  *
  * @param logError returns a function that logs errors under a message.
- * @param countMisdirected called with the Node response to a request for a missing database.
  */
 export const createErrorHandler =
-  (
-    logError: (message: string) => (error: unknown) => void,
-    countMisdirected?: (response: unknown) => void,
-  ) =>
+  (logError: (message: string) => (error: unknown) => void) =>
   (error: Error, c: Context<AppEnv>): Response | Promise<Response> => {
     const failure = toFailure(error)
     if (failure.kind.status >= 500 && !isKnown(failure) && !hasLeft(failure, c))
       logError(failure.message)(isStoreFailure(failure) ? failure : (failure.cause ?? failure))
-    if (failure.code === 'database-not-found') countMisdirected?.(c.env.outgoing)
+    if (failure.code === 'database-not-found') c.env.listener.countRejected?.()
     return renderFailure(failure, c)
   }
 

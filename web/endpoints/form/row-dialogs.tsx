@@ -2,12 +2,18 @@ import { lazy, Suspense } from 'react'
 import { useHasRole } from '../../shared/session/person.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
-import { loadAddDialog, loadMappingDialog, loadRemovalDialog } from './load-forms.ts'
+import {
+  loadAddDialog,
+  loadMappingDialog,
+  loadPortDialog,
+  loadRemovalDialog,
+} from './load-forms.ts'
 
 const MappingDialog = lazy(async () => ({ default: (await loadMappingDialog()).MappingDialog }))
 const RemoveEndpointDialog = lazy(async () => ({
   default: (await loadRemovalDialog()).RemoveEndpointDialog,
 }))
+const ChangePortDialog = lazy(async () => ({ default: (await loadPortDialog()).ChangePortDialog }))
 const LazyAdd = lazy(async () => ({ default: (await loadAddDialog()).AddEndpointDialog }))
 
 const NotAllowedDialog = lazy(async () => ({
@@ -33,12 +39,12 @@ export function AddEndpointOutlet() {
   return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
 }
 
-/** The mapping or removal dialog of the endpoint that the URL names. */
+/** The mapping, removal or port dialog of the endpoint that the URL names. */
 export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
   const mayChange = useHasRole('operator')
   if (!mayChange) {
-    const requested = search.edit !== undefined || search.remove !== undefined
+    const requested = [search.edit, search.remove, search.port].some((each) => each !== undefined)
     return <Suspense>{requested && <NotAllowedDialog />}</Suspense>
   }
   return (
@@ -48,6 +54,9 @@ export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
       )}
       {search.remove !== undefined && (
         <RemoveEndpointDialog key={search.remove} address={search.remove} rows={rows} />
+      )}
+      {search.port !== undefined && (
+        <ChangePortDialog key={search.port} address={search.port} rows={rows} />
       )}
     </Suspense>
   )

@@ -2,13 +2,13 @@ import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { compareNames } from '../../shared/ui/text/compare-names.ts'
-import { sumFigures } from './live-figures.ts'
+import { type Figures, sumFigures } from './live-figures.ts'
 
 /** The state of a row: the most severe one of the {@link decisiveListeners}. */
 export type RowState = ListenerState | 'unknown'
 
 /** A table row: an endpoint with its listeners, or a removed endpoint that is draining. */
-export interface EndpointRow {
+export interface EndpointRow extends Figures {
   /**
    * The address, with a suffix for a removed endpoint, because a new one may use the same address.
    */
@@ -22,9 +22,6 @@ export interface EndpointRow {
   readonly lead: ListenerStatus | undefined
   /** Sent as `If-Match`; `undefined` until a listener has reported it. */
   readonly revision: number | undefined
-  readonly connections: number
-  readonly requestsPerSecond: number
-  readonly lastRequest: string | null
 }
 
 /** All states, most severe first. An endpoint that is open only on other machines is healthy. */

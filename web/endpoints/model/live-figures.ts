@@ -1,10 +1,11 @@
-import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import type { LastMinute, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 
 /** The figures of a row that change with traffic. */
 export interface Figures {
   readonly connections: number
   readonly requestsPerSecond: number
   readonly lastRequest: string | null
+  readonly lastMinute: LastMinute
   /** Requests per second in the latest intervals, oldest first; `undefined` if not requested. */
   readonly recent?: readonly (number | null)[] | undefined
 }
@@ -57,8 +58,9 @@ export function createLiveFigures(): LiveFigures {
       for (const row of rows) {
         const previous = figures.get(row.id)
         if (previous === undefined || before.get(row.id) === row) continue
-        const { connections, requestsPerSecond, lastRequest } = row
-        put(row.id, { connections, requestsPerSecond, lastRequest, recent: previous.recent })
+        const { connections, requestsPerSecond, lastRequest, lastMinute } = row
+        const { recent } = previous
+        put(row.id, { connections, requestsPerSecond, lastRequest, lastMinute, recent })
       }
     },
     subscribe: (id, listener) => {
@@ -82,6 +84,7 @@ const belongsTo = ({ listeners }: FigureRow, { node, state }: ListenerStatus): b
 export function sumFigures(listeners: readonly Read[]): Figures {
   let [connections, requestsPerSecond] = [0, 0]
   let lastRequest: string | null = null
+  const lastMinute = { requests: 0, rejected: 0, failed: 0 }
   let recent: (number | null)[] | undefined
   for (const one of listeners) {
     connections += one.connections
@@ -89,9 +92,28 @@ export function sumFigures(listeners: readonly Read[]): Figures {
     if (one.lastRequest !== null && (lastRequest === null || one.lastRequest > lastRequest)) {
       lastRequest = one.lastRequest
     }
+    lastMinute.requests += one.lastMinute?.requests ?? 0
+    lastMinute.rejected += one.lastMinute?.rejected ?? 0
+    lastMinute.failed += one.lastMinute?.failed ?? 0
     if (one.recent !== undefined) recent = sumSeries(recent, one.recent)
   }
-  return { connections, requestsPerSecond, lastRequest, recent }
+  return { connections, requestsPerSecond, lastRequest, lastMinute, recent }
+}
+
+/** Share of rejected or failed requests above which an endpoint is unhealthy, in percent. */
+const HIGH_SHARE = 5
+
+/**
+ * Returns the share of the rejected or of the failed requests in the last minute, the larger one:
+ * "12 % rejected". Undefined if there are none.
+ */
+export function errorShare({ requests, rejected, failed }: LastMinute) {
+  const [count, word] = failed >= rejected ? [failed, 'failed'] : [rejected, 'rejected']
+  if (count === 0) return undefined
+  const percent = (count / requests) * 100
+  // 100 means all, and 0 none.
+  const rounded = percent === 100 ? 100 : Math.min(99, Math.max(1, Math.round(percent)))
+  return { text: `${rounded} % ${word}`, high: percent > HIGH_SHARE }
 }
 
 /** Adds two series aligned at their latest interval. Intervals without data in both stay null. */
@@ -111,4 +133,7 @@ const sameFigures = (a: Figures, b: Figures) =>
   a.connections === b.connections &&
   a.requestsPerSecond === b.requestsPerSecond &&
   a.lastRequest === b.lastRequest &&
+  a.lastMinute.requests === b.lastMinute.requests &&
+  a.lastMinute.rejected === b.lastMinute.rejected &&
+  a.lastMinute.failed === b.lastMinute.failed &&
   (a.recent === b.recent || `${a.recent}` === `${b.recent}`)

@@ -1,3 +1,4 @@
+import { CreateMissing } from '../../app/create-missing.tsx'
 import { formatMapping, missingDatabases } from '../model/mapping.ts'
 import classes from './mapping-lines.module.css'
 
@@ -20,7 +21,12 @@ export function MappingLines(props: {
             >
               <span className="mono">{name}</span>
               {at === 0 && <span className="dim">default</span>}
-              {missing.includes(name) && <span className="dim">does not exist</span>}
+              {missing.includes(name) && (
+                <>
+                  <span>does not exist</span>
+                  <CreateMissing name={name} />
+                </>
+              )}
             </li>
           ))}
         </ol>

@@ -5,10 +5,13 @@ import { Countdown } from '../../shared/ui/feedback/countdown.tsx'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { UnreachableSince } from '../../shared/ui/feedback/unreachable-since.tsx'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
-import { exactTime, formatAgo } from '../../shared/ui/text/relative-time.tsx'
+import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
+import { exactTime, formatAgo, formatSince } from '../../shared/ui/text/relative-time.tsx'
 import { useClock } from '../../shared/ui/text/use-clock.ts'
+import { preloadForms } from '../form/load-forms.ts'
 import { isWildcardText } from '../model/admin-access.ts'
 import { stateOf } from '../model/endpoint-rows.ts'
+import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { useListenerActions } from '../use-listener-actions.ts'
 import classes from './node-states.module.css'
 import { PanelSection } from './panel-section.tsx'
@@ -21,6 +24,7 @@ export function NodeStates(props: {
 }) {
   const { address, listeners, gone } = props
   const mayChange = useHasRole('operator')
+  const { changePort } = useEndpointsLocation()
   const { retry, cut, problem } = useListenerActions()
   return (
     <PanelSection title="State">
@@ -35,13 +39,25 @@ export function NodeStates(props: {
               <span className={`mono ${classes.name}`} data-tip={`Node ${listener.node}`}>
                 {listener.node}
               </span>
-              {listener.silentSince === undefined && <Since time={listener.since} />}
+              {listener.silentSince === undefined && <Since listener={listener} />}
             </div>
             <Reason listener={listener} />
             {mayChange && stateOf(listener) === 'failed' && !gone && (
-              <Button ref={keepFocus} variant="default" onClick={() => retry(address)}>
-                Try now
-              </Button>
+              <div className={classes.actions}>
+                {!address.startsWith('unix:') && (
+                  <Button
+                    variant="default"
+                    onClick={() => changePort(address)}
+                    onPointerEnter={preloadForms}
+                    onFocus={preloadForms}
+                  >
+                    Change port…
+                  </Button>
+                )}
+                <Button ref={keepFocus} variant="default" onClick={() => retry(address)}>
+                  Try now
+                </Button>
+              </div>
             )}
             {mayChange && listener.state === 'draining' && (
               <Button ref={keepFocus} variant="default" onClick={() => cut(address)}>
@@ -82,15 +98,23 @@ function Reason({ listener }: { listener: ListenerStatus }) {
   }
   if (state === 'failed') {
     return (
-      <p className={classes.reason}>
-        {error}
-        {nextTry !== null && (
-          <span className="dim">
-            {' '}
-            Next retry in <Countdown to={Date.parse(nextTry)} />.
-          </span>
+      <>
+        <p className={classes.reason}>
+          {error}
+          {nextTry !== null && (
+            <span className="dim">
+              {' '}
+              Next retry in <Countdown to={Date.parse(nextTry)} />.
+            </span>
+          )}
+        </p>
+        {listener.systemCode === 'EADDRINUSE' && !listener.endpoint.startsWith('unix:') && (
+          <CopyLine
+            label="To find the program, run on this machine:"
+            text={`sudo ss -ltnp 'sport = :${listener.endpoint.split(':').at(-1)}'`}
+          />
         )}
-      </p>
+      </>
     )
   }
   if (state === 'draining') {
@@ -124,19 +148,26 @@ function Reason({ listener }: { listener: ListenerStatus }) {
   )
 }
 
-/** Shows a duration, "for 3 min", with its exact start as a tooltip. */
-function Since({ time }: { time: string }) {
-  const moment = Date.parse(time)
+/**
+ * Shows the duration of a state, "for 3 min", or since when the endpoint fails, with the exact time
+ * as a tooltip.
+ */
+function Since({ listener: { since, failingSince, attempts } }: { listener: ListenerStatus }) {
+  const moment = Date.parse(failingSince ?? since)
   const span = useClock((now) => formatAgo(now - moment).replace(/ ago$/, ''))
   return (
     <time
-      dateTime={time}
+      dateTime={failingSince ?? since}
       data-tip={`Since ${exactTime(moment)}`}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: focus shows the exact time
       tabIndex={0}
       className={classes.since}
     >
-      {span === 'now' ? 'just now' : `for ${span}`}
+      {failingSince !== undefined
+        ? `Failing since ${formatSince(moment)}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
+        : span === 'now'
+          ? 'just now'
+          : `for ${span}`}
     </time>
   )
 }

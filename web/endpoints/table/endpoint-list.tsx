@@ -11,7 +11,7 @@ import type { EndpointRowsProps } from '../model/rows-props.ts'
 import { AddressText } from './cells/address-text.tsx'
 import { DatabaseChips } from './cells/database-chips.tsx'
 import { StateCell } from './cells/state-cell.tsx'
-import { useFigures } from './cells/traffic-cells.tsx'
+import { ErrorShare, useFigures } from './cells/traffic-cells.tsx'
 import { YouAreHere } from './cells/you-are-here.tsx'
 import classes from './endpoint-list.module.css'
 import type { EndpointRowProps } from './row/endpoint-table-row.tsx'
@@ -99,7 +99,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
   const { row, selected } = props
   const tabIndex = props.active ? 0 : -1
   const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')}`)
-  const { connections } = useFigures(row, props.figures)
+  const figures = useFigures(row, props.figures)
   return (
     <li
       data-row={row.id}
@@ -127,12 +127,18 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
           ) : (
             <>
               <span className={classes.chips}>
-                <DatabaseChips mapping={row.databases} existing={props.databases} room={1} />
+                <DatabaseChips
+                  mapping={row.databases}
+                  existing={props.databases}
+                  room={1}
+                  tabIndex={tabIndex}
+                />
               </span>
               {/* A draining row shows its connections beside its state. */}
               {row.state !== 'draining' && (
                 <span className={classes.open} data-live>
-                  {hasFigures(row) ? formatCount(connections) : NO_FIGURE} open
+                  {hasFigures(row) && <ErrorShare figures={figures} />}
+                  {hasFigures(row) ? formatCount(figures.connections) : NO_FIGURE} open
                 </span>
               )}
             </>

@@ -5,6 +5,7 @@ import { rowsAndGaps } from '../../shared/ui/table/row-gaps.ts'
 import { type SortHead, SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
 import base from '../../shared/ui/table/table.module.css'
 import { useRowRange } from '../../shared/ui/table/use-row-range.ts'
+import { formatCount } from '../../shared/ui/text/format-number.ts'
 import type { SortColumn } from '../model/list/endpoint-sort.ts'
 import { selectionState } from '../model/list/selection.ts'
 import type { EndpointRowsProps } from '../model/rows-props.ts'
@@ -63,7 +64,8 @@ export function EndpointTable(props: EndpointTableProps) {
     initialRect: { width: 1200, height: 720 },
   })
   const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
-  useVisibleFigures(printing ? [] : rows.slice(startIndex, endIndex + 1), { figures, recent: wide })
+  const visible = printing ? [] : rows.slice(startIndex, endIndex + 1)
+  const scale = useVisibleFigures(visible, { figures, recent: wide })
 
   const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
   return (
@@ -93,7 +95,11 @@ export function EndpointTable(props: EndpointTableProps) {
                 label={label}
                 className={className}
                 head={props.headOf(column)}
-              />
+              >
+                {column === 'rate' && wide && (
+                  <span className={classes.scale}>scale 0–{formatCount(scale)}/s</span>
+                )}
+              </SortHeadCell>
             ))}
             <th scope="col" className={classes.menu}>
               <span className="visually-hidden">Actions</span>
@@ -123,7 +129,7 @@ export function EndpointTable(props: EndpointTableProps) {
                   here={row.id === here}
                   databases={databases}
                   chips={printing ? PRINTED_CHIPS : wide ? 3 : 1}
-                  line={wide}
+                  scale={wide ? scale : undefined}
                   beside={beside}
                   figures={figures}
                   menuOpen={row.id === props.menuOf}

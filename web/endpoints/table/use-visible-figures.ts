@@ -5,6 +5,7 @@ import type { EndpointRow } from '../model/endpoint-rows.ts'
 import type { LiveFigures } from '../model/live-figures.ts'
 import { reconcile } from '../model/reconcile.ts'
 import { figuresQuery, listenersQuery } from '../queries.ts'
+import { roundScale } from './cells/rate-line.tsx'
 
 /** Delay after scrolling before the visible rows are read, ms. */
 const DEBOUNCE_MS = 150
@@ -12,13 +13,17 @@ const DEBOUNCE_MS = 150
 /** Maximum number of rows whose figures are read. A large screen shows 60. */
 const MAX_ROWS = 100
 
-/** Polls the figures of the visible rows, with their recent rates if `recent`. */
+/**
+ * Polls the figures of the visible rows, with their recent rates if `recent`. Returns the maximum of
+ * the scale of their sparklines.
+ */
 export function useVisibleFigures(
   visible: readonly EndpointRow[],
   { figures, recent }: { readonly figures: LiveFigures; readonly recent: boolean },
-) {
+): number {
   const queryClient = useQueryClient()
   const [rows, setRows] = useState<readonly EndpointRow[]>([])
+  const [scale, setScale] = useState(1)
   const latest = useLatest(visible)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each render has a new array
   useEffect(() => {
@@ -30,6 +35,8 @@ export function useVisibleFigures(
   useEffect(() => {
     if (data === undefined) return
     figures.take(rows, data)
+    const rates = rows.flatMap(({ id }) => figures.get(id)?.recent ?? [])
+    setScale(roundScale(Math.max(...rates.map((rate) => rate ?? 0), 0)))
   }, [data, rows, figures])
   useEffect(() => {
     if (data === undefined) return
@@ -38,5 +45,5 @@ export function useVisibleFigures(
     if ((queryClient.getQueryState(queryKey)?.dataUpdatedAt ?? 0) > dataUpdatedAt) return
     queryClient.setQueryData(queryKey, (now) => now && reconcile(now, addresses, data))
   }, [data, dataUpdatedAt, addresses, queryClient])
-  return { readAt: dataUpdatedAt }
+  return scale
 }

@@ -6,6 +6,7 @@ import { ChoiceGroup } from '../../../shared/ui/form/choice-group.tsx'
 import { formatBytes } from '../../../shared/ui/text/format-bytes.ts'
 import { formatCount, formatRate, NO_FIGURE } from '../../../shared/ui/text/format-number.ts'
 import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
+import { stateOf } from '../../model/endpoint-rows.ts'
 import { PanelSection } from '../panel-section.tsx'
 import { trafficQuery } from '../queries.ts'
 import classes from './traffic-section.module.css'
@@ -34,6 +35,16 @@ export function TrafficSection(props: {
   const series = useMemo(() => data && trimUnknownStart(seriesOf(data, kind)), [data, kind])
   const reported = new Set(data?.nodes.map(({ node }) => node))
   const silent = listeners.filter(({ node }) => data !== undefined && !reported.has(node))
+  // After a failure, the last hour may have traffic.
+  const isUnused = series?.figures.every(({ values }) => values.every((value) => !value)) ?? true
+  const isOpen = listeners.some((one) => ['listening', 'draining'].includes(stateOf(one)))
+  if (!isOpen && listeners.length > 0 && isUnused) {
+    return (
+      <PanelSection title="Traffic">
+        <p className={classes.summary}>Not listening, so no traffic.</p>
+      </PanelSection>
+    )
+  }
   return (
     <PanelSection title="Traffic">
       <Figures listeners={listeners} />

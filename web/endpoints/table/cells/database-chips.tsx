@@ -1,3 +1,5 @@
+import { CreateMissing } from '../../../app/create-missing.tsx'
+import { useHasRole } from '../../../shared/session/person.ts'
 import { OverflowNames } from '../../../shared/ui/table/overflow-names.tsx'
 import { missingDatabases } from '../../model/mapping.ts'
 import classes from './database-chips.module.css'
@@ -9,6 +11,8 @@ export interface DatabaseChipsProps {
   readonly existing: readonly string[] | undefined
   /** Maximum number of chips; the rest is only counted. */
   readonly room?: number
+  /** The tab index of buttons that create missing databases. Without it, there are none. */
+  readonly tabIndex?: number
 }
 
 /** Longer names are truncated if there is no room. */
@@ -21,16 +25,21 @@ const PADDING = 2
 const DEFAULT_WIDTH = 7
 
 /** Shows the databases of an endpoint in order, marking the default and missing databases. */
-export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProps) {
+export function DatabaseChips({ mapping, existing, room = 3, tabIndex }: DatabaseChipsProps) {
+  const mayCreate = useHasRole('operator')
   if (mapping === null) return <span className="dim">Removed</span>
   if (mapping.length === 0) return <span>All databases</span>
   const missing = missingDatabases(mapping, existing)
-  const shown = mapping.slice(0, countFitting(mapping, room))
+  const fitting = mapping.slice(0, countFitting(mapping, room))
+  // A missing database is always shown.
+  const hidden = missing.find((name) => !fitting.includes(name))
+  const shown = hidden === undefined ? fitting : [...fitting.slice(0, -1), hidden]
   return (
     <span className={classes.chips}>
       {shown.map((name, index) => {
         const absent = missing.includes(name)
-        const long = name.length > LONG_NAME
+        const creatable = absent && mayCreate && tabIndex !== undefined
+        const long = creatable || name.length > LONG_NAME
         return (
           <span
             // biome-ignore lint/suspicious/noArrayIndexKey: the index reuses the element when a name changes
@@ -40,13 +49,17 @@ export function DatabaseChips({ mapping, existing, room = 3 }: DatabaseChipsProp
             data-missing={absent || undefined}
             data-tip={absent ? `${name} does not exist` : long ? name : undefined}
           >
-            <span className={`mono ${classes.name}`}>{name}</span>
-            {index === 0 && <span className={classes.default}>default</span>}
+            {creatable ? (
+              <CreateMissing name={name} tabIndex={tabIndex} />
+            ) : (
+              <span className={`mono ${classes.name}`}>{name}</span>
+            )}
+            {name === mapping[0] && <span className={classes.default}>default</span>}
             {absent && <span className="visually-hidden">does not exist</span>}
           </span>
         )
       })}
-      <OverflowNames names={mapping.slice(shown.length)} />
+      <OverflowNames names={mapping.filter((name) => !shown.includes(name))} />
     </span>
   )
 }

@@ -3,17 +3,22 @@ import { memo } from 'react'
 const WIDTH = 96
 const HEIGHT = 20
 
+/** Returns the maximum of a scale for rates up to `highest`: 1, 2, 5, 10, 20 and so on. */
+export function roundScale(highest: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, highest)))
+  return power * ([1, 2, 5].find((step) => step * power >= highest) ?? 10)
+}
+
 /**
- * Returns the points of a polyline for each run of figures without gaps. The maximum is at the top.
+ * Returns the points of a polyline for each run of figures without gaps. `scale` is at the top.
  */
-export function linePoints(recent: readonly (number | null)[]): string[] {
-  const highest = Math.max(1, ...recent.map((figure) => figure ?? 0))
+export function linePoints(recent: readonly (number | null)[], scale: number): string[] {
   const step = WIDTH / Math.max(recent.length - 1, 1)
   const parts: string[][] = [[]]
   for (const [at, figure] of recent.entries()) {
     if (figure === null) parts.push([])
     else {
-      const y = HEIGHT - 1.5 - (figure / highest) * (HEIGHT - 3)
+      const y = HEIGHT - 1.5 - Math.min(1, figure / scale) * (HEIGHT - 3)
       parts.at(-1)?.push(`${round(at * step)},${round(y)}`)
     }
   }
@@ -28,12 +33,14 @@ const round = (number: number) => Math.round(number * 10) / 10
  */
 export const RateLine = memo(function RateLine({
   recent,
+  scale,
 }: {
   recent: readonly (number | null)[] | undefined
+  scale: number
 }) {
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
-      {linePoints(recent ?? []).map((points) => (
+      {linePoints(recent ?? [], scale).map((points) => (
         <polyline
           key={points}
           points={points}

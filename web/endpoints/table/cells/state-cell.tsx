@@ -1,18 +1,16 @@
 import { Countdown } from '../../../shared/ui/feedback/countdown.tsx'
 import { StateBadge } from '../../../shared/ui/feedback/state-badge.tsx'
 import { UnreachableSince } from '../../../shared/ui/feedback/unreachable-since.tsx'
+import { formatSince } from '../../../shared/ui/text/relative-time.tsx'
 import { decisiveListeners, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
 
 /** Shows the state of a row, the most severe of its reachable nodes, and what happens next. */
 export function StateCell({ row }: { row: EndpointRow }) {
   const { state, lead, listeners, connections } = row
-  if (lead?.state === 'failed' && lead.nextTry !== null) {
-    const retry = (
-      <>
-        next retry in <Countdown to={Date.parse(lead.nextTry)} />
-      </>
+  if (state === 'failed' && lead?.failingSince !== undefined) {
+    return (
+      <StateBadge state={state} detail={`since ${formatSince(Date.parse(lead.failingSince))}`} />
     )
-    return <StateBadge state={state} detail={retry} />
   }
   if (lead?.state === 'draining' && lead.drainUntil !== null) {
     const left = (

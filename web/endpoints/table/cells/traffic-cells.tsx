@@ -3,7 +3,7 @@ import { formatCount, formatRate, NO_FIGURE } from '../../../shared/ui/text/form
 import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { hasFigures } from '../../model/list/endpoint-sort.ts'
-import type { Figures, LiveFigures } from '../../model/live-figures.ts'
+import { errorShare, type Figures, type LiveFigures } from '../../model/live-figures.ts'
 import classes from '../endpoint-table.module.css'
 import { RateLine } from './rate-line.tsx'
 
@@ -18,19 +18,18 @@ export const useFigures = (row: EndpointRow, figures: LiveFigures): Figures =>
 export const TrafficCells = memo(function TrafficCells(props: {
   row: EndpointRow
   figures: LiveFigures
-  line: boolean
+  /** The maximum of the scale of the sparkline; undefined if there is no room for it. */
+  scale: number | undefined
   /** Whether there is room only for the connections. */
   beside: boolean
   tabIndex: number
 }) {
-  const { row, line, beside, tabIndex } = props
+  const { row, scale, beside, tabIndex } = props
   const figures = useFigures(row, props.figures)
   if (row.state === 'failed' && row.lead?.error && !beside) {
     return (
-      <td colSpan={3} className={classes.reason}>
-        <span data-tip={row.lead.error} tabIndex={tabIndex}>
-          {row.lead.error}
-        </span>
+      <td colSpan={3}>
+        <FailureReason text={row.lead.error} tabIndex={tabIndex} />
       </td>
     )
   }
@@ -38,6 +37,7 @@ export const TrafficCells = memo(function TrafficCells(props: {
   const connections = (
     <td className={classes.connections} data-live>
       {isKnown ? formatCount(figures.connections) : NO_FIGURE}
+      {beside && isKnown && <ErrorShare figures={figures} />}
     </td>
   )
   if (beside) return connections
@@ -46,8 +46,11 @@ export const TrafficCells = memo(function TrafficCells(props: {
       {connections}
       <td className={classes.rate} data-live>
         <span className={classes.rateLine}>
-          {line && isKnown && <RateLine recent={figures.recent} />}
-          {isKnown ? formatRate(figures.requestsPerSecond) : NO_FIGURE}
+          {scale !== undefined && isKnown && <RateLine recent={figures.recent} scale={scale} />}
+          <span>
+            {isKnown ? formatRate(figures.requestsPerSecond) : NO_FIGURE}
+            {isKnown && <ErrorShare figures={figures} />}
+          </span>
         </span>
       </td>
       <td className={classes.last} data-live>
@@ -60,3 +63,23 @@ export const TrafficCells = memo(function TrafficCells(props: {
     </>
   )
 })
+
+/** The reason of a failure, in two lines. */
+export const FailureReason = ({ text, tabIndex }: { text: string; tabIndex: number }) => (
+  <span data-tip={text} tabIndex={tabIndex} className={classes.reason}>
+    {text}
+  </span>
+)
+
+/** Shows the share of rejected or failed requests in the last minute, if there are any. */
+export function ErrorShare({ figures: { lastMinute } }: { figures: Figures }) {
+  const share = errorShare(lastMinute)
+  return (
+    share && (
+      <span className={classes.share} data-high={share.high || undefined}>
+        {share.text}
+        <span className="visually-hidden"> in the last minute</span>
+      </span>
+    )
+  )
+}

@@ -3,6 +3,7 @@ import { type Ref, useEffect } from 'react'
 import {
   IconAdjustments,
   IconCopy,
+  IconPlugConnected,
   IconPlugX,
   IconRefresh,
   IconTrash,
@@ -25,6 +26,7 @@ export interface EndpointMenuProps {
 export interface EndpointChanges {
   readonly onEdit: (row: EndpointRow) => void
   readonly onRetry: (row: EndpointRow) => void
+  readonly onChangePort: (row: EndpointRow) => void
   readonly onCut: (row: EndpointRow) => void
   readonly onRemove: (row: EndpointRow) => void
 }
@@ -83,6 +85,11 @@ export function EndpointMenu(props: EndpointMenuProps) {
         {changes !== undefined && row.state === 'failed' && (
           <Menu.Item leftSection={<IconRefresh />} onClick={act(changes.onRetry)}>
             Try now
+          </Menu.Item>
+        )}
+        {changes && row.state === 'failed' && !row.address.startsWith('unix:') && (
+          <Menu.Item leftSection={<IconPlugConnected />} onClick={act(changes.onChangePort)}>
+            Change port…
           </Menu.Item>
         )}
         {changes !== undefined && removed && (

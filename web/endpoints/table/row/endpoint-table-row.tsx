@@ -7,7 +7,7 @@ import type { LiveFigures } from '../../model/live-figures.ts'
 import { AddressText } from '../cells/address-text.tsx'
 import { DatabaseChips } from '../cells/database-chips.tsx'
 import { StateCell } from '../cells/state-cell.tsx'
-import { TrafficCells } from '../cells/traffic-cells.tsx'
+import { FailureReason, TrafficCells } from '../cells/traffic-cells.tsx'
 import { YouAreHere } from '../cells/you-are-here.tsx'
 import classes from '../endpoint-table.module.css'
 import { RowCheckbox } from './row-checkbox.tsx'
@@ -33,7 +33,7 @@ const dots = <IconDots />
 
 /** A row of the table, rendered again only if its props change. */
 export const EndpointTableRow = memo(function EndpointTableRow(
-  props: EndpointRowProps & { chips: number; line: boolean; beside: boolean },
+  props: EndpointRowProps & { chips: number; scale: number | undefined; beside: boolean },
 ) {
   const { row, index, active, here, databases, menuOpen, selected } = props
   const tabIndex = active ? 0 : -1
@@ -68,12 +68,21 @@ export const EndpointTableRow = memo(function EndpointTableRow(
         </span>
       </th>
       <td className={classes.databases}>
-        <DatabaseChips mapping={row.databases} existing={databases} room={props.chips} />
+        {props.beside && row.state === 'failed' && row.lead?.error ? (
+          <FailureReason text={row.lead.error} tabIndex={tabIndex} />
+        ) : (
+          <DatabaseChips
+            mapping={row.databases}
+            existing={databases}
+            room={props.chips}
+            tabIndex={tabIndex}
+          />
+        )}
       </td>
       <TrafficCells
         row={row}
         figures={props.figures}
-        line={props.line}
+        scale={props.scale}
         beside={props.beside}
         tabIndex={tabIndex}
       />

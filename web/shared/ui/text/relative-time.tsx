@@ -8,6 +8,14 @@ const exact = new Intl.DateTimeFormat(undefined, {
 /** Formats a time, in milliseconds since the Unix epoch, to the second with its time zone. */
 export const exactTime = (moment: number): string => exact.format(moment)
 
+/** Formats a past time, in milliseconds since the Unix epoch: "11:45", with its date if not today. */
+export function formatSince(moment: number): string {
+  const time = new Date(moment)
+  const isToday = time.toDateString() === new Date().toDateString()
+  const date = isToday ? {} : ({ dateStyle: 'medium' } as const)
+  return time.toLocaleString(undefined, { ...date, timeStyle: 'short', hourCycle: 'h23' })
+}
+
 const steps = [
   ['s', 60],
   ['min', 60],

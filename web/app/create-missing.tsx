@@ -1,0 +1,28 @@
+import { useHasRole } from '../shared/session/person.ts'
+import { showToast } from '../shared/toast/toast.ts'
+import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
+import { useCreateDatabase } from './create-database.ts'
+
+/** Button that creates a database that a mapping names. Viewers do not see it. */
+export function CreateMissing({ name, tabIndex }: { name: string; tabIndex?: number }) {
+  const mayCreate = useHasRole('operator')
+  const create = useCreateDatabase({ acceptExisting: true })
+  if (!mayCreate) return null
+  return (
+    <button
+      ref={keepFocus}
+      type="button"
+      className="link-button"
+      tabIndex={tabIndex}
+      aria-disabled={create.isPending || undefined}
+      onClick={() =>
+        create.mutate(name, {
+          onError: ({ message }) =>
+            showToast({ text: `Database ${name} not created`, failures: [{ reason: message }] }),
+        })
+      }
+    >
+      Create “{name}”
+    </button>
+  )
+}
