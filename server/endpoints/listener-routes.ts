@@ -178,13 +178,11 @@ export const addressRoutes = (endpoints: EndpointRegistry, requireRole: RequireR
       if (!atLeast(principalOf(c).role, 'operator')) {
         throw new Failure('forbidden', 'The parameter near requires the operator role.')
       }
-      const ports = await Promise.all(
-        addresses.map(({ host }) => findFreePort(endpoints, host, near)),
-      )
-      return c.json(
-        addresses.map((address, at) => ({ ...address, freePort: ports[at] ?? null })),
-        200,
-      )
+      const withPorts = addresses.map(async (address) => ({
+        ...address,
+        freePort: await findFreePort(endpoints, address.host, near),
+      }))
+      return c.json(await Promise.all(withPorts), 200)
     },
   )
 

@@ -43,7 +43,7 @@ export function NodeStates(props: {
             </div>
             <Reason listener={listener} />
             {mayChange && stateOf(listener) === 'failed' && !gone && (
-              <div className={classes.actions}>
+              <div className={classes.line}>
                 {!address.startsWith('unix:') && (
                   <Button
                     variant="default"
@@ -110,7 +110,7 @@ function Reason({ listener }: { listener: ListenerStatus }) {
         </p>
         {listener.systemCode === 'EADDRINUSE' && !listener.endpoint.startsWith('unix:') && (
           <CopyLine
-            label="To find the program, run on this machine:"
+            label={`To find the program, run on ${listener.node}:`}
             text={`sudo ss -ltnp 'sport = :${listener.endpoint.split(':').at(-1)}'`}
           />
         )}

@@ -35,7 +35,7 @@ export function TrafficSection(props: {
   const series = useMemo(() => data && trimUnknownStart(seriesOf(data, kind)), [data, kind])
   const reported = new Set(data?.nodes.map(({ node }) => node))
   const silent = listeners.filter(({ node }) => data !== undefined && !reported.has(node))
-  // After a failure, the last hour may have traffic.
+  // The last hour may have traffic from before a failure.
   const isUnused = series?.figures.every(({ values }) => values.every((value) => !value)) ?? true
   const isOpen = listeners.some((one) => ['listening', 'draining'].includes(stateOf(one)))
   if (!isOpen && listeners.length > 0 && isUnused) {
