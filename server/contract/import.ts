@@ -43,4 +43,20 @@ export const importResult = z.object({
 
 export type ImportResult = z.infer<typeof importResult>
 
+/** Maximum number of created documents that the response to an import lists. */
+export const IMPORT_DOCUMENTS = 10_000
+
+/** The response to an import that is not a job. */
+export const importResponse = z.extend(importResult, {
+  documents: z
+    .optional(z.array(z.object({ id: z.string(), etag: z.string() })))
+    .check(
+      z.describe(
+        `the created documents, for Prefer: return=representation; omitted if there are more than ${IMPORT_DOCUMENTS}`,
+      ),
+    ),
+})
+
+export type ImportResponse = z.infer<typeof importResponse>
+
 export type ImportError = ImportResult['errors'][number]

@@ -198,8 +198,9 @@ export const documentComponents: Components = {
       name: 'Prefer',
       in: 'header',
       description:
-        'respond-async runs a job; return=minimal omits the body (RFC 7240); count=exact ' +
-        'counts all documents that match.',
+        'respond-async runs a job; return=minimal omits the body, and return=representation lists ' +
+        'the documents that an import creates (RFC 7240); count=exact counts all documents ' +
+        'that match.',
       schema: { type: 'string' },
     },
     IfMatch: {

@@ -32,6 +32,7 @@ const create = (body: object) =>
   request('/articles', { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) }, blog)
 
 const ASYNC = { Prefer: 'respond-async' }
+const REPRESENTATION = { Prefer: 'return=representation' }
 const MINIMAL = { Prefer: 'return=minimal' }
 const ACCEPT = { Accept: 'application/json; version=1' }
 const PLAIN = { 'Content-Encoding': 'identity' }
@@ -72,6 +73,7 @@ const requests: readonly [string, string, number, Headers?, string?][] = [
     'id\none\n',
   ],
   ['POST', '/articles?on-conflict=skip', 200, NDJSON_TYPE, '{"id":"one"}\n'],
+  ['POST', '/articles', 200, { ...CSV_TYPE, ...REPRESENTATION }, 'id\nlisted\n'],
   ['POST', '/articles?on-conflict=skip', 200, JSON_TYPE, '{"id":"one"}'],
   ['POST', '/articles?on-conflict=skip', 200, JSON_TYPE, '[{"id":"one"}]'],
   ['POST', '/articles?on-conflict=replace', 200, JSON_TYPE, '[{"id":"one"}]'],

@@ -1,7 +1,7 @@
 // The OpenAPI description of all routes of documents and schemas, in one file because they share
 // headers and responses.
 
-import { importResult } from '../contract/import.ts'
+import { importResponse } from '../contract/import.ts'
 import { schemaOf } from '../http/openapi/openapi.ts'
 import type { Described, Operation } from '../http/openapi/openapi-objects.ts'
 import { SKIPPED_HEADER } from './damage-log.ts'
@@ -168,11 +168,14 @@ export const collection = operations([parameter('Collection')], {
       '200': {
         description:
           'The result of an import; or the stored documents, of which some existed before.',
-        headers: { ETag: header('As with 201, unless a document of an array was skipped.') },
+        headers: {
+          ETag: header('As with 201, unless a document of an array was skipped.'),
+          'Preference-Applied': header('return=representation, for an import'),
+        },
         content: {
           'application/json': {
             get schema() {
-              return { anyOf: [schemaOf(importResult), ...STORED] }
+              return { anyOf: [schemaOf(importResponse), ...STORED] }
             },
           },
         },

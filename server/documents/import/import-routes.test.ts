@@ -47,6 +47,26 @@ forEachEngineNode((start) => {
     ])
   })
 
+  it('lists the created documents with their entity tags if requested, up to 10,000', async () => {
+    const headers = { 'Content-Type': 'text/csv', Prefer: 'return=representation' }
+    const importOf = (path: string, csv: string) => node.request('POST', path, csv, { headers })
+    await send('/listed', 'text/csv', 'id\none\n')
+    const response = await importOf('/listed?on-conflict=skip', 'id\none\ntwo\nthree\n')
+    expect(response.headers['preference-applied']).toBe('return=representation')
+    const { documents } = response.json
+    expect(documents.map(({ id }: { id: string }) => id)).toEqual(['two', 'three'])
+    await node.request('PUT', '/listed/three', '{"n":1}')
+    const statuses = documents.map(async ({ id, etag }: { id: string; etag: string }) => {
+      const conditions = { headers: { 'If-Match': etag } }
+      return (await node.request('DELETE', `/listed/${id}`, '', conditions)).status
+    })
+    expect(await Promise.all(statuses)).toEqual([200, 412])
+
+    const many = `n\n${'1\n'.repeat(10_001)}`
+    expect((await importOf('/many', many)).json).toMatchObject({ created: 10_001 })
+    expect((await importOf('/many', many)).json).not.toHaveProperty('documents')
+  })
+
   it('imports cells of CSV as strings if requested', async () => {
     await send('/codes?csv-types=string', 'text/csv', 'id ,code\n1,12E4\n2,00123\n')
     expect(await all('/codes')).toEqual([

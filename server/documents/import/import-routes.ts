@@ -4,6 +4,7 @@ import {
   CSV_SEPARATORS,
   CSV_TYPES,
   type CsvSeparator,
+  type ImportResponse,
   ON_CONFLICT,
   type OnConflict,
 } from '../../contract/import.ts'
@@ -15,12 +16,13 @@ import { callerIdOf } from '../../http/guards/queue-caller.ts'
 import { requireUtf8 } from '../../http/input/body/charset.ts'
 import { bodyChunks } from '../../http/input/body/request-body.ts'
 import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
-import { prefersAsync } from '../../http/input/prefer.ts'
+import { prefersAsync, prefersRepresentation, REPRESENTATION } from '../../http/input/prefer.ts'
 import { searchParameters } from '../../http/input/search-parameters.ts'
 import { jsonHeaders } from '../../http/output/json-headers.ts'
 import type { BeginImport } from '../../jobs/import-job.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
+import { ImportTally } from './import-tally.ts'
 import type { Importer } from './importer.ts'
 import { pacedRecords } from './paced-records.ts'
 import { storedParts } from './stored-part.ts'
@@ -60,8 +62,15 @@ export function importHandler(deps: ImportHandlerDeps) {
       const caller = callerIdOf(c)
       return acceptedResponse(c, await beginImport(where, { onConflict }, parts, caller))
     }
-    const result = await importer.run(where, records, onConflict, c.req.raw.signal)
-    return c.json(result, 200, headers)
+    const lists = prefersRepresentation(c)
+    const tally = new ImportTally(undefined, lists)
+    const result = await importer.run(where, records, onConflict, c.req.raw.signal, tally)
+    const { documents } = tally
+    return c.json(
+      { ...result, ...(documents !== undefined && { documents }) } satisfies ImportResponse,
+      200,
+      { ...headers, ...(lists && REPRESENTATION) },
+    )
   })
 }
 

@@ -1,4 +1,10 @@
-import { IMPORT_ERRORS, type ImportError, type ImportResult } from '../../contract/import.ts'
+import {
+  IMPORT_DOCUMENTS,
+  IMPORT_ERRORS,
+  type ImportError,
+  type ImportResponse,
+  type ImportResult,
+} from '../../contract/import.ts'
 import type { Failure } from '../../failure.ts'
 
 /** Maximum length of a message and of a pointer in the result of an import, in characters. */
@@ -14,13 +20,25 @@ export class ImportTally {
   /** Errors since the last batch ended, in any order. */
   #latest: ImportError[] = []
 
-  /** @param before the result so far of an import that continues. */
-  constructor(before?: ImportResult) {
+  #documents: NonNullable<ImportResponse['documents']> | undefined
+
+  /**
+   * @param before the result so far of an import that continues.
+   * @param lists whether to list the created documents. Default: false.
+   */
+  constructor(before?: ImportResult, lists = false) {
+    this.#documents = lists ? [] : undefined
     this.created = before?.created ?? 0
     this.replaced = before?.replaced ?? 0
     this.skipped = before?.skipped ?? 0
     this.failed = before?.failed ?? 0
     this.#errors = before?.errors ?? []
+  }
+
+  create({ id, tag }: { readonly id: string; readonly tag: string }): void {
+    this.created++
+    if (this.created > IMPORT_DOCUMENTS) this.#documents = undefined
+    this.#documents?.push({ id, etag: `"${tag}"` })
   }
 
   /** Counts a document that cannot be stored. A schema may report several errors of it. */
@@ -55,6 +73,11 @@ export class ImportTally {
     if (this.#latest.length === 0) return
     this.#errors = [...this.#errors, ...first(this.#latest)].slice(0, IMPORT_ERRORS)
     this.#latest = []
+  }
+
+  /** The created documents; undefined if they are not listed, or too many. */
+  get documents() {
+    return this.#documents
   }
 
   get result(): ImportResult {

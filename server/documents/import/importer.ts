@@ -8,6 +8,7 @@ import { SCHEMA_CHANGES, SchemaChanged } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { toDocument } from '../document.ts'
+import { createEntityTag } from '../entity-tag.ts'
 import { parseInTurns } from '../json/parse-in-turns.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { existsFailure } from '../repository/writes/create-many.ts'
@@ -245,7 +246,8 @@ async function toDocuments(
     try {
       const parsing = parseInTurns(record.text, nextTurn)
       const { value, printed } = parsing instanceof Promise ? await parsing : parsing
-      documents.push({ line, ...toDocument(value, undefined, now, printed) })
+      const document = toDocument(value, undefined, now, printed)
+      documents.push({ line, tag: createEntityTag(), ...document })
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       rejected.fail(line, error.code === 'bad-json' ? NOT_JSON : error)
@@ -264,8 +266,9 @@ function count(
   onConflict: OnConflict,
 ): void {
   for (const [at, outcome] of written.entries()) {
-    const { line, id } = documents[at] as ImportedDocument
-    if (outcome === 'created') tally.created++
+    const document = documents[at] as ImportedDocument
+    const { line, id } = document
+    if (outcome === 'created') tally.create(document)
     else if (outcome === 'replaced') tally.replaced++
     else if (outcome !== 'exists') tally.fail(line, outcome)
     else if (onConflict === 'skip') tally.skipped++

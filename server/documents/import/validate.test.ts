@@ -7,7 +7,7 @@ import { type ImportedDocument, validate } from './validate.ts'
 
 /** Returns documents whose body is their number of violations. */
 const documentsOf = (counts: readonly number[]): ImportedDocument[] =>
-  counts.map((count, at) => ({ line: at + 1, id: `d${at}`, body: String(count) }))
+  counts.map((count, at) => ({ line: at + 1, id: `d${at}`, tag: '', body: String(count) }))
 
 /** Returns a check that counts the documents it gets, and reports at most {@link VIOLATIONS}. */
 function createCheck(onCheck = () => {}) {

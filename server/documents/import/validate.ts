@@ -6,6 +6,7 @@ import type { ImportTally } from './import-tally.ts'
 
 /** A document to import. */
 export interface ImportedDocument extends NewDocument {
+  readonly tag: string
   readonly line: number
 }
 

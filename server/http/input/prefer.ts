@@ -25,6 +25,16 @@ export const jobHeaders = (c: Context<AppEnv>, job: string): Record<string, stri
  */
 export const prefersMinimal = (c: Context<AppEnv>): boolean => prefers(c, 'return', 'minimal')
 
+/**
+ * Returns whether a request has `Prefer: return=representation` (RFC 7240 §4.2), with which the
+ * response to an import lists the created documents.
+ */
+export const prefersRepresentation = (c: Context<AppEnv>): boolean =>
+  prefers(c, 'return', 'representation')
+
+/** Headers of a response that has what `return=representation` adds. */
+export const REPRESENTATION = { 'Preference-Applied': 'return=representation' } as const
+
 /** Returns whether a request has `Prefer: count=exact`, which counts all documents that match. */
 export const prefersCount = (c: Context<AppEnv>): boolean => prefers(c, 'count', 'exact')
 

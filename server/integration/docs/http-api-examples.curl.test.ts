@@ -200,6 +200,7 @@ const withoutVolatile = (text: string): string =>
       part.replace(/"(done|found|created)": ?\d+/g, '"$1":0'),
     )
     .replace(/^etag: .*$/m, 'etag: …')
+    .replace(/"etag":"[^,}]*"/g, '"etag":"…"')
     .replace(/cursor=[^&>]*/g, 'cursor=…')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
     .replace(/(_job\/|"id": ?")[\w-]{22}\b/g, '$1…')
