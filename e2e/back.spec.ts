@@ -1,6 +1,11 @@
 import type { Page } from '@playwright/test'
 import { ARTICLES, dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
-import { chooseInMenu, consolePath, rowOf } from './support/page/endpoints-page.ts'
+import {
+  chooseEveryDatabase,
+  chooseInMenu,
+  consolePath,
+  rowOf,
+} from './support/page/endpoints-page.ts'
 import { expect, test } from './support/server/gatehouse.ts'
 
 // Each journey begins on the page Activity. After its dialogs have closed, Back leads there.
@@ -33,6 +38,7 @@ test('Back skips the closed dialogs and panels of endpoints', async ({ page, gat
 
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await page.getByLabel('Port').fill(`${port}`)
+  await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, address)).toBeFocused()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))

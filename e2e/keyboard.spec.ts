@@ -52,9 +52,10 @@ test('Sign-in, adding and mapping an endpoint, and sign-out work by keyboard', a
   const port = await gatehouse.freePort()
   const address = `tcp://127.0.0.1:${port}`
   await page.keyboard.type(`${port}`)
-  await tabTo(page, form.getByRole('radio', { name: /^All databases/ }))
+  await tabTo(page, form.getByRole('radio', { name: 'Only these' }))
   await page.keyboard.press('ArrowDown')
-  await expect(form.getByLabel('Only these')).toBeChecked()
+  await expect(form.getByRole('radio', { name: /^Every database/ })).toBeChecked()
+  await page.keyboard.press('ArrowUp')
   await tabTo(page, form.getByRole('combobox', { name: 'Add a database' }))
   for (const name of ['blog', 'shop', 'news']) {
     await page.keyboard.type(name)
@@ -153,8 +154,8 @@ test('Esc closes only the topmost layer, and the focus returns to its opener', a
   // A list of suggestions over the search over a dialog over the panel.
   await page.keyboard.press('e')
   const mapping = page.getByRole('dialog', { name: `Mapping of ${own}` })
-  await tabTo(page, mapping.getByRole('radio', { name: /^All databases/ }))
-  await page.keyboard.press('ArrowDown')
+  await tabTo(page, mapping.getByRole('radio', { name: /^Every database/ }))
+  await page.keyboard.press('ArrowUp')
   const field = mapping.getByRole('combobox', { name: 'Add a database' })
   await tabTo(page, field)
   await page.keyboard.type('bl')

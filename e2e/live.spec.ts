@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { chooseEveryDatabase, consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
 import { expect, type Gatehouse, test } from './support/server/gatehouse.ts'
 
@@ -152,6 +152,7 @@ test('A read-only store is reported with its reason until it accepts changes', a
         }),
   )
   await page.getByLabel('Port').fill(String(await gatehouse.freePort()))
+  await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   await expect(page.getByRole('dialog').getByText('The disk is full.')).toBeVisible()
   await expect(banner).toBeVisible()

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { atLeast } from '../server/contract/access/role.ts'
 import { watchBrowserErrors } from './support/page/browser-errors.ts'
-import { consolePath, openMenu, rowOf } from './support/page/endpoints-page.ts'
+import { chooseEveryDatabase, consolePath, openMenu, rowOf } from './support/page/endpoints-page.ts'
 import { pressSequence } from './support/page/press-sequence.ts'
 import { visit } from './support/page/visit.ts'
 import { browserOf } from './support/people.ts'
@@ -179,6 +179,7 @@ test('A viewer sees the changes of an operator in another console', async ({ bro
   const address = `tcp://127.0.0.1:${port}`
   await here.getByRole('button', { name: 'Add endpoint' }).click()
   await here.getByLabel('Port').fill(`${port}`)
+  await chooseEveryDatabase(here)
   await here.keyboard.press('Control+Enter')
   await expect(rowOf(here, address)).toBeFocused()
   await expect(rowOf(there, address)).toContainText('Listening')

@@ -1,7 +1,16 @@
 import { Agent, get } from 'node:http'
 import type { Page } from '@playwright/test'
-import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
-import { expectAccessible } from '../support/page/expect-accessible.ts'
+import {
+  addDatabases,
+  chooseEveryDatabase,
+  chooseInMenu,
+  consolePath,
+  rowOf,
+} from '../support/page/endpoints-page.ts'
+import {
+  expectAccessible,
+  expectAccessibleInBothThemes,
+} from '../support/page/expect-accessible.ts'
 import {
   expect,
   freshTest,
@@ -47,6 +56,8 @@ test('Ten endpoints are added by keyboard after the first start', async ({ page,
     await page.keyboard.press('n')
     await expect(addForm(page).getByLabel('Port')).toBeFocused()
     await page.keyboard.type(`${port}`)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Control+Enter')
     // The focus is on the added row, where the next key acts.
     await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
@@ -82,7 +93,6 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   const port = await gatehouse.freePort()
   await gatehouse.signIn(page, `${consolePath}/new`)
   await addForm(page).getByLabel('Port').fill(`${port}`)
-  await page.getByLabel('Only these').check()
   await addDatabases(page, 'blog', 'shop', 'news')
   // Wait for the last line of text, after which the layout is stable.
   await expect(names(page).nth(2)).toContainText('does not exist')
@@ -122,6 +132,46 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   await page.keyboard.press('Control+Enter')
   await expect(addForm(page)).toBeHidden()
   expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual(['news', 'blog', 'shop'])
+})
+
+test('A new endpoint exposes nothing until a database is chosen, created in place or all are chosen', async ({
+  page,
+  gatehouse,
+}) => {
+  const port = await gatehouse.freePort()
+  await gatehouse.signIn(page, `${consolePath}/new`)
+  const form = addForm(page)
+  await form.getByLabel('Port').fill(`${port}`)
+  await expect(form.getByRole('radio', { name: 'Only these' })).toBeChecked()
+  await page.keyboard.press('Control+Enter')
+  const field = form.getByRole('combobox', { name: 'Add a database' })
+  await expect(field).toHaveAccessibleDescription('Choose at least one database.')
+  await expect(field).toBeFocused()
+
+  const access = form.getByText('Anyone who can connect sees the sign-in page; admins can manage')
+  await expect(access).toBeHidden()
+  await chooseEveryDatabase(page)
+  const color = () => access.evaluate((each) => getComputedStyle(each).color)
+  const plain = await color()
+  await form.getByLabel('Host').selectOption('All addresses (0.0.0.0)')
+  await expect.poll(color).not.toBe(plain)
+  await expectAccessibleInBothThemes(page)
+  await form.getByLabel('Host').selectOption('This machine only (127.0.0.1)')
+  await expect.poll(color).toBe(plain)
+
+  await form.getByRole('radio', { name: 'Only these' }).check()
+  await form.getByRole('button', { name: 'Create database', exact: true }).click()
+  await expect(field).toHaveAccessibleDescription('Type the name of a database first.')
+  await expect(field).toBeFocused()
+  await page.keyboard.type('fresh')
+  await form.getByRole('button', { name: 'Create database fresh' }).click()
+  await expect(names(page)).toHaveText([/^freshdefault/])
+  await expect(field).toBeFocused()
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('fresh')
+  expect((await gatehouse.get(`http://127.0.0.1:${port}/`)).body).toMatchObject({
+    database: 'fresh',
+  })
 })
 
 test('At 320 px the names in a mapping are readable', async ({ page, gatehouse }) => {
@@ -193,6 +243,7 @@ if (unprivileged !== undefined) {
         browserErrors.allow(/^http 403 POST .*\/_api\/endpoint$/)
         await gatehouse.signIn(page, `${consolePath}/new`)
         const field = addForm(page).getByLabel('Port')
+        await chooseEveryDatabase(page)
         await field.fill('80')
         await page.keyboard.press('Control+Enter')
         await expect(field).toHaveAccessibleDescription(
@@ -214,6 +265,7 @@ test('The form warns about invalid addresses and shows each error at its field',
   await gatehouse.signIn(page, `${consolePath}/new`)
   const form = addForm(page)
   await form.getByLabel('Port').fill(`${await gatehouse.freePort()}`)
+  await chooseEveryDatabase(page)
   await expect(form.getByText('Tokens and documents are sent unencrypted.')).toBeHidden()
   await form.getByLabel('Host', { exact: true }).selectOption('Another name or address…')
   await form.getByLabel('Host name or address').fill('203.0.113.7')
@@ -287,6 +339,7 @@ test('An address is checked while it is typed, and the system error is shown at 
   await field.fill(`${port}`)
   await expect(field).toHaveAccessibleDescription(/EADDRINUSE/)
   await other.close()
+  await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
 })
@@ -364,6 +417,7 @@ test('A lost response is resolved by checking the server', async ({
   })
   const form = addForm(page)
   await form.getByLabel('Port').fill(`${port}`)
+  await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   await expect(form.getByText('Checking whether the endpoint was added')).toBeVisible()
   expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual([])
@@ -375,6 +429,7 @@ test('A lost response is resolved by checking the server', async ({
   const other = await gatehouse.freePort()
   await page.keyboard.press('n')
   await form.getByLabel('Port').fill(`${other}`)
+  await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   await expect(
     form.getByText('The connection failed and the endpoint was not added. Add it again.'),
@@ -461,6 +516,7 @@ test('An endpoint that is rejected after its form was closed is reported on ever
   })
   const form = addForm(page)
   await form.getByLabel('Port').fill(`${port}`)
+  await chooseEveryDatabase(page)
   const sent = page.waitForRequest(
     (request) => request.method() === 'POST' && request.url().endsWith('/_api/endpoint'),
   )
@@ -564,6 +620,7 @@ freshTest(
     await signIn()
     const port = await gatehouse.freePort()
     await addForm(page).getByLabel('Port').fill(`${port}`)
+    await chooseEveryDatabase(page)
 
     await become('viewer')
     await page.keyboard.press('Control+Enter')

@@ -1,6 +1,12 @@
 import { connect, type Socket } from 'node:net'
 import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
-import { addDatabases, chooseInMenu, consolePath, rowOf } from '../support/page/endpoints-page.ts'
+import {
+  addDatabases,
+  chooseEveryDatabase,
+  chooseInMenu,
+  consolePath,
+  rowOf,
+} from '../support/page/endpoints-page.ts'
 import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, freshTest, test } from '../support/server/gatehouse.ts'
@@ -262,7 +268,7 @@ test('A saved mapping can be undone unless someone has changed it since', async 
   const bar = page.getByRole('region', { name: 'Last change' })
   const saveAll = async () => {
     await chooseInMenu(page, address, 'Edit mapping')
-    await dialog.getByText('All databases (with _system)').click()
+    await chooseEveryDatabase(page)
     await dialog.getByRole('button', { name: 'Save mapping' }).click()
     await bar.hover()
     await expect(rowOf(page, address)).toContainText('All databases')

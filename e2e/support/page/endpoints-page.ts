@@ -17,6 +17,10 @@ export async function chooseInMenu(page: Page, address: string, item: string): P
   await page.getByRole('menuitem', { name: item }).click()
 }
 
+/** Maps all databases in the form of an endpoint. */
+export const chooseEveryDatabase = (page: Page) =>
+  page.getByRole('radio', { name: 'Every database, and this console' }).check()
+
 /** Adds names in the mapping form, one after the other. */
 export async function addDatabases(page: Page, ...names: string[]): Promise<void> {
   for (const name of names) {

@@ -13,6 +13,7 @@ import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
 import { endpointsQuery } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { splitAddress } from './address/split-address.ts'
 import { useAddressCheck } from './address/use-address-check.ts'
 import { AddressFields } from './address-fields.tsx'
 import {
@@ -49,7 +50,8 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const [initialValues] = useState(() => {
     if (like === undefined) return emptyDraft
     const found = endpoints.find(({ endpoint }) => endpoint === like)
-    return duplicateEndpoint(found ?? { endpoint: like, databases: [] }, taken)
+    if (found !== undefined) return duplicateEndpoint(found, taken)
+    return { ...emptyDraft, ...splitAddress(like) }
   })
   const form = useDraftForm({
     draft: like === undefined ? 'endpoint' : `endpoint like ${like}`,

@@ -6,6 +6,7 @@ import {
   duplicateEndpoint,
   emptyDraft,
   isOpenToReaders,
+  isReachedByOthers,
   mappingErrors,
   nameError,
 } from './endpoint-draft.ts'
@@ -92,6 +93,14 @@ describe('a duplicate of an endpoint', () => {
     expect(draft.path).toBe('/run/a.sock')
     expect(addressErrors(draft, ['unix:///run/a.sock'])).toHaveProperty('path')
   })
+})
+
+test('an ssl address that is not loopback is encrypted and reached by others', () => {
+  const draft = { ...emptyDraft, scheme: 'ssl' as const, host: '0.0.0.0' }
+  expect(isOpenToReaders(draft)).toBe(false)
+  expect(isReachedByOthers(draft)).toBe(true)
+  expect(isReachedByOthers({ ...draft, scheme: 'unix', path: '/run/a.sock' })).toBe(false)
+  expect(isReachedByOthers({ ...draft, host: '127.0.0.1' })).toBe(false)
 })
 
 test.each([

@@ -24,13 +24,13 @@ export interface EndpointDraft extends AddressDraft {
   readonly typing: string
 }
 
-/** The initial form: loopback only, all databases. */
+/** The initial form: loopback only, no database chosen. */
 export const emptyDraft: EndpointDraft = {
   scheme: 'tcp',
   host: '127.0.0.1',
   port: '',
   path: '',
-  reach: 'all',
+  reach: 'only',
   names: [],
   typing: '',
 }
@@ -73,9 +73,13 @@ function nextPort(address: Extract<Address, { port: number }>, taken: readonly s
 }
 
 /** Returns whether traffic could be read in transit: plain tcp on a non-loopback address. */
-export function isOpenToReaders(typed: EndpointDraft): boolean {
+export const isOpenToReaders = (draft: EndpointDraft): boolean =>
+  withAddressSplit(draft).scheme === 'tcp' && isReachedByOthers(draft)
+
+/** Returns whether other machines may be able to connect: a non-loopback address. */
+export function isReachedByOthers(typed: EndpointDraft): boolean {
   const draft = withAddressSplit(typed)
-  if (draft.scheme !== 'tcp' || draft.host.trim() === '') return false
+  if (draft.scheme === 'unix' || draft.host.trim() === '') return false
   // Any port will do; it may not be typed yet.
   const parsed = parseAddress(draftAddress({ ...draft, port: '1' }))
   return parsed.ok && !isLoopback(parsed.address)
@@ -124,7 +128,7 @@ export function mappingErrors({
   if (more !== '')
     return { databases: `${more} is not in the list yet. Add it, or clear the field.` }
   if (names.length > 0) return {}
-  return { databases: 'Add at least one database, or choose All databases.' }
+  return { databases: 'Choose at least one database.' }
 }
 
 /** Groups of fields that are validated together: a change of one clears the errors of all. */

@@ -3,15 +3,18 @@ import { useRef } from 'react'
 import { databasesQuery } from '../../../app/queries.ts'
 import { ChoiceGroup } from '../../../shared/ui/form/choice-group.tsx'
 import type { FormPart } from '../address-fields.tsx'
+import { isReachedByOthers } from '../endpoint-draft.ts'
 import { MissingDefault } from '../missing/missing-default.tsx'
 import classes from './mapping-editor.module.css'
 import { MappingList } from './mapping-list.tsx'
 import { NameField } from './name-field.tsx'
 
 const choices = [
-  { value: 'all', label: 'All databases (with _system)' },
   { value: 'only', label: 'Only these' },
+  { value: 'all', label: 'Every database, and this console' },
 ] as const
+
+const ACCESS = 'Anyone who can connect sees the sign-in page; admins can manage Gatehouse here.'
 
 /**
  * Edits the mapping of an endpoint: all databases, or an ordered list whose first is the default.
@@ -28,6 +31,11 @@ export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
         choices={choices}
         value={reach}
         first={first}
+        note={
+          reach === 'all' && (
+            <span className={isReachedByOthers(draft) ? classes.exposed : undefined}>{ACCESS}</span>
+          )
+        }
         // With "Only these", the error is shown at the name field.
         error={reach === 'all' ? errors.databases : undefined}
         onChange={(next) => onChange({ reach: next })}

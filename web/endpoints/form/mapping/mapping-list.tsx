@@ -105,9 +105,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
           ))}
         </ol>
       </SortableContext>
-      {names.length === 0 && (
-        <p className={classes.none}>No databases yet. Add one, or choose All databases.</p>
-      )}
+      {names.length === 0 && <p className={classes.none}>No databases yet. Add or create one.</p>}
     </DndContext>
   )
 }

@@ -1,5 +1,7 @@
 import { Button } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
+import { isDatabaseName } from '../../../../server/contract/database.ts'
+import { useCreateDatabase } from '../../../app/create-database.ts'
 import { SuggestField } from '../../../shared/ui/form/suggest-field.tsx'
 import { nameError } from '../endpoint-draft.ts'
 import classes from './name-field.module.css'
@@ -16,7 +18,7 @@ export interface NameFieldProps {
   readonly onAdd: (name: string) => void
 }
 
-/** Adds a database to the list, chosen or typed, with Enter or the button. */
+/** Adds a database to the list: a chosen, a typed or a new one. */
 export function NameField(props: NameFieldProps) {
   const { names, existing, error, typing, onType, onAdd } = props
   const [ownError, setOwnError] = useState<string>()
@@ -25,28 +27,52 @@ export function NameField(props: NameFieldProps) {
     setOwnError(found)
     if (found === undefined) onAdd(wanted.trim())
   }
+  const create = useCreateDatabase({ acceptExisting: true })
+  const pair = useRef<HTMLDivElement>(null)
+  const name = typing.trim()
+  const createNamed = () => {
+    pair.current?.querySelector('input')?.focus()
+    const found = nameError(name, names)
+    setOwnError(found)
+    if (found === undefined) create.mutate(name, { onSuccess: () => onAdd(name) })
+  }
+  const offersCreate =
+    name === '' ? names.length === 0 : !existing.includes(name) && !names.includes(name)
   return (
-    <div className={classes.pair}>
-      <SuggestField
-        aria-label="Add a database"
-        placeholder="Database name"
-        className={classes.field}
-        value={typing}
-        error={ownError ?? error}
-        suggestions={existing.filter((each) => !names.includes(each))}
-        onChange={(next) => {
-          onType(next)
-          setOwnError(undefined)
-        }}
-        onChoose={add}
-        onEnter={(event) => {
-          event.preventDefault()
-          add(typing)
-        }}
-      />
-      <Button variant="default" onClick={() => add(typing)}>
-        Add
-      </Button>
-    </div>
+    <>
+      <div ref={pair} className={classes.pair}>
+        <SuggestField
+          aria-label="Add a database"
+          placeholder="Database name"
+          className={classes.field}
+          value={typing}
+          error={ownError ?? create.error?.message ?? error}
+          suggestions={existing.filter((each) => !names.includes(each))}
+          onChange={(next) => {
+            onType(next)
+            setOwnError(undefined)
+            create.reset()
+          }}
+          onChoose={add}
+          onEnter={(event) => {
+            event.preventDefault()
+            add(typing)
+          }}
+        />
+        <Button variant="default" onClick={() => add(typing)}>
+          Add
+        </Button>
+      </div>
+      {offersCreate && (
+        <Button
+          variant="default"
+          className={classes.create}
+          aria-disabled={create.isPending || undefined}
+          onClick={createNamed}
+        >
+          Create database{isDatabaseName(name) && ` ${name}`}
+        </Button>
+      )}
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import { type DraftForm, useDraftForm } from '../../../shared/forms/use-draft-form.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { sameMapping } from '../../model/mapping.ts'
+import { splitAddress } from '../address/split-address.ts'
 import {
   draftMapping,
   type EndpointDraft,
@@ -53,7 +54,7 @@ export function useMappingDraft(
     groups: endpointFieldGroups,
   })
   const { base } = form.values
-  const draft: EndpointDraft = { ...emptyDraft, ...form.values }
+  const draft: EndpointDraft = { ...emptyDraft, ...splitAddress(address), ...form.values }
   const theirs = row?.databases ?? undefined
   const unmoved = theirs === undefined || sameMapping(theirs, base)
   const agreed = theirs !== undefined && sameMapping(theirs, draftMapping(draft))

@@ -9,7 +9,7 @@ export interface ChoiceGroupProps<T extends string> {
   /** Renders the choices side by side as one control. */
   readonly inline?: boolean
   /** Explains the selected choice. */
-  readonly note?: string | undefined
+  readonly note?: ReactNode
   readonly error?: ReactNode
   /** Whether it receives the focus when its dialog opens. */
   readonly first?: boolean
