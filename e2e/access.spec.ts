@@ -105,6 +105,25 @@ test('A token is created, shown once, used by a program and revoked', async ({
   expect((await sendRequest()).status).toBe(401)
 })
 
+test('A token that was just used is not called unused before it is revoked', async ({
+  page,
+  gatehouse,
+}) => {
+  const data = { name: 'nightly', role: 'viewer' }
+  const { body } = await gatehouse.post('/_db/_system/_api/token', data)
+  const { token } = body as { token: string }
+  await gatehouse.signIn(page, '/_console/access/tokens')
+  const row = page.getByRole('row').filter({ hasText: 'nightly' })
+  await expect(row).toContainText(/Never.*Never/)
+  const question = page.getByRole('dialog', { name: 'Revoke token nightly?' })
+  const headers = { authorization: `Bearer ${token}` }
+  expect((await fetch(`${gatehouse.url}/_api/endpoint`, { headers })).status).toBe(200)
+  await row.getByRole('button', { name: 'Revoke nightly' }).click()
+  await expect(question).toContainText('It was last used')
+  await question.getByRole('button', { name: 'Keep it' }).click()
+  await expect(row).not.toContainText(/Never.*Never/)
+})
+
 test('Two tokens of the same name that were not revoked are reported separately', async ({
   page,
   gatehouse,

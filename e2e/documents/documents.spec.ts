@@ -30,6 +30,15 @@ test('The first document of a database is created and can be read through its en
     /begins with a lowercase letter/,
   )
   await expect(editorOf(page)).toHaveAccessibleDescription(/^Invalid JSON at line 3, column 3\./)
+  // The editor marks the same line.
+  const topOf = async (selector: string, at: number) =>
+    Math.round((await form.locator(selector).nth(at).boundingBox())?.y ?? Number.NaN)
+  await expect(form.locator('.cm-lint-marker-error')).toHaveCount(1)
+  const [line, marked] = await Promise.all([
+    topOf('.cm-line', 2),
+    topOf('.cm-gutterElement:has(> .cm-lint-marker-error)', 0),
+  ])
+  expect(marked).toBe(line)
 
   await form.getByRole('combobox', { name: 'Collection' }).fill('articles')
   await editorOf(page).fill('{ "id": "one", "title": "One", "title": "Two" }')

@@ -154,19 +154,38 @@ if (hasCurl) {
       const texts = await tried.locator('code').allTextContents()
       return texts.filter((text) => text.startsWith('curl'))
     }
-    await expect.poll(commands).toHaveLength(3)
-    const [health = '', read = '', store = ''] = await commands()
+    // The database has no collection to read, so the example creates one.
+    await expect(tried).toContainText('Insert a document, which creates the collection articles')
+    const [health = '', insert = ''] = await commands()
+    expect(await commands()).toHaveLength(2)
     expect(await run(health)).toMatchObject({ ready: true })
-    expect(await run(store)).toMatchObject({ title: 'Hello' })
-    expect(await run(read)).toMatchObject([{ title: 'Hello' }])
+    expect(await run(insert)).toMatchObject({ title: 'Hello' })
 
+    await gatehouse.post('/_db/shop/orders', { title: 'Ordered' })
     await tried.getByLabel('Database to try').selectOption('shop')
-    await expect.poll(async () => (await commands())[1]).toContain('/_db/shop/')
-    expect(await run((await commands())[1] ?? '')).toEqual([])
+    await expect(tried).toContainText('Read the collection orders')
+    const [, read = ''] = await commands()
+    expect(read).toContain('/_db/shop/orders')
+    expect(await run(read)).toMatchObject([{ title: 'Ordered' }])
     await tried.getByRole('button', { name: 'Copy the command: Read the collection' }).click()
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
-    await expect.poll(clipboard).toContain('/_db/shop/')
-    expect(await run(await clipboard())).toEqual([])
+    await expect.poll(clipboard).toBe(read)
+
+    // A new token reads only this database, and its revocation is one link away.
+    const { TOKEN: _, ...env } = process.env
+    const sh = async (command: string) =>
+      (await promisify(execFile)('sh', ['-c', `${command} -sS`], { env })).stdout
+    await tried.getByRole('button', { name: 'Copy with a new token: Read the' }).click()
+    await expect(tried.getByRole('status')).toContainText(
+      'The command was copied with the new token Try shop, which has the role viewer',
+    )
+    expect(JSON.parse(await sh(await clipboard()))).toMatchObject([{ title: 'Ordered' }])
+    const elsewhere = (await clipboard()).replace('/_db/shop/orders', '/articles')
+    expect(await sh(elsewhere)).toContain('The scope of this token does not include the database blog.')
+    await tried.getByRole('link', { name: 'Revoke it' }).click()
+    await expect(page.getByRole('dialog', { name: 'Revoke token Try shop?' })).toContainText(
+      'It was last used',
+    )
 
     await mkdir(path.join(gatehouse.data, 'sockets'), { recursive: true })
     const socket = `unix://${path.join(gatehouse.data, 'sockets', 'a socket')}`

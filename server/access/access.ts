@@ -102,7 +102,7 @@ export function createAccess(deps: AccessDeps): Access {
       await endingAccess(endSessions(deps, person, session, actor))
       publish({ type: 'person', id: person })
     },
-    tokens: (owner) => listTokens(store, owner),
+    tokens: (owner) => listTokens(store, uses, owner),
     async createToken(owner, input, actor) {
       const token = await createToken(deps, owner, input, actor)
       publish({ type: 'token', owner: owner.personId })

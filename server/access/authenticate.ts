@@ -1,5 +1,5 @@
 import type { Principal } from '../contract/access/principal.ts'
-import { USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
+import { TOKEN_RECORD_INTERVAL, USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
 import { TOKEN_HEADERS } from '../contract/access/token.ts'
 import { Failure } from '../failure.ts'
 import { hashSecret } from '../secret.ts'
@@ -125,7 +125,7 @@ export function createAuthenticator({
   }
 
   function tokenUsed(found: CachedPrincipal, at: number): Principal {
-    if (at - found.recorded >= USE_RECORD_INTERVAL) {
+    if (at - found.recorded >= TOKEN_RECORD_INTERVAL) {
       found.recorded = at
       uses.token(found.principal.credential, at)
     }

@@ -20,6 +20,8 @@ export interface LastUseRecorder {
   sessionUse(hash: string): number | undefined
   /** Records the use of a token, identified by its id. */
   token(id: string, at: number): void
+  /** Returns the last use of a token that is not stored yet, ms since 1970. */
+  tokenUse(id: string): number | undefined
   /** Stores the pending uses. On failure, calls `onError` and keeps them for the next attempt. */
   flush(): Promise<void>
   /** Flushes one last time; nothing is stored afterwards. */
@@ -102,6 +104,7 @@ export function createLastUseRecorder(
     session: (hash, at) => note(sessions, hash, at),
     sessionUse: (hash) => sessions.get(hash),
     token: (id, at) => note(tokens, id, at),
+    tokenUse: (id) => tokens.get(id),
     flush,
     async stop() {
       stopped = true

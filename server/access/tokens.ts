@@ -18,6 +18,7 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
+import type { LastUseRecorder } from './last-use-recorder.ts'
 import { createTokenText } from './secrets/secret-text.ts'
 
 /** The person who creates or revokes tokens. */
@@ -174,9 +175,12 @@ function requireWithin(
 /**
  * Yields the tokens of one owner or of everybody, by owner, then by name. Holds only those of one
  * owner at a time.
+ *
+ * @param uses has the uses that are not stored yet.
  */
 export async function* listTokens(
   store: Store,
+  uses: Pick<LastUseRecorder, 'tokenUse'>,
   owner: string | 'everybody',
 ): AsyncGenerator<TokenInfo, void> {
   const owners = await store.db
@@ -192,7 +196,10 @@ export async function* listTokens(
       .where('owner_id', '=', id)
       .execute()
     rows.sort((a, b) => compareCodePoints(a.name, b.name))
-    for (const row of rows) yield toInfo({ ...row, username })
+    for (const row of rows) {
+      const last_used_at = uses.tokenUse(row.id) ?? row.last_used_at
+      yield toInfo({ ...row, username, last_used_at })
+    }
   }
 }
 

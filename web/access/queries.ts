@@ -8,6 +8,9 @@ import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
 /** Poll interval in milliseconds. */
 const POLL_MS = 60_000
 
+/** Poll interval of tokens in milliseconds. People watch whether a token is still used. */
+const TOKENS_POLL_MS = 5_000
+
 const polled = { staleTime: 0, refetchInterval: pollWhileSignedIn(POLL_MS) } as const
 
 /** All people who have ever signed in, for admins. People waiting for a role come first. */
@@ -35,6 +38,7 @@ export const tokensQuery = (whose: 'own' | 'everybody') =>
       return readJson(api._api.token.$get({ query }, { init: { signal } }))
     },
     ...polled,
+    refetchInterval: pollWhileSignedIn(TOKENS_POLL_MS),
   })
 
 /** The configured providers, for admins. They change only when the server restarts. */

@@ -52,7 +52,8 @@ export const ENDPOINT_VIEWS: readonly View[] = [
       /^Duplicate$/,
       /^Remove endpoint$/,
       /^Create “/,
-      /command: Store a document/,
+      /^Copy the command: Insert /,
+      /new token: Insert /,
     ],
   },
   {

@@ -1,12 +1,12 @@
 import type { FormErrors } from '@mantine/form'
 import { useBlocker } from '@tanstack/react-router'
 import { NoResponse } from '../../app/api.ts'
+import { useCreateToken } from '../../app/create-token.ts'
 import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
-import { useCreateToken } from './create-token.ts'
 import { CreatedToken } from './created-token.tsx'
 import {
   emptyTokenDraft,

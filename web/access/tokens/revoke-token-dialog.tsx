@@ -1,13 +1,24 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { RelativeTime } from '../../shared/ui/text/relative-time.tsx'
+import { tokensQuery } from '../queries.ts'
 import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
 import { useRevokeToken } from './revoke-token.ts'
 
 /** Asks for confirmation before a token is revoked. `token` is undefined if it does not exist. */
-export function RevokeTokenDialog(props: { token: TokenInfo | undefined; path: TokensPath }) {
-  const { token, path } = props
+export function RevokeTokenDialog(props: {
+  token: TokenInfo | undefined
+  whose: 'own' | 'everybody'
+  path: TokensPath
+}) {
+  const { token, whose, path } = props
+  const [opened] = useState(Date.now)
+  // Reads the tokens again when the dialog opens.
+  const { dataUpdatedAt, isFetching } = useQuery(tokensQuery(whose))
+  const isCurrent = dataUpdatedAt >= opened
   const { close } = useTokensLocation(path)
   const revoke = useRevokeToken()
   if (token === undefined) {
@@ -34,14 +45,21 @@ export function RevokeTokenDialog(props: { token: TokenInfo | undefined; path: T
       <p>
         Requests with <span className="mono">{token.prefix}…</span> will be rejected immediately.
         This cannot be undone.{' '}
-        {token.lastUsed === null ? (
-          'It was never used.'
+        {isCurrent ? (
+          <LastUse time={token.lastUsed} />
         ) : (
-          <>
-            It was last used <RelativeTime time={token.lastUsed} />.
-          </>
+          `${isFetching ? 'Checking' : 'It is unknown'} when it was last used.`
         )}
       </p>
     </ConfirmDialog>
+  )
+}
+
+function LastUse({ time }: { time: string | null }) {
+  if (time === null) return 'It was never used.'
+  return (
+    <>
+      It was last used <RelativeTime time={time} />.
+    </>
   )
 }

@@ -44,6 +44,7 @@ export function TokenSection({ title, whose, path }: TokenSectionProps) {
               <RevokeTokenDialog
                 key={search.revoke}
                 token={tokens.find(({ id }) => id === search.revoke)}
+                whose={whose}
                 path={path}
               />
             )}

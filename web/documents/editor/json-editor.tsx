@@ -1,4 +1,4 @@
-import { json, jsonParseLinter } from '@codemirror/lang-json'
+import { json } from '@codemirror/lang-json'
 import { bidiIsolates, bracketMatching } from '@codemirror/language'
 import { type Diagnostic, forceLinting, linter, lintGutter } from '@codemirror/lint'
 import {
@@ -20,7 +20,7 @@ import {
   useState,
 } from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
-import { NEW_DOCUMENT } from './document-text.ts'
+import { NEW_DOCUMENT, schemaError, syntaxErrorAt } from './document-text.ts'
 import { editorTheme } from './editor-theme.ts'
 import type { TextRange } from './pointer-range.ts'
 
@@ -196,7 +196,8 @@ const written = (now: RefObject<JsonEditorProps>): Extension => [
   lintGutter(),
   linter(
     (view) => {
-      const length = view.state.doc.length
+      const text = view.state.doc.toString()
+      const { length } = text
       const marked = (now.current.marks ?? []).map(
         ({ from, to, message }): Diagnostic => ({
           from: Math.min(from, length),
@@ -205,7 +206,10 @@ const written = (now: RefObject<JsonEditorProps>): Extension => [
           message,
         }),
       )
-      return length === 0 ? marked : [...jsonParseLinter()(view), ...marked]
+      const message = length === 0 ? undefined : schemaError(text)
+      if (message === undefined) return marked
+      const from = syntaxErrorAt(text) ?? 0
+      return [{ from, to: from, severity: 'error', message }, ...marked]
     },
     {
       delay: LINT_MS,

@@ -10,7 +10,7 @@ const commands = (
 ) => {
   const parsed = parseAddress(text)
   if (!parsed.ok) throw new Error(parsed.message)
-  const target = { address: parsed.address, mapping, database, mayStore }
+  const target = { address: parsed.address, mapping, database, collection: 'orders', mayStore }
   return tryCommands(target, { hostname }).map((command) => command.text)
 }
 
@@ -18,11 +18,11 @@ test('only the default database is requested without its name', () => {
   const mapping = ['blog', 'shop']
   expect(commands('tcp://127.0.0.1:8530', mapping, 'blog')).toEqual([
     'curl http://127.0.0.1:8530/_api/health',
-    'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8530/articles',
-    'curl -H "Authorization: Bearer $TOKEN" -H Content-Type:application/json -d \'{"title": "Hello"}\' http://127.0.0.1:8530/articles',
+    'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8530/orders',
+    'curl -H "Authorization: Bearer $TOKEN" -H Content-Type:application/json -d \'{"title": "Hello"}\' http://127.0.0.1:8530/orders',
   ])
   expect(commands('tcp://127.0.0.1:8530', mapping, 'shop')[1]).toBe(
-    'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8530/_db/shop/articles',
+    'curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8530/_db/shop/orders',
   )
 })
 
@@ -34,6 +34,19 @@ test('_system lists the endpoints', () => {
 
 test('commands that store need the permission', () => {
   expect(commands('tcp://127.0.0.1:8530', [], 'blog', { mayStore: false })).toHaveLength(2)
+})
+
+test('without a collection, only the command that creates one is suggested', () => {
+  const parsed = parseAddress('tcp://127.0.0.1:8530')
+  if (!parsed.ok) throw new Error(parsed.message)
+  const target = { address: parsed.address, mapping: [], database: 'blog', collection: undefined }
+  const labels = (mayStore: boolean) =>
+    tryCommands({ ...target, mayStore }, { hostname: '[::1]' }).map(({ label }) => label)
+  expect(labels(true)).toEqual([
+    'Check health',
+    'Insert a document, which creates the collection articles',
+  ])
+  expect(labels(false)).toEqual(['Check health'])
 })
 
 test.each([

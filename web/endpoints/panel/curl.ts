@@ -12,6 +12,8 @@ import { defaultOf } from '../model/mapping.ts'
 export interface TryCommand {
   readonly label: string
   readonly text: string
+  /** The role that its token needs; undefined if it needs no token. */
+  readonly role?: 'viewer' | 'operator'
 }
 
 export interface TryTarget {
@@ -19,7 +21,9 @@ export interface TryTarget {
   readonly mapping: readonly string[]
   /** The database of the requests. */
   readonly database: string
-  /** Whether to include a command that stores a document. */
+  /** A collection of the database; undefined if it has none. */
+  readonly collection: string | undefined
+  /** Whether to include a command that inserts a document. */
   readonly mayStore: boolean
 }
 
@@ -28,7 +32,7 @@ export interface TryTarget {
  * host of the page, if it serves that, and otherwise by a placeholder.
  */
 export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[] {
-  const { address, mapping, database, mayStore } = target
+  const { address, mapping, database, collection, mayStore } = target
   const prefix = database === defaultOf(mapping) ? '' : `/_db/${database}`
   const curl = (path: string, ...options: string[]) =>
     [
@@ -42,15 +46,29 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
   const token = '-H "Authorization: Bearer $TOKEN"'
   const health = { label: 'Check health', text: curl('/_api/health') }
   if (database === SYSTEM_DATABASE) {
-    return [health, { label: 'List the endpoints', text: curl('/_api/endpoint', token) }]
+    const text = curl('/_api/endpoint', token)
+    return [health, { label: 'List the endpoints', text, role: 'viewer' }]
   }
   const store = `${token} -H Content-Type:application/json -d '{"title": "Hello"}'`
-  return [
-    health,
-    { label: 'Read the collection articles', text: curl('/articles', token) },
-    ...(mayStore ? [{ label: 'Store a document', text: curl('/articles', store) }] : []),
-  ]
+  const path = `/${collection ?? NEW_COLLECTION}`
+  const read = {
+    label: `Read the collection ${collection}`,
+    text: curl(path, token),
+    role: 'viewer',
+  } as const
+  const insert = {
+    label:
+      collection === undefined
+        ? `Insert a document, which creates the collection ${NEW_COLLECTION}`
+        : `Insert a document into ${collection}`,
+    text: curl(path, store),
+    role: 'operator',
+  } as const
+  return [health, ...(collection === undefined ? [] : [read]), ...(mayStore ? [insert] : [])]
 }
+
+/** The collection that the example creates in a database without collections. */
+const NEW_COLLECTION = 'articles'
 
 const socketOption = (address: Address) =>
   address.scheme === 'unix' ? ['--unix-socket', shellQuote(address.path)] : []

@@ -1,15 +1,19 @@
 import { NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import { useCreateToken } from '../../app/create-token.ts'
+import { collectionsQuery } from '../../app/queries.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { CopyLine } from '../../shared/ui/text/copy-line.tsx'
+import { copyText } from '../../shared/ui/text/copy-text.ts'
 import { reachedAddress } from '../model/admin-access.ts'
 import { stateOf } from '../model/endpoint-rows.ts'
 import { defaultOf } from '../model/mapping.ts'
-import { tryCommands } from './curl.ts'
+import { type TryCommand, tryCommands } from './curl.ts'
 import { PanelSection } from './panel-section.tsx'
 import classes from './try-it.module.css'
 
@@ -24,11 +28,22 @@ export function TryIt(props: {
   const mayStore = useHasRole('operator')
   const [chosen, setChosen] = useState<string>()
   const parsed = parseAddress(reachedAddress(address, listeners))
-  if (!parsed.ok || existing === undefined) return null
-  const all = mapping.length === 0 ? existing : mapping.filter((name) => existing.includes(name))
+  const names = existing ?? []
+  const all = mapping.length === 0 ? names : mapping.filter((name) => names.includes(name))
   const usual = defaultOf(mapping)
   const database =
     [chosen, usual].find((name) => name !== undefined && all.includes(name)) ?? all[0]
+  const { data: collections } = useQuery({
+    ...collectionsQuery(database ?? ''),
+    enabled: database !== undefined && database !== SYSTEM_DATABASE,
+  })
+  if (!parsed.ok || existing === undefined) return null
+  const target = {
+    address: parsed.address,
+    mapping,
+    collection: collections?.[0]?.name,
+    mayStore: mayStore && collections !== undefined,
+  }
   const listens = listeners.some((one) => stateOf(one) === 'listening')
   return (
     <PanelSection
@@ -54,11 +69,12 @@ export function TryIt(props: {
       ) : (
         <>
           <div className={classes.commands}>
-            {tryCommands({ address: parsed.address, mapping, database, mayStore }, location).map(
-              ({ label, text }) => (
-                <CopyLine key={label} label={label} text={text} name={`the command: ${label}`} />
-              ),
-            )}
+            {tryCommands({ ...target, database }, location).map(({ label, text, role }) => (
+              <div key={text}>
+                <CopyLine label={label} text={text} name={`the command: ${label}`} />
+                {role && <CopyWithToken {...{ label, text, role, database }} />}
+              </div>
+            ))}
           </div>
           <p className={classes.note}>
             <code className="mono">$TOKEN</code> is an API token with the role{' '}
@@ -70,5 +86,67 @@ export function TryIt(props: {
         </>
       )}
     </PanelSection>
+  )
+}
+
+const TOKEN_DAYS = 90
+const DAY_MS = 86_400_000
+const LONGEST_NAME = 64
+
+/**
+ * Creates a token for one database and copies the command with it. The command is shown only if it
+ * could not be copied.
+ */
+function CopyWithToken(props: Required<TryCommand> & { database: string }) {
+  const { label, text, role, database } = props
+  const create = useCreateToken()
+  const [uncopied, setUncopied] = useState<string>()
+  const createAndCopy = () => {
+    const input = {
+      name: `Try ${database}`.slice(0, LONGEST_NAME),
+      role,
+      databases: [database],
+      expires: new Date(Date.now() + TOKEN_DAYS * DAY_MS).toISOString(),
+    }
+    create.mutate(input, {
+      onSuccess: async ({ token }) => {
+        const command = text.replace('$TOKEN', token)
+        setUncopied((await copyText(command)) ? undefined : command)
+      },
+    })
+  }
+  const { info } = create.data ?? {}
+  return (
+    <>
+      <button
+        type="button"
+        className={`link-button ${classes.create}`}
+        aria-label={`Copy with a new token: ${label}`}
+        aria-disabled={create.isPending || undefined}
+        onClick={createAndCopy}
+      >
+        Copy with a new token
+      </button>
+      {create.isError && (
+        <p role="alert" className={classes.error}>
+          {create.error.message}
+        </p>
+      )}
+      {info !== undefined && (
+        <p role="status" className={classes.note}>
+          {uncopied === undefined
+            ? 'The command was copied'
+            : 'The browser could not copy the command, so copy it now'}{' '}
+          with the new token <strong>{info.name}</strong>, which has the role {info.role} and
+          expires in {TOKEN_DAYS} days. The token is not shown again.{' '}
+          <Link to="/me" search={{ revoke: info.id }}>
+            Revoke it
+          </Link>
+        </p>
+      )}
+      {uncopied !== undefined && (
+        <CopyLine label="With the token" text={uncopied} name="the command with the token" />
+      )}
+    </>
   )
 }

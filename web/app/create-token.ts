@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { TokenInput } from '../../../server/contract/access/token.ts'
-import { api, readJson } from '../../app/api.ts'
-import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
-import { showToast } from '../../shared/toast/toast.ts'
+import type { TokenInput } from '../../server/contract/access/token.ts'
+import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
+import { showToast } from '../shared/toast/toast.ts'
+import { api, readJson } from './api.ts'
 
 const createToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
 
 /** Creates a token. Its response is the only one with the secret. */
-export function useCreateToken({ onCreated }: { onCreated: () => void }) {
+export function useCreateToken({ onCreated }: { onCreated?: () => void } = {}) {
   const queryClient = useQueryClient()
   return useSingleMutation({
     mutationFn: createToken,
@@ -15,7 +15,7 @@ export function useCreateToken({ onCreated }: { onCreated: () => void }) {
     gcTime: 0,
     onSuccess: ({ info }) => {
       showToast({ text: `Token ${info.name} created`, name: info.name })
-      onCreated()
+      onCreated?.()
       // Not awaited, to show the token immediately.
       void queryClient.invalidateQueries({ queryKey: ['token'] })
     },
