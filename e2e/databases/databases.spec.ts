@@ -184,6 +184,33 @@ test('A database is dropped after its name is typed, and the dialog states what 
   expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(404)
 })
 
+test('A database without documents is dropped without typing its name', async ({
+  page,
+  gatehouse,
+}) => {
+  await create(gatehouse, 'fresh')
+  await gatehouse.signIn(page, databasesPath)
+  await page.getByRole('button', { name: 'Drop fresh' }).click()
+  const question = dialogOf(page, 'Drop database fresh?')
+  await expect(question).toContainText('It contains no documents.')
+  await expect(question.getByRole('textbox')).toHaveCount(0)
+  await question.getByRole('button', { name: 'Keep it' }).click()
+
+  // A document that is newer than the sizes in the table is not overlooked.
+  await expect(rowOf(page, 'fresh')).toContainText('0')
+  await page.route('**/_api/size', (route) => route.abort())
+  await gatehouse.post('/_db/fresh/notes', { id: 'one' })
+  await page.getByRole('button', { name: 'Drop fresh' }).click()
+  await expect(question.getByLabel('Type fresh to drop it')).toBeVisible()
+  await expect(question).not.toContainText('It contains no documents.')
+  await question.getByRole('button', { name: 'Keep it' }).click()
+
+  await gatehouse.delete('/_db/fresh/notes/one')
+  await page.getByRole('button', { name: 'Drop fresh' }).click()
+  await question.getByRole('button', { name: 'Drop database' }).click()
+  await expect(rowOf(page, 'fresh')).toHaveCount(0)
+})
+
 test('Databases that others create and drop appear without a reload, also in an open panel', async ({
   page,
   gatehouse,

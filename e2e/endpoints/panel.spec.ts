@@ -181,7 +181,9 @@ if (hasCurl) {
     )
     expect(JSON.parse(await sh(await clipboard()))).toMatchObject([{ title: 'Ordered' }])
     const elsewhere = (await clipboard()).replace('/_db/shop/orders', '/articles')
-    expect(await sh(elsewhere)).toContain('The scope of this token does not include the database blog.')
+    expect(await sh(elsewhere)).toContain(
+      'The scope of this token does not include the database blog.',
+    )
     await tried.getByRole('link', { name: 'Revoke it' }).click()
     await expect(page.getByRole('dialog', { name: 'Revoke token Try shop?' })).toContainText(
       'It was last used',

@@ -26,6 +26,23 @@ const isClosed = (socket: Socket) =>
     socket.closed ? resolve() : socket.once('close', () => resolve()),
   )
 
+test('The removal of a busy endpoint states its traffic', async ({ page, gatehouse }) => {
+  const port = await gatehouse.freePort()
+  const address = `tcp://127.0.0.1:${port}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['shop'] })
+  await gatehouse.signIn(page, consolePath)
+  let going = true
+  const traffic = (async () => {
+    while (going) await gatehouse.get(`http://127.0.0.1:${port}/_api/health`)
+  })()
+  await chooseInMenu(page, address, 'Remove endpoint')
+  await expect(page.getByRole('dialog', { name: `Remove ${address}?` })).toContainText(
+    /It serves [0-9,.]+ requests\/s over [0-9]+ connections?\./,
+  )
+  going = false
+  await traffic
+})
+
 test('A removal states its consequences and can be undone', async ({ page, gatehouse }) => {
   await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
   const own = `tcp://127.0.0.1:${gatehouse.port}`

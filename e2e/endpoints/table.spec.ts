@@ -399,6 +399,48 @@ test('Sorting by connections uses the figures that it fetches', async ({ page, g
   await expect(again).toBeHidden()
 })
 
+test('The removal of more than 20 endpoints is confirmed by their number', async ({
+  page,
+  gatehouse,
+}) => {
+  const removeAll = async () => {
+    await page.getByRole('checkbox', { name: 'Select all shown endpoints' }).check()
+    await page
+      .getByRole('region', { name: 'Selected endpoints' })
+      .getByRole('button', { name: 'Remove endpoints' })
+      .click()
+  }
+  await showMany(page, gatehouse, 300)
+  await gatehouse.signIn(page, consolePath)
+  await removeAll()
+  const many = page.getByRole('dialog', { name: 'Remove 300 endpoints?' })
+  await expect(many).toContainText('And 200 more, which are not listed.')
+  await expect(many.getByLabel('Type 300 to remove them')).toBeFocused()
+  await expectAccessible(page)
+  await many.getByRole('button', { name: 'Keep them' }).click()
+
+  await page.unroute('**/_api/endpoint')
+  for (let made = 0; made < 21; made += 1) {
+    const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+  }
+  await page.reload()
+  await expect(page.getByText('22 listening')).toBeVisible()
+  await removeAll()
+  const question = page.getByRole('dialog', { name: 'Remove 21 endpoints?' })
+  const field = question.getByLabel('Type 21 to remove them')
+  await expect(field).toBeFocused()
+  await page.keyboard.type('20')
+  await question.getByRole('button', { name: 'Remove endpoints' }).click()
+  await expect(field).toHaveAccessibleDescription('Type 21 to remove them.')
+  await field.fill('21')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'Bulk change' })).toContainText(
+    '21 endpoints were removed.',
+  )
+  await expect(page.getByText('1 endpoint', { exact: true })).toBeVisible()
+})
+
 test('On a phone, endpoints are a list of two-line items that scrolls with the page', async ({
   page,
   gatehouse,

@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { NoResponse } from '../../app/api.ts'
+import { collectionsQuery } from '../../app/queries.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
@@ -19,11 +21,20 @@ export interface DropDatabaseDialogProps {
   readonly reachKnown: boolean
 }
 
-/** Asks the user to type the name of a database before it is dropped, or says why it cannot be. */
+/**
+ * Asks for confirmation before a database is dropped, or says why it cannot be. The user types the
+ * name of a database that contains documents.
+ */
 export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialogProps) {
   const { close } = useDatabasesLocation()
   const mayChange = useHasRole('operator')
   const drop = useDropDatabase()
+  // The collections that contain documents. The sizes of the row may be older.
+  const collections = useQuery({
+    ...collectionsQuery(name),
+    enabled: drop.isIdle && mayChange && row !== undefined && name !== '_system',
+  })
+  const isRead = collections.isFetchedAfterMount && collections.isSuccess
   const dialog = {
     onClose: close,
     // The dialog replaced the panel if it was opened there.
@@ -51,6 +62,12 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       </UnavailableDialog>
     )
   }
+  const isEmpty = isRead
+    ? collections.data.length === 0
+    : row.documents === 0 && !collections.isError
+  const current = isEmpty
+    ? { ...row, collections: 0, documents: 0, bytes: 0 }
+    : { ...row, documents: row.documents || null }
   const unknownOutcome =
     drop.error instanceof NoResponse ? `${drop.error.message} ${UNKNOWN}` : undefined
   return (
@@ -60,16 +77,17 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
       keep="Keep it"
       name={name}
       effect="drop it"
+      typing={!isEmpty}
       mismatch={`Type ${name} exactly as shown to drop it.`}
       error={unknownOutcome ?? drop.error?.message ?? ''}
       confirm={{
         label: 'Drop database',
-        busy: drop.isPending,
+        busy: drop.isPending || (isEmpty && !isRead),
         // A callback of `mutate` does not run if the dialog was closed before the response.
         run: () => drop.mutate(name, { onSuccess: close }),
       }}
     >
-      {dropConsequences(row, reachKnown).map((sentence) => (
+      {dropConsequences(current, reachKnown).map((sentence) => (
         <p key={JSON.stringify(sentence)}>
           {sentence.map((part) =>
             typeof part === 'string' ? (
@@ -82,11 +100,13 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
           )}
         </p>
       ))}
-      <p>
-        <a href={exportPath(name)} download>
-          Export it first
-        </a>
-      </p>
+      {!isEmpty && (
+        <p>
+          <a href={exportPath(name)} download>
+            Export it first
+          </a>
+        </p>
+      )}
     </TypedConfirmDialog>
   )
 }

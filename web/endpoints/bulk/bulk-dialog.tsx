@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
 import { SuggestField } from '../../shared/ui/form/suggest-field.tsx'
+import { isTypedName, TypedNameField } from '../../shared/ui/form/typed-name-field.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
 import { compareNames } from '../../shared/ui/text/compare-names.ts'
@@ -49,6 +50,9 @@ export interface BulkDialogProps {
 
 type Props = BulkDialogProps & { action: BulkAction; onClose: () => void }
 
+/** Number of removed endpoints above which the user types their number. */
+const MAX_UNTYPED = 20
+
 /** Shows the changes and their consequences, and asks for confirmation before a bulk change. */
 export function BulkDialog(props: Props) {
   // A reload clears the selection, but not the URL.
@@ -81,13 +85,22 @@ function ChangeDialog(props: Props) {
   const titled = action === 'remove' && plan.tasks.length > 0 ? plan.tasks.length : count
   const error = action === 'remove' ? undefined : errorOf(action, input.name)
   const named = error === undefined
+  const typedCount =
+    action === 'remove' && plan.tasks.length > MAX_UNTYPED ? `${plan.tasks.length}` : undefined
+  const isConfirmed = typedCount === undefined || isTypedName(name, typedCount)
   const guard = check(plan.tasks.map(({ row, after }) => ({ address: row.address, after })))
   const mapped = [
     ...new Set(rows.flatMap((row) => (selected.has(row.address) ? (row.databases ?? []) : []))),
   ].sort(compareNames)
   const start = () => {
     setSubmitted(true)
-    if (!named || plan.tasks.length === 0 || guard.refused !== undefined || bulkChange.isPending)
+    if (
+      !named ||
+      !isConfirmed ||
+      plan.tasks.length === 0 ||
+      guard.refused !== undefined ||
+      bulkChange.isPending
+    )
       return
     bulkChange.mutate({ plan, guard }, { onSuccess: onClose })
   }
@@ -129,6 +142,17 @@ function ChangeDialog(props: Props) {
             <SkippedList skipped={plan.skipped} />
           </>
         )}
+        {typedCount !== undefined && guard.refused === undefined && (
+          <TypedNameField
+            name={typedCount}
+            effect="remove them"
+            inputMode="numeric"
+            value={name}
+            error={submitted && !isConfirmed ? `Type ${typedCount} to remove them.` : undefined}
+            data-autofocus
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+        )}
         <p role="alert" className={classes.error}>
           {bulkChange.error?.message}
         </p>
@@ -136,7 +160,7 @@ function ChangeDialog(props: Props) {
           <Button
             variant="default"
             onClick={onClose}
-            data-autofocus={action === 'remove' || undefined}
+            data-autofocus={(action === 'remove' && typedCount === undefined) || undefined}
           >
             {action === 'remove' ? 'Keep them' : 'Cancel'}
           </Button>

@@ -2,7 +2,7 @@ import { formatCount } from '../../shared/ui/text/format-number.ts'
 import classes from './change-list.module.css'
 import type { BulkTask } from './plan-bulk.ts'
 
-/** Maximum number of changes listed; the rest is only counted. */
+/** Maximum number of changes listed; the rest is counted below the list. */
 const MAX_CHANGES = 100
 
 /** Lists the changes of a bulk change. The endpoint that serves this page comes first. */
@@ -16,17 +16,19 @@ export function ChangeList(props: {
   const listed = [...tasks.filter(isOwn), ...tasks.filter((task) => !isOwn(task))]
   const more = listed.length - MAX_CHANGES
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it
-    <ul className={classes.list} aria-label="What will change" tabIndex={0}>
-      {listed.slice(0, MAX_CHANGES).map((task) => (
-        <li key={task.row.id} className={isOwn(task) ? classes.own : undefined}>
-          <span className="mono">{task.row.address}</span>
-          {isOwn(task) && ' (you are connected through it)'}{' '}
-          <span className="dim">{formatTask(task)}</span>
-        </li>
-      ))}
-      {more > 0 && <li>and {formatCount(more)} more</li>}
-    </ul>
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll it */}
+      <ul className={classes.list} aria-label="What will change" tabIndex={0}>
+        {listed.slice(0, MAX_CHANGES).map((task) => (
+          <li key={task.row.id} className={isOwn(task) ? classes.own : undefined}>
+            <span className="mono">{task.row.address}</span>
+            {isOwn(task) && ' (you are connected through it)'}{' '}
+            <span className="dim">{formatTask(task)}</span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p>And {formatCount(more)} more, which are not listed.</p>}
+    </>
   )
 }
 

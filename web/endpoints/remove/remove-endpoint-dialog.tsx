@@ -3,11 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { formatCount, formatRate } from '../../shared/ui/text/format-number.ts'
 import { EndpointNotFoundDialog } from '../form/endpoint-not-found-dialog.tsx'
 import { guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
+import { sumFigures } from '../model/live-figures.ts'
 import { activeRow, revealRow } from '../model/reveal-row.ts'
 import { figuresQuery } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
@@ -25,9 +27,8 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
   const remove = useRemoval()
 
   const row = rows.find(({ id }) => id === address)
-  const check = useChangeGuard(
-    rows.map((each) => (each === row ? withFigures(each, figures) : each)),
-  )
+  const busy = currentFigures(figures)
+  const check = useChangeGuard(rows.map((each) => (each === row ? { ...each, ...busy } : each)))
   if (row === undefined) return remove.isIdle ? <EndpointNotFoundDialog address={address} /> : null
   const guard = check([{ address, after: null }])
   const dialog = {
@@ -67,19 +68,23 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
         run: () => remove.mutate({ row, guard }, { onSuccess: close }),
       }}
     >
+      {busy !== undefined && busy.requestsPerSecond > 0 && (
+        <p>
+          It serves {formatRate(busy.requestsPerSecond)} requests/s over{' '}
+          {formatCount(busy.connections)} {busy.connections === 1 ? 'connection' : 'connections'}.
+        </p>
+      )}
       <GuardNotice guard={guard} />
     </ConfirmDialog>
   )
 }
 
-/** Returns a row with its current number of connections, if it was read. */
-function withFigures(
-  row: EndpointRow,
-  figures: readonly ListenerStatus[] | undefined,
-): EndpointRow {
-  const open = figures?.filter(({ state }) => state !== 'draining')
-  if (open === undefined || open.length === 0) return row
-  return { ...row, connections: open.reduce((sum, { connections }) => sum + connections, 0) }
+/** Returns the current connections and rate of the listeners, if they were read. */
+function currentFigures(listeners: readonly ListenerStatus[] | undefined) {
+  const open = listeners?.filter(({ state }) => state !== 'draining')
+  if (open === undefined || open.length === 0) return undefined
+  const { connections, requestsPerSecond } = sumFigures(open)
+  return { connections, requestsPerSecond }
 }
 
 /** Returns the id of the displayed row that takes the place of a removed one. */

@@ -9,35 +9,39 @@ export interface TypedConfirmDialogProps extends ConfirmDialogProps {
   readonly effect: string
   /** Shown if the typed name differs. */
   readonly mismatch: string
+  /** Whether the name must be typed. Default: true. */
+  readonly typing?: boolean
   readonly confirm: NonNullable<ConfirmDialogProps['confirm']>
 }
 
 /** A {@link ConfirmDialog} that runs its action only once the user has typed the name. */
 export function TypedConfirmDialog(props: PropsWithChildren<TypedConfirmDialogProps>) {
-  const { effect, mismatch, confirm, children, ...dialog } = props
+  const { effect, mismatch, typing = true, confirm, children, ...dialog } = props
   const [typed, setTyped] = useState('')
   const [error, setError] = useState<string>()
   const run = () => {
-    if (isTypedName(typed, dialog.name)) confirm.run()
+    if (!typing || isTypedName(typed, dialog.name)) confirm.run()
     else setError(mismatch)
   }
   return (
     <ConfirmDialog {...dialog} confirm={{ ...confirm, run }}>
       {children}
-      <TypedNameField
-        name={dialog.name}
-        effect={effect}
-        value={typed}
-        error={error}
-        data-autofocus
-        onChange={(event) => {
-          setTyped(event.currentTarget.value)
-          setError(undefined)
-        }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && !confirm.busy) run()
-        }}
-      />
+      {typing && (
+        <TypedNameField
+          name={dialog.name}
+          effect={effect}
+          value={typed}
+          error={error}
+          data-autofocus
+          onChange={(event) => {
+            setTyped(event.currentTarget.value)
+            setError(undefined)
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !confirm.busy) run()
+          }}
+        />
+      )}
     </ConfirmDialog>
   )
 }
