@@ -15,7 +15,7 @@ export function settleChange(
   collectionRef: CollectionRef,
   outcome: SelectionOutcome,
 ): void {
-  reload(queryClient, collectionRef)
+  reload(queryClient, collectionRef, outcome)
   showToast(changeToast(queryClient, collectionRef, outcome))
 }
 
@@ -56,7 +56,7 @@ export function changeToast(
     window.addEventListener('beforeunload', preventUnload)
     try {
       const undone = await undoChanges(collectionRef, undoable)
-      reload(queryClient, collectionRef)
+      reload(queryClient, collectionRef, undone)
       const failed = new Set(undone.failures.map(({ id }) => id))
       const left = undoable.filter(({ id }) => failed.has(id))
       const toast = changeToast(queryClient, collectionRef, undone, left)
@@ -72,8 +72,15 @@ export function changeToast(
   }
 }
 
-function reload(queryClient: QueryClient, collectionRef: CollectionRef): void {
+function reload(
+  queryClient: QueryClient,
+  collectionRef: CollectionRef,
+  { changes }: SelectionOutcome,
+): void {
   const documents = [...documentsKey(collectionRef), 'one']
+  for (const { id, after } of changes) {
+    if (after === undefined) queryClient.removeQueries(documentQuery(collectionRef, id))
+  }
   // An open document is read again.
   queryClient.removeQueries({ queryKey: documents, type: 'inactive' })
   void queryClient.invalidateQueries({ queryKey: documents })
