@@ -607,8 +607,8 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await expect(books.getByRole('cell', { name: 'b2' })).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(books.getByText('2 created.').first()).toBeVisible()
-  await books.getByRole('button', { name: 'Show documents' }).click()
-  await expect(page).toHaveURL(/\/documents\/blog\/books$/)
+  await books.getByRole('button', { name: 'Open the 2 documents' }).click()
+  await expect(page).toHaveURL(/\/documents\/blog\/books\?filter=/)
   await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
 })
 
@@ -680,4 +680,45 @@ test('The selection counts its documents that another order moved to other pages
   await page.getByRole('columnheader', { name: /^n\b/ }).click()
   await expect(page).toHaveURL(/sort=-n/)
   await expect(bar).toHaveText('2 selected · 1 on other pages')
+})
+
+test('An import that only created documents is undone, and its documents are opened', async ({
+  page,
+  gatehouse,
+  browserErrors,
+}) => {
+  browserErrors.allow(/^http 412 DELETE .*\/_db\/blog\/articles\/\?id=p60$/)
+  await makeBlog(gatehouse, [{ id: 'a' }, { id: 'z' }])
+  await gatehouse.signIn(page, `${ARTICLES}?import=1`)
+  const form = dialogOf(page, 'Import documents into articles')
+  const toast = page.getByRole('region', { name: 'Last change' })
+  const rows = Array.from({ length: 60 }, (_, at) => `p${at + 1},2026`)
+  const load = async () => {
+    await form.getByLabel('Or paste documents').fill(['id,year', ...rows].join('\n'))
+    await page.keyboard.press('Control+Enter')
+    await expect(toast).toContainText('60 documents created')
+  }
+  await load()
+  await form.getByRole('button', { name: 'Open the 60 documents' }).click()
+  await expect(form).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Edit the filter id is at most p9' })).toBeVisible()
+  await expect(page.getByRole('rowheader').first()).toHaveText('p1')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await expect(page.getByRole('rowheader')).toHaveCount(10)
+
+  // A document that someone changed stays.
+  await replaceOutside(gatehouse, 'p60', { title: 'Theirs' })
+  await page.keyboard.press('Control+z')
+  await expect(toast).toContainText('59 documents deleted, 1 document could not be deleted')
+  await expect(toast).toContainText('p60 Someone changed it.')
+  const ids = async () =>
+    ((await gatehouse.get('/_db/blog/articles')).body as { id: string }[]).map(({ id }) => id)
+  expect(await ids()).toEqual(['a', 'p60', 'z'])
+
+  await gatehouse.delete('/_db/blog/articles/p60')
+  await page.goto(`${ARTICLES}?import=1`)
+  await load()
+  await form.getByRole('button', { name: 'Undo' }).click()
+  await expect(toast).toContainText('60 documents deleted')
+  await expect(page.getByRole('rowheader')).toHaveText(['a', 'z'])
 })

@@ -62,7 +62,7 @@ export function useDocumentsLocation() {
     /** Closes the dialog and shows a document that it stored. */
     showStored: (id: string, to: CollectionRef) => dialogs.close(at(to, { ...list, open: id })),
     /** Closes the dialog and shows the documents of a collection. */
-    showCollection: (to: CollectionRef) => dialogs.close(at(to)),
+    showCollection: (to: CollectionRef, next: DocumentsSearch = {}) => dialogs.close(at(to, next)),
     /** Counts the documents that match. */
     count: () => show({ ...list, count: '1' }),
     /**

@@ -1,23 +1,27 @@
 import { Button, FileInput, NativeSelect, Textarea } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
-import type { CsvTypes, OnConflict } from '../../../server/contract/import.ts'
+import type { CsvTypes, ImportResponse, OnConflict } from '../../../server/contract/import.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { describeImport } from '../../shared/import/describe-import.ts'
 import { CANCELLED, storedNothing, withNote } from '../../shared/import/import-failure.ts'
 import { ImportOutcome } from '../../shared/import/import-outcome.tsx'
 import { ImportProgress } from '../../shared/import/import-progress.tsx'
 import { useCancellableImport } from '../../shared/import/use-cancellable-import.ts'
+import { undoNow } from '../../shared/toast/toast.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
 import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { CollectionField } from '../dialogs/collection-field.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
-import { useImportDocuments } from '../mutations/import-documents.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { importToast, useImportDocuments } from '../mutations/import-documents.ts'
+import { formatDocuments } from '../selection/describe-outcome.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './import-dialog.module.css'
 import { ImportPreview, usePreview } from './import-preview.tsx'
+import { useImportedFilter } from './imported-filter.ts'
 import { NO_JSON } from './json-to-lines.ts'
 import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
@@ -70,7 +74,7 @@ const cellTypes: { value: CsvTypes; label: string }[] = [
  */
 export function ImportDialog(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
-  const { showCollection, close } = useDocumentsLocation()
+  const { close } = useDocumentsLocation()
   const form = useDraftForm<ImportDraft>({
     draft: `import into ${database}/${collection ?? ''}`,
     unstored: ['file'],
@@ -156,11 +160,7 @@ export function ImportDialog(props: { database: string; collection: string | und
           unit={format === 'json' ? 'Document' : 'Line'}
           onClose={close}
         >
-          {load.data.created + load.data.replaced + load.data.skipped > 0 && (
-            <Button variant="default" onClick={() => showCollection(collectionRef)}>
-              Show documents
-            </Button>
-          )}
+          <ImportedActions collectionRef={collectionRef} result={load.data} />
         </ImportOutcome>
       ) : (
         <FormFrame
@@ -242,6 +242,37 @@ export function ImportDialog(props: { database: string; collection: string | und
         </FormFrame>
       )}
     </Dialog>
+  )
+}
+
+/** Buttons that undo an import, and show its documents. */
+function ImportedActions(props: { collectionRef: CollectionRef; result: ImportResponse }) {
+  const { collectionRef, result } = props
+  const { created, replaced, skipped, documents = [] } = result
+  const { showCollection, close } = useDocumentsLocation()
+  const queryClient = useQueryClient()
+  const ids = documents.map(({ id }) => id)
+  const filter = useImportedFilter(collectionRef, ids)
+  const toast = importToast(queryClient, collectionRef, result)
+  return (
+    <>
+      {toast.undo !== undefined && (
+        <Button
+          variant="default"
+          onClick={() => {
+            close()
+            void undoNow(toast)
+          }}
+        >
+          Undo
+        </Button>
+      )}
+      {created + replaced + skipped > 0 && (
+        <Button variant="default" onClick={() => showCollection(collectionRef, { filter })}>
+          {filter === undefined ? 'Show documents' : `Open the ${formatDocuments(created)}`}
+        </Button>
+      )}
+    </>
   )
 }
 

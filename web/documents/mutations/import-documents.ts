@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { COLLECTION_PARAMETER } from '../../../server/contract/document.ts'
-import type { CsvTypes, ImportResult, OnConflict } from '../../../server/contract/import.ts'
+import type { CsvTypes, ImportResponse, OnConflict } from '../../../server/contract/import.ts'
 import { databaseApi, readJson } from '../../app/api.ts'
 import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
@@ -8,11 +8,12 @@ import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { describeImport } from '../../shared/import/describe-import.ts'
 import { isBinary, NO_TEXT, SourceError, UNREADABLE } from '../../shared/import/source-error.ts'
 import type { ImportControl } from '../../shared/import/use-cancellable-import.ts'
-import { showToast } from '../../shared/toast/toast.ts'
+import { showToast, type ToastOptions } from '../../shared/toast/toast.ts'
 import { toLines } from '../import/json-to-lines.ts'
 import { PREVIEW_BYTES } from '../import/preview.ts'
 import { IMPORT_FORMATS, type ImportFormat } from '../import/read-source.ts'
 import { listKey } from '../queries.ts'
+import { changeToast } from '../selection/document-toast.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 export interface DocumentImport extends ImportControl {
@@ -25,7 +26,7 @@ export interface DocumentImport extends ImportControl {
 async function importDocuments(
   { database, collection }: CollectionRef,
   { source, format, onConflict, types, signal, onProgress }: DocumentImport,
-): Promise<ImportResult> {
+): Promise<ImportResponse> {
   const client = databaseApi(database, createUpload(onProgress, signal))
   const { type, separator } = IMPORT_FORMATS[format]
   const request = {
@@ -44,11 +45,11 @@ async function importDocuments(
     })
   if (isBinary(new Uint8Array(begin))) throw new SourceError(NO_TEXT)
   const body = format === 'json' ? await toLines(source, signal) : source
-  const headers = { 'Content-Type': type }
+  const headers = { 'Content-Type': type, Prefer: 'return=representation' }
   const result: unknown = await readJson(
     client[COLLECTION_PARAMETER].$post(request, { headers, init: { body } }),
   )
-  return result as ImportResult
+  return result as ImportResponse
 }
 
 /** Imports documents one by one. Those that were stored before a failure stay. */
@@ -56,7 +57,7 @@ export function useImportDocuments(collectionRef: CollectionRef) {
   const queryClient = useQueryClient()
   return useSingleMutation({
     mutationFn: (source: DocumentImport) => importDocuments(collectionRef, source),
-    onSuccess: (result) => showToast({ text: describeImport(result) }),
+    onSuccess: (result) => showToast(importToast(queryClient, collectionRef, result)),
     onSettled: () => {
       void queryClient.invalidateQueries({ queryKey: listKey(collectionRef) })
       void queryClient.invalidateQueries({
@@ -64,4 +65,21 @@ export function useImportDocuments(collectionRef: CollectionRef) {
       })
     },
   })
+}
+
+/** Returns the toast of an import, with Undo if it only created documents and not too many. */
+export function importToast(
+  queryClient: QueryClient,
+  collectionRef: CollectionRef,
+  result: ImportResponse,
+): ToastOptions {
+  const { created, replaced, skipped, failed, documents = [] } = result
+  const changes =
+    replaced === 0 ? documents.map((after) => ({ id: after.id, before: undefined, after })) : []
+  const outcome = { verb: 'created', changes, failures: [], gone: 0 } as const
+  const isComplete = created > 0 && created === changes.length && skipped + failed === 0
+  return {
+    ...changeToast(queryClient, collectionRef, outcome),
+    ...(!isComplete && { text: describeImport(result) }),
+  }
 }

@@ -97,6 +97,12 @@ export async function undoToast(): Promise<void> {
   else announce(outcome.text)
 }
 
+/** Undoes a change whose toast may be closed already. */
+export function undoNow(options: ToastOptions): Promise<void> {
+  showToast(options)
+  return undoToast()
+}
+
 function isLimited(): boolean {
   const now = current.get()
   return (
