@@ -3,7 +3,7 @@ import type { Plugin } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { compressAssets } from './tools/compress-assets.ts'
-import { FIRST_VIEW_CHUNKS, PAGES, paintSkeletonFirst } from './tools/console-chunks.ts'
+import { CHUNKS, PAGES, paintSkeletonFirst } from './tools/console-chunks.ts'
 
 /** Where `npm run dev` expects the server: the default of `--endpoint`. */
 const SERVER = 'http://127.0.0.1:8529'
@@ -71,7 +71,7 @@ export default defineConfig({
       // Creating a schema has no side effects, so unused schemas are removed from the console.
       treeshake: { manualPureFunctions: ['z'] },
       output: {
-        codeSplitting: { groups: FIRST_VIEW_CHUNKS },
+        codeSplitting: { groups: CHUNKS },
       },
     },
   },

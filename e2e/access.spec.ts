@@ -300,6 +300,7 @@ test('The providers page shows the callback URL and the settings of each provide
   gatehouse,
 }) => {
   await gatehouse.signIn(page, '/_console/access/providers')
+  await expect(page.getByText('The holder of the key signs in as local:operator')).toBeVisible()
   await page.getByText('GitHub', { exact: true }).click()
   await expect(page.getByText(`${gatehouse.url}/_oauth2/github/auth`)).toBeVisible()
   await expect(page.getByText('GATEHOUSE_GITHUB_CLIENT_ID=…')).toBeVisible()

@@ -10,14 +10,28 @@ export const PAGES = [CONSOLE, SIGN_IN]
 const tags: Rolldown.CodeSplittingGroup['tags'] = ['$initial']
 
 /**
- * The chunks of the first view: React, code shared by both pages, and the rest in one file, because
- * each further file costs a request and compresses worse. Other code is split at `import()`.
+ * The chunks of code that several pages share. Few and large ones, because each further file costs a
+ * request and compresses worse. Other code is split at `import()`.
  */
-export const FIRST_VIEW_CHUNKS: Rolldown.CodeSplittingGroup[] = [
-  // Changes rarely, so browsers keep it cached across versions.
-  { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 2 },
-  { name: nameIfUsedBy('shared', CONSOLE, SIGN_IN), debugName: 'shared', tags, priority: 1 },
-  { name: nameIfUsedBy('first-view', CONSOLE), debugName: 'first-view', tags },
+export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
+  // The first view: React, code shared by both documents, and the rest. React changes rarely,
+  // so browsers keep it cached across versions.
+  { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\//, priority: 3 },
+  { name: nameIfUsedBy('shared', CONSOLE, SIGN_IN), debugName: 'shared', tags, priority: 2 },
+  { name: nameIfUsedBy('first-view', CONSOLE), debugName: 'first-view', tags, priority: 1 },
+  // The other pages: their controls, which need neither the form library nor the editors, and what
+  // the pages of documents share.
+  {
+    name: 'controls',
+    test: /\/web\/shared\/(?!forms\/use-draft-form)|\/@mantine\/core\//,
+    minShareCount: 2,
+  },
+  {
+    name: nameIfUsedBy('documents', 'documents-page.tsx'),
+    debugName: 'documents',
+    test: /\/web\/documents\//,
+    minShareCount: 2,
+  },
 ]
 
 /**

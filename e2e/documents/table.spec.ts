@@ -554,17 +554,16 @@ test('A long document is not marked as incomplete', async ({ page, gatehouse }) 
   ])
   const matching = page.locator('.cm-matchingBracket')
   const unmatched = page.locator('.cm-nonmatchingBracket')
-  const press = (id: string, key: string) =>
-    page.getByRole('textbox', { name: `Document ${id} as JSON` }).press(key)
-  await gatehouse.signIn(page, `${ARTICLES}?open=short`)
+  const press = (key: string) => editorOf(page).press(key)
+  await gatehouse.signIn(page, `${ARTICLES}?edit=short`)
   // The editor looks for the other bracket when the cursor moves, perhaps before it is parsed.
   await expect(async () => {
-    await press('short', 'Home')
-    await press('short', 'ArrowRight')
+    await press('Home')
+    await press('ArrowRight')
     await expect(matching).toHaveText(['{', '}'], { timeout: 1_000 })
   }).toPass()
-  await page.goto(`${ARTICLES}?open=long`)
-  await press('long', 'ArrowRight')
+  await page.goto(`${ARTICLES}?edit=long`)
+  await press('ArrowRight')
   await expect(unmatched).toHaveCount(0)
 })
 
@@ -631,7 +630,12 @@ test('Names and values from right to left do not change the order of the text ar
   await page.getByRole('link', { name: id }).click()
   const dialog = dialogOf(page, `Document ${id}`)
   await expect(dialog.getByRole('heading').locator('bdi')).toHaveText(id)
-  const line = dialog.locator('.cm-line', { hasText: name })
+  const shown = dialog.getByRole('region')
+  expect(await left(shown.getByText(name, { exact: true }))).toBeLessThan(
+    await left(shown.getByText('ערך', { exact: true })),
+  )
+  await dialog.getByRole('button', { name: 'Edit document' }).click()
+  const line = page.locator('.cm-line', { hasText: name })
   const isolates = line.locator('.cm-iso')
   await expect(isolates).toHaveCount(2)
   expect(await left(isolates.first())).toBeLessThan(await left(isolates.last()))

@@ -62,8 +62,8 @@ function Configured({ providers }: { providers: ProviderSetupList }) {
           <li className={classes.provider}>
             <h3 className={classes.name}>{LOCAL_PROVIDER_LABEL}</h3>
             <p className="dim">
-              Always available, even when other providers are not. The holder of the key signs in as
-              {OPERATOR.username}, an admin.{' '}
+              Always available, even when other providers are not. The holder of the key signs in as{' '}
+              <span className="mono">{OPERATOR.username}</span>, an admin.{' '}
               <code className={`mono ${classes.command}`}>gatehouse operator-key</code> prints it,
               and with <code className={`mono ${classes.command}`}>--renew</code> replaces it.
             </p>

@@ -48,6 +48,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   const isGone = query.error instanceof ApiFailure && query.error.status === 404
   const chosen = useColumns(collectionRef, query.data?.documents ?? [])
   const { columns = [], change: setColumns } = chosen
+  const isOpening = query.data === undefined ? query.isLoading : chosen.columns === undefined
   const queryClient = useQueryClient()
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page that is loaded changes it
   const seen = useMemo(
@@ -159,12 +160,15 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
           onClear={choice.clear}
         />
       )}
-      <Pager
-        collectionRef={collectionRef}
-        size={isBefore || isGone ? undefined : query.data?.documents.length}
-        next={isBefore || isGone ? undefined : query.data?.next}
-        loading={isBefore || query.isLoading}
-      />
+      {/* Above it, the table replaces a skeleton of another height. */}
+      {!isOpening && (
+        <Pager
+          collectionRef={collectionRef}
+          size={isBefore || isGone ? undefined : query.data?.documents.length}
+          next={isBefore || isGone ? undefined : query.data?.next}
+          loading={isBefore}
+        />
+      )}
     </>
   )
 }

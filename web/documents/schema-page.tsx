@@ -13,7 +13,7 @@ import { CollectionHead } from './choose/collection-head.tsx'
 import { DocumentConflict } from './dialogs/document-conflict.tsx'
 import type { StoredJson } from './document-client.ts'
 import { formatJson } from './editor/document-text.ts'
-import { JsonEditor } from './editor/json-editor.tsx'
+import { JsonBlock } from './editor/json-block.tsx'
 import { JsonField } from './editor/json-field.tsx'
 import { ConflictError } from './mutations/conflict-error.ts'
 import { useRemoveSchema } from './mutations/remove-schema.ts'
@@ -65,7 +65,7 @@ function ReadOnly({ schema }: { schema: StoredJson | null }) {
       {schema === null ? (
         <Notice>No schema. Any JSON object can be stored.</Notice>
       ) : (
-        <JsonEditor label="Schema as JSON" text={formatJson(schema.json)} />
+        <JsonBlock label="Schema as JSON" text={formatJson(schema.json)} />
       )}
     </>
   )

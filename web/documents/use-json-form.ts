@@ -7,8 +7,8 @@ import {
   type DraftFormOptions,
   useDraftForm,
 } from '../shared/forms/use-draft-form.ts'
-import { documentError, schemaError, syntaxErrorAt } from './editor/document-text.ts'
 import type { JsonEditorHandle } from './editor/json-editor.tsx'
+import { documentError, schemaError, syntaxErrorAt } from './editor/syntax-error.ts'
 
 const jsonText = (validate: (text: string) => string | undefined) =>
   z.string().check(

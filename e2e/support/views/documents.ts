@@ -213,7 +213,7 @@ export const DOCUMENT_VIEWS: readonly View[] = [
   {
     name: 'schema',
     url: () => `${ARTICLES}/schema`,
-    shows: (page) => page.getByRole('textbox', { name: 'Schema as JSON' }),
+    shows: (page) => page.getByLabel('Schema as JSON'),
     changes: [/^Save schema$/, /^Remove schema$/],
   },
 ]

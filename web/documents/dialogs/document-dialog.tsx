@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../../shared/ui/overlay/dialog.tsx'
 import { useCopied } from '../../shared/ui/text/use-copied.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
-import { JsonEditor } from '../editor/json-editor.tsx'
+import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './document-dialog.module.css'
@@ -30,7 +30,7 @@ export function DocumentDialog({
       onClose={close}
       returnTo={() => findDocumentElement(id)}
     >
-      <JsonEditor label={`Document ${id} as JSON`} text={text} first />
+      <JsonBlock label={`Document ${id} as JSON`} text={text} first />
       <DialogActions>
         {mayChange && (
           <Button

@@ -1,11 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import {
-  documentError,
-  formatJson,
-  minifyJson,
-  sameDocument,
-  syntaxErrorAt,
-} from './document-text.ts'
+import { expect, test } from 'vitest'
+import { formatJson, minifyJson, sameDocument } from './document-text.ts'
 
 test('minifyJson removes whitespace between tokens but not in strings', () => {
   const text = '{\n  "a b" : [ 1,\t2 ],\r\n  "c\\" d": "  \\\\" }\n'
@@ -22,23 +16,4 @@ test('a document is the one that was sent if only the order of fields or a missi
   expect(sameDocument('{"a":{"__proto__":1}}', '{"a":{}}')).toBe(false)
   expect(sameDocument('{"id":"1","a":2}', '{"a":2}')).toBe(true)
   expect(sameDocument('{"id":"1","a":2}', '{"id":"2","a":2}')).toBe(false)
-})
-
-describe('documentError', () => {
-  test('returns the position of a syntax error', () => {
-    const text = '{\n  "a": 1\n  "b": 2\n}'
-    expect(documentError(text)).toMatch(/^Invalid JSON at line 3, column 3\. \(.+\)$/)
-    expect(syntaxErrorAt(text)).toBe(13)
-    expect(documentError('{"a": ')).toContain('line 1, column 7')
-    expect(documentError('{"a": 1,}')).toContain('line 1, column 9')
-    expect(documentError('{} // no')).toContain('line 1, column 4')
-  })
-
-  test('requires an object', () => {
-    for (const text of ['[]', '"a"', 'null', '1']) {
-      expect(documentError(text)).toContain('A document must be a JSON object')
-    }
-    expect(documentError(' \n')).toContain('Enter a JSON object')
-    expect(documentError('{}')).toBeUndefined()
-  })
 })

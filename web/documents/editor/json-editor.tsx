@@ -20,9 +20,10 @@ import {
   useState,
 } from 'react'
 import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
-import { NEW_DOCUMENT, schemaError, syntaxErrorAt } from './document-text.ts'
+import { NEW_DOCUMENT } from './document-text.ts'
 import { editorTheme } from './editor-theme.ts'
 import type { TextRange } from './pointer-range.ts'
+import { schemaError, syntaxErrorAt } from './syntax-error.ts'
 
 export interface JsonEditorHandle {
   focus(): void
@@ -39,8 +40,7 @@ export interface JsonEditorProps {
   readonly handle?: RefObject<JsonEditorHandle | null>
   readonly label: string
   readonly text: string
-  /** Omit it for a read-only editor. */
-  readonly onChange?: (text: string) => void
+  readonly onChange: (text: string) => void
   readonly marks?: readonly TextError[]
   readonly invalid?: boolean
   /** Ids of the elements that describe the editor. */
@@ -70,7 +70,6 @@ export function JsonEditor(props: JsonEditorProps) {
   useLayoutEffect(() => {
     const parent = container.current
     if (parent === null) return
-    const { onChange } = now.current
     const editor = new EditorView({
       parent,
       state: EditorState.create({
@@ -92,9 +91,9 @@ export function JsonEditor(props: JsonEditorProps) {
           EditorView.lineWrapping,
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
             const isTyped = !transactions.some((each) => each.annotation(ofProps) === true)
-            if (docChanged && isTyped) now.current.onChange?.(state.doc.toString())
+            if (docChanged && isTyped) now.current.onChange(state.doc.toString())
           }),
-          onChange === undefined ? EditorState.readOnly.of(true) : written(now),
+          written(now),
           changing.of(attributesOf(now.current)),
         ],
       }),
@@ -140,7 +139,7 @@ export function JsonEditor(props: JsonEditorProps) {
     },
   }))
 
-  useEscape('field', props.onChange && (() => leave(container.current)))
+  useEscape('field', () => leave(container.current))
   return <div ref={container} />
 }
 
@@ -190,7 +189,7 @@ const replaceWithoutStyle = EditorView.domEventHandlers({
 /** Makes the linter run again, although the text has not changed. */
 const marksChanged = StateEffect.define<undefined>()
 
-/** Extensions of an editable editor. */
+/** Typing, and the marks of errors. */
 const written = (now: RefObject<JsonEditorProps>): Extension => [
   replaceWithoutStyle,
   lintGutter(),

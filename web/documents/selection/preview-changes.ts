@@ -2,7 +2,8 @@ import type { Json } from '../../../server/contract/json/json.ts'
 import { mergePatch } from '../../../server/contract/json/merge-patch.ts'
 import { parseJson } from '../../../server/contract/json/parse-json.ts'
 import type { StoredDocument } from '../document-client.ts'
-import { documentError, sortedJson } from '../editor/document-text.ts'
+import { sortedJson } from '../editor/document-text.ts'
+import { documentError } from '../editor/syntax-error.ts'
 
 interface ParsedDocument {
   readonly document: StoredDocument

@@ -107,6 +107,8 @@ function showFailure(error: unknown): void {
   )
 }
 
+const readSession = () => readJson(api._api.session.$get()).catch(() => null)
+
 async function load(): Promise<void> {
   const loading = setTimeout(() => {
     methods.replaceChildren(
@@ -115,7 +117,7 @@ async function load(): Promise<void> {
   }, LOADING_DELAY_MS)
   try {
     const [session, providers] = await Promise.all([
-      readJson(api._api.session.$get()).catch(() => null),
+      readSession(),
       readJson(api._api.provider.$get()),
     ])
     // Already signed in, such as in another tab.
@@ -166,6 +168,11 @@ const main = document.getElementById('sign-in')
 main?.classList.add(centered.page ?? '')
 main?.append(box)
 
+// The person may have signed in in another tab.
+addEventListener('focus', async () => {
+  const session = await readSession()
+  if (session !== null) location.replace(returnTo)
+})
 // A page restored from the back/forward cache has disabled buttons.
 addEventListener('pageshow', (event) => {
   if (event.persisted) void load()
