@@ -74,6 +74,7 @@ test('An endpoint that the filter hides is opened from the toast, and its additi
   const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
   await page.getByRole('button', { name: 'Add endpoint' }).click()
   await addForm(page).getByLabel('Port').fill(new URL(address).port)
+  await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   const toast = page.getByRole('region', { name: 'Last change' })
   await expect(toast).toContainText(`${address} added`)
