@@ -127,10 +127,14 @@ test('A session that ends during an edit keeps the input', async ({
 
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, gatehouse.operatorKey)
-  await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
+  // The form never fills itself in.
+  await expect(form.getByText(/^You have unsaved input from \d+:\d+/)).toBeVisible()
+  await expect(form.getByLabel('Port')).toHaveValue('')
+  await expect(form.getByLabel('Port')).toBeFocused()
+  await expectAccessible(page)
+  await form.getByRole('button', { name: 'Restore' }).click()
   await expect(form.getByLabel('Port')).toHaveValue(String(port))
   await expect(form.getByRole('list', { name: 'Databases in order' })).toContainText('shop')
-  await expect(form.getByLabel('Port')).toBeFocused()
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('Listening')
   await expect(form).toBeHidden()
@@ -166,7 +170,7 @@ test('When another person signs in, the input of the first is hidden and kept', 
   await expect(page.getByLabel('Port')).toHaveValue('')
   another = false
   await page.reload()
-  await expect(page.getByText('Your unsaved input was restored.')).toBeVisible()
+  await page.getByRole('button', { name: 'Restore' }).click()
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
@@ -195,6 +199,7 @@ test('A missing chunk offers a reload, which keeps the input', async ({
   await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
 
   await page.goto(`${consolePath}/new`)
+  await page.getByRole('button', { name: 'Restore' }).click()
   await expect(page.getByLabel('Port')).toHaveValue('8534')
 })
 
@@ -228,6 +233,7 @@ freshTest(
     await page.getByRole('button', { name: 'Reload' }).click()
     await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
     await page.goto(`${consolePath}/new`)
+    await page.getByRole('button', { name: 'Restore' }).click()
     await expect(page.getByLabel('Port')).toHaveValue('8534')
   },
 )

@@ -41,18 +41,26 @@ test('A database is created, and its name is validated while it is typed', async
   await name.fill('_system')
   await expect(name).toHaveAccessibleDescription(/The database _system already exists/)
   await name.fill('shop')
-  // Typed text survives an accidental key press and can be discarded.
-  await page.keyboard.press('Escape')
-  await expect(form).toBeHidden()
-  await page.getByRole('button', { name: 'Create database' }).click()
-  await expect(name).toHaveValue('shop')
-  await form.getByRole('button', { name: 'Start over' }).click()
+  // Typed text survives a reload. The form offers it, and Escape and Cancel discard it.
+  await page.reload()
+  const offer = form.getByText('You have unsaved input from')
+  await expect(offer).toBeVisible()
+  await form.getByRole('button', { name: 'Discard' }).click()
+  await expect(offer).toBeHidden()
   await expect(name).toHaveValue('')
+  for (const close of [
+    () => page.keyboard.press('Escape'),
+    () => form.getByRole('button', { name: 'Cancel' }).click(),
+    () => page.goBack(),
+  ]) {
+    await name.fill('shop')
+    await close()
+    await expect(form).toBeHidden()
+    await page.getByRole('button', { name: 'Create database' }).click()
+    await expect(name).toHaveValue('')
+    await expect(offer).toBeHidden()
+  }
   await name.fill('shop')
-  await form.getByRole('button', { name: 'Cancel' }).click()
-  await expect(form).toBeHidden()
-  await page.getByRole('button', { name: 'Create database' }).click()
-  await expect(name).toHaveValue('shop')
   await expect(form.getByRole('status')).toHaveText(
     'It is served immediately by 1 endpoint that serves all databases.',
   )

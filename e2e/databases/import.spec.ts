@@ -162,6 +162,7 @@ test('An import that is interrupted by a reload says so', async ({ page, gatehou
   await requested
   page.once('dialog', (question) => question.accept())
   await page.reload()
+  await formOf(page).getByRole('button', { name: 'Restore' }).click()
   await expect(formOf(page).getByText('An import was interrupted.')).toBeVisible()
 })
 

@@ -153,7 +153,7 @@ test('After a reload, the form says that an import was interrupted, and keeps st
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
   await page.unroute(/on-conflict=/)
-  await expect(form.getByText('Your unsaved input was restored.')).toBeVisible()
+  await form.getByRole('button', { name: 'Restore' }).click()
   await expect(form.getByText('An import was interrupted.')).toHaveText(
     /Some of its documents may have been stored\./,
   )

@@ -140,7 +140,7 @@ function SchemaForm({
   return (
     <div className={classes.form}>
       <FormFrame
-        form={{ ...form, discardDraft }}
+        form={form}
         saveLabel="Save schema"
         busy={save.isPending}
         // The initial text can be saved: it is not stored yet.

@@ -85,7 +85,6 @@ function ImportForm() {
     schema: importSchema(existing),
     groups: [['database', 'onConflict']],
   })
-  const [wasInterrupted] = useState(form.restored && form.values.begun)
   const { file } = form.values
   const [read, setRead] = useState<{ readonly file: File; readonly preview: ExportPreview }>()
   const preview = read?.file === file ? read?.preview : undefined
@@ -188,7 +187,7 @@ function ImportForm() {
           onSave={submit}
           onCancel={closeImport}
         >
-          {wasInterrupted && form.restored && <p className="warning">{INTERRUPTED}</p>}
+          {form.restored?.begun === true && <p className="warning">{INTERRUPTED}</p>}
           <div className={classes.fields}>
             <FileInput
               label="File"

@@ -75,13 +75,6 @@ export function EditDocumentDialog({
     setTheirs(undefined)
     form.clearErrors()
   }
-  const discardDraft = () => {
-    form.discardDraft()
-    if (beside) {
-      settle(theirs, false)
-      form.deleteDraft()
-    }
-  }
   return (
     <Dialog
       title={`Edit document ${id}`}
@@ -91,7 +84,7 @@ export function EditDocumentDialog({
       returnTo={() => findDocumentElement(id)}
     >
       <FormFrame
-        form={{ ...form, discardDraft }}
+        form={form}
         saveLabel={theirs === null ? 'Create it again' : 'Save document'}
         busy={save.isPending}
         onSave={submit}

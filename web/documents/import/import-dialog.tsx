@@ -93,7 +93,6 @@ export function ImportDialog(props: { database: string; collection: string | und
     // The errors of the file and the format also depend on the source.
     groups: [['file', 'text', 'format']],
   })
-  const [wasInterrupted] = useState(form.restored && form.values.begun)
   const { file, text } = form.values
   const collectionRef = { database, collection: form.values.collection.trim() }
   const source = file ?? (text.trim() === '' ? undefined : new Blob([text]))
@@ -175,7 +174,7 @@ export function ImportDialog(props: { database: string; collection: string | und
           onSave={submit}
           onCancel={close}
         >
-          {wasInterrupted && form.restored && <p className="warning">{INTERRUPTED}</p>}
+          {form.restored?.begun === true && <p className="warning">{INTERRUPTED}</p>}
           <div className={classes.source}>
             {collection === undefined && (
               <CollectionField

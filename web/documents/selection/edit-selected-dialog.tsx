@@ -90,6 +90,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
           onSuccess: (outcome) => {
             // Failed documents can be retried with the same changes.
             if (outcome.failures.length === 0) form.deleteDraft()
+            else form.keepDraft()
             onDone(outcome)
           },
           onError: form.showFailure,

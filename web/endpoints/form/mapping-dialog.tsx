@@ -25,13 +25,18 @@ export function MappingDialog(props: { address: string; rows: readonly EndpointR
   const row = rows.find(({ id }) => id === address)
   const [begun] = useState(row)
   const draft = useMappingDraft(address, row, begun)
-  // A restored draft is shown even if the endpoint was removed, so that the input is not lost.
-  if (begun?.databases == null && !draft.form.restored)
+  // Unsaved input is offered even if the endpoint was removed, so that it is not lost.
+  if (begun?.databases == null && !hasInput(draft))
     return <EndpointNotFoundDialog address={address} />
   // A record that was removed while its form is open. Without changes, there is nothing to add again.
-  if (row === undefined && !isChanged(draft)) return <EndpointRemovedDialog address={address} />
+  if (row === undefined && !isChanged(draft) && !hasInput(draft))
+    return <EndpointRemovedDialog address={address} />
   return <MappingForm address={address} row={row} rows={rows} mapping={draft} />
 }
+
+/** Whether there is input from an earlier page. */
+const hasInput = ({ form: { offer, restored } }: MappingDraft): boolean =>
+  offer !== undefined || restored !== undefined
 
 const isChanged = ({ draft, base }: MappingDraft): boolean =>
   draft.typing !== '' || !sameMapping(draftMapping(draft), base)
@@ -99,7 +104,7 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
       returnTo={() => revealRow(address)}
     >
       <FormFrame
-        form={{ ...form, restored: form.restored && !gone }}
+        form={form}
         saveLabel={gone ? 'Add it again' : saveLabel}
         buttonOnly={gone}
         danger={guard?.disconnects === true}

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
+import { DraftNotice } from '../../shared/ui/form/draft-notice.tsx'
 import { showBulkOnPage } from '../bulk/tracked-bulk.ts'
 import { readImport } from './file/import-file.ts'
 import { ImportSource, type SourceText } from './file/import-source.tsx'
@@ -27,8 +28,12 @@ const initialDraft = {
 
 /** Selects the import text, previews its changes and runs the import. */
 export function ImportForm() {
-  const form = useDraftForm({ draft: 'import', initialValues: initialDraft })
-  const { values: draft, restored, change, deleteDraft, discardDraft } = form
+  const form = useDraftForm({
+    draft: 'import',
+    initialValues: initialDraft,
+    resumes: ({ started }) => started > 0,
+  })
+  const { values: draft, offer, change, deleteDraft, discardDraft } = form
   const queryClient = useQueryClient()
   const run = useImportRun()
   useEffect(() => {
@@ -56,10 +61,10 @@ export function ImportForm() {
   if (run !== undefined && run.end === undefined) return <ImportProgress run={run} />
   return (
     <>
+      <DraftNotice offer={offer} />
       <ImportSource
         text={draft.text}
         name={draft.name}
-        restored={restored}
         file={file}
         editing={editing}
         onTake={take}

@@ -4,16 +4,24 @@ import { tabStorage } from '../storage/browser-storage.ts'
 
 const PREFIX = 'gatehouse-draft:'
 
+/** A draft and the time at which it was stored, in milliseconds since the Unix epoch. */
+export interface StoredDraft<T> {
+  readonly at: number
+  readonly values: T
+}
+
 /**
- * A form draft in `sessionStorage`, where it survives a new sign-in, which leaves the page, a reload,
- * and an accidental close of the form. Forms also work without storage. Never use it for secrets.
+ * A form draft in `sessionStorage`, where it survives a new sign-in, which leaves the page, a reload
+ * and a crash. Forms also work without storage. Never use it for secrets.
  */
 export interface DraftStorage<T> {
   /** Returns the stored draft, if there is one with the fields of the initial values. */
-  readonly read: () => T | undefined
+  readonly read: () => StoredDraft<T> | undefined
   /** Stores a draft, or deletes the stored one if the draft equals the initial values. */
   readonly store: (draft: T) => void
   readonly remove: () => void
+  /** Deletes the draft because another page is opened. It is kept if that page cannot be loaded. */
+  readonly leave: () => void
 }
 
 /**
@@ -34,8 +42,25 @@ export function draftStorage<T extends object>(
       else store(key, draft)
     },
     remove: () => remove(key),
+    leave: () => {
+      const text = tabStorage.get(key)
+      left = text === undefined ? undefined : { key, text, at: Date.now() }
+      remove(key)
+    },
   }
 }
+
+/** Maximum time in which the code of a page fails to load, ms. */
+const LOAD_MS = 60_000
+
+/** The last draft that was deleted because another page was opened. */
+let left: { readonly key: string; readonly text: string; readonly at: number } | undefined
+
+globalThis.addEventListener?.('vite:preloadError', () => {
+  if (left === undefined || Date.now() - left.at > LOAD_MS) return
+  tabStorage.set(left.key, left.text)
+  notify()
+})
 
 const listeners = new Set<() => void>()
 
@@ -63,7 +88,7 @@ const keysOf = (person: string) =>
   tabStorage.keys().filter((key) => key.startsWith(`${PREFIX}${person}:`))
 
 function store(key: string, draft: object): void {
-  tabStorage.set(key, JSON.stringify(draft))
+  tabStorage.set(key, JSON.stringify({ at: Date.now(), values: draft }))
   notify()
 }
 
@@ -72,9 +97,11 @@ function remove(key: string): void {
   notify()
 }
 
-function read<T extends object>(key: string, initialValues: T): T | undefined {
-  const stored = tabStorage.getJson(key)
-  if (hasShape(stored, initialValues)) return { ...initialValues, ...stored }
+function read<T extends object>(key: string, initialValues: T): StoredDraft<T> | undefined {
+  const { at, values } = (tabStorage.getJson(key) ?? {}) as Partial<StoredDraft<unknown>>
+  if (typeof at === 'number' && hasShape(values, initialValues)) {
+    return { at, values: { ...initialValues, ...values } }
+  }
   // A draft may be stored by another version of the console. Listeners are not notified, because
   // this runs during render.
   tabStorage.remove(key)

@@ -142,7 +142,7 @@ function nextPopstate(): Promise<boolean> {
 }
 
 /** Returns the page of a URL of the console, such as `/_console/endpoints`. */
-const pageOf = (key: string): string => key.split(/[/?#]/, 3).join('/')
+export const pageOf = (key: string): string => key.split(/[/?#]/, 3).join('/')
 
 /** Returns a URL with its parameters in a fixed order. */
 function toKey(href: string): string {

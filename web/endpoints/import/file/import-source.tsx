@@ -16,8 +16,6 @@ export interface SourceText {
 export interface ImportSourceProps {
   readonly text: string
   readonly name: string
-  /** Whether the text was restored after a reload or a sign-in. */
-  readonly restored: boolean
   /** The parsed text; `undefined` until the user compares. */
   readonly file: ImportFile | undefined
   /** Whether the user is typing. */
@@ -33,7 +31,7 @@ const MAX_EDITABLE = 200_000
 
 /** Selects a file by picker, drop or paste, and shows its errors. */
 export function ImportSource(props: ImportSourceProps) {
-  const { text, name, restored, file, editing, onTake, onClear } = props
+  const { text, name, file, editing, onTake, onClear } = props
   const id = useId()
   const picker = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
@@ -100,7 +98,6 @@ export function ImportSource(props: ImportSourceProps) {
   const chosen = text !== '' && (isValid || !isEditable || name !== '')
   return (
     <section className={classes.source} aria-label="Import source" {...drop}>
-      {restored && <p className={classes.restored}>Your previous input was restored.</p>}
       <div className={classes.choice}>
         {chosen && (
           <p className={classes.chosen}>

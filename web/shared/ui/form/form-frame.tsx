@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { type PropsWithChildren, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
+import { DraftNotice, type DraftOffer } from './draft-notice.tsx'
 import classes from './form-frame.module.css'
 
 /** The used part of a `DraftForm`. */
 interface FramedForm {
   readonly errors: Readonly<Record<string, ReactNode>>
   readonly errorsShown: number
-  readonly restored: boolean
-  readonly discardDraft: () => void
+  readonly offer: DraftOffer | undefined
 }
 
 export interface FormFrameProps {
@@ -42,7 +42,7 @@ export interface FormFrameProps {
 export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
   const { saveLabel, buttonOnly = false, danger = false, busy, onSave, onCancel } = props
   const { progress, sentences = [], unavailable, unchanged = false, other } = props
-  const { errors, errorsShown, restored, discardDraft } = props.form
+  const { errors, errorsShown, offer } = props.form
   const error = props.error === undefined ? errors.form : props.error
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
@@ -92,14 +92,7 @@ export function FormFrame(props: PropsWithChildren<FormFrameProps>) {
         if (!busy && !buttonOnly && unavailable === undefined) onSave()
       }}
     >
-      {restored && (
-        <p className={classes.restored}>
-          Your unsaved input was restored.
-          <Button variant="subtle" onClick={discardDraft}>
-            Start over
-          </Button>
-        </p>
-      )}
+      <DraftNotice offer={offer} />
       {props.children}
       <div role="status" className={classes.sentences}>
         {sentences.map((sentence) => (
