@@ -9,11 +9,6 @@ import classes from './mapping-editor.module.css'
 import { MappingList } from './mapping-list.tsx'
 import { NameField } from './name-field.tsx'
 
-const choices = [
-  { value: 'only', label: 'Only these' },
-  { value: 'all', label: 'Every database, and this console' },
-] as const
-
 const ACCESS = 'Anyone who can connect sees the sign-in page; admins can manage Gatehouse here.'
 
 /**
@@ -23,45 +18,46 @@ export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
   const { draft, errors, onChange, first = false } = props
   const { data: existing } = useQuery(databasesQuery)
   const { reach, names, typing } = draft
-  const only = useRef<HTMLDivElement>(null)
-  return (
-    <div>
-      <ChoiceGroup
-        label="Databases"
-        choices={choices}
-        value={reach}
-        first={first}
-        note={
-          reach === 'all' && (
-            <span className={isReachedByOthers(draft) ? classes.exposed : undefined}>{ACCESS}</span>
-          )
-        }
-        // With "Only these", the error is shown at the name field.
-        error={reach === 'all' ? errors.databases : undefined}
-        onChange={(next) => onChange({ reach: next })}
+  const list = useRef<HTMLDivElement>(null)
+  const chosen = (
+    <div ref={list} className={classes.only}>
+      <MappingList
+        names={names}
+        existing={existing}
+        onChange={(next) => onChange({ names: next })}
       />
-      {reach === 'only' && (
-        <div ref={only} className={classes.only}>
-          <MappingList
-            names={names}
-            existing={existing}
-            onChange={(next) => onChange({ names: next })}
-          />
-          <NameField
-            names={names}
-            existing={existing ?? []}
-            error={errors.databases}
-            typing={typing}
-            onType={(next) => onChange({ typing: next })}
-            onAdd={(name) => onChange({ names: [...names, name], typing: '' })}
-          />
-          <MissingDefault
-            mapping={names}
-            existing={existing}
-            onCreated={() => only.current?.querySelector<HTMLElement>('input')?.focus()}
-          />
-        </div>
-      )}
+      <NameField
+        names={names}
+        existing={existing ?? []}
+        error={errors.databases}
+        typing={typing}
+        onType={(next) => onChange({ typing: next })}
+        onAdd={(name) => onChange({ names: [...names, name], typing: '' })}
+      />
+      <MissingDefault
+        mapping={names}
+        existing={existing}
+        onCreated={() => list.current?.querySelector<HTMLElement>('input')?.focus()}
+      />
     </div>
+  )
+  const access = (
+    <p className={classes.access} data-exposed={isReachedByOthers(draft) || undefined}>
+      {ACCESS}
+    </p>
+  )
+  return (
+    <ChoiceGroup
+      label="Databases"
+      choices={[
+        { value: 'only', label: 'Only these', detail: chosen },
+        { value: 'all', label: 'Every database, and this console', detail: access },
+      ]}
+      value={reach}
+      first={first}
+      // With "Only these", the error is shown at the name field.
+      error={reach === 'all' ? errors.databases : undefined}
+      onChange={(next) => onChange({ reach: next })}
+    />
   )
 }
