@@ -99,6 +99,22 @@ test('A dialog that was opened from a link is replaced by its page', async ({
   await expectBackLeavesPage(page)
 })
 
+test('A dialog that is opened after a slow step back stays open', async ({ page, gatehouse }) => {
+  await page.addInitScript(() => {
+    const go = history.go.bind(history)
+    history.go = (steps) => void setTimeout(go, 1_500, steps)
+  })
+  const own = `tcp://127.0.0.1:${gatehouse.port}`
+  await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: own })}`)
+  const panel = page.getByRole('dialog', { name: own, exact: true })
+  await panel.getByRole('button', { name: 'Edit mapping' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await panel.getByRole('button', { name: 'Duplicate' }).click()
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await form.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
+})
+
 test('A bulk dialog that is reloaded says that nothing is selected', async ({
   page,
   gatehouse,
@@ -298,7 +314,7 @@ test('A panel whose step back is cancelled does not replace the page that is ope
   await nav(page, 'Activity').click()
   await expect(page).toHaveURL(/\/activity$/)
   // Longer than a step back may take.
-  await page.clock.fastForward(2_000)
+  await page.clock.fastForward(6_000)
   await nav(page, 'Endpoints').click()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
   await page.goBack()

@@ -15,7 +15,8 @@ export function settleChange(
   collectionRef: CollectionRef,
   outcome: SelectionOutcome,
 ): void {
-  reload(queryClient, collectionRef, outcome)
+  queryClient.removeQueries({ queryKey: documentsOf(collectionRef) })
+  reloadLists(queryClient, collectionRef)
   showToast(changeToast(queryClient, collectionRef, outcome))
 }
 
@@ -56,7 +57,10 @@ export function changeToast(
     window.addEventListener('beforeunload', preventUnload)
     try {
       const undone = await undoChanges(collectionRef, undoable)
-      reload(queryClient, collectionRef, undone)
+      // An open document is read again.
+      queryClient.removeQueries({ queryKey: documentsOf(collectionRef), type: 'inactive' })
+      void queryClient.invalidateQueries({ queryKey: documentsOf(collectionRef) })
+      reloadLists(queryClient, collectionRef)
       const failed = new Set(undone.failures.map(({ id }) => id))
       const left = undoable.filter(({ id }) => failed.has(id))
       const toast = changeToast(queryClient, collectionRef, undone, left)
@@ -72,20 +76,7 @@ export function changeToast(
   }
 }
 
-function reload(
-  queryClient: QueryClient,
-  collectionRef: CollectionRef,
-  { changes }: SelectionOutcome,
-): void {
-  const documents = [...documentsKey(collectionRef), 'one']
-  for (const { id, after } of changes) {
-    if (after === undefined) queryClient.removeQueries(documentQuery(collectionRef, id))
-  }
-  // An open document is read again.
-  queryClient.removeQueries({ queryKey: documents, type: 'inactive' })
-  void queryClient.invalidateQueries({ queryKey: documents })
-  reloadLists(queryClient, collectionRef)
-}
+const documentsOf = (collectionRef: CollectionRef) => [...documentsKey(collectionRef), 'one']
 
 function reloadLists(queryClient: QueryClient, collectionRef: CollectionRef): void {
   const lists = [listKey(collectionRef), collectionsQuery(collectionRef.database).queryKey]

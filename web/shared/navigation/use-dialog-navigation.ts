@@ -29,8 +29,11 @@ export interface DialogNavigation {
 /** Maximum number of URLs that a history entry remembers. */
 const MAX_TRAIL = 20
 
-/** Maximum time that the browser takes for a step back, ms. */
-const STEP_TIME = 1_000
+/**
+ * Maximum time that a busy browser takes for a step back, ms. A step that came later would close what
+ * was opened since.
+ */
+const STEP_TIME = 5_000
 
 /** A step back that is pending; the browser completes it asynchronously. */
 let closing: Promise<void> | undefined
