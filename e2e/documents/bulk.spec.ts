@@ -560,6 +560,7 @@ test('Documents are imported from text and from a file, filtered by several fiel
   const rechosen = page.waitForEvent('filechooser')
   await form.getByRole('button', { name: 'File' }).click()
   await (await rechosen).setFiles({ name: 'a.json', mimeType: 'application/json', buffer })
+  await form.getByLabel('If the id exists').selectOption('Replace the stored document')
   await expect(form.getByRole('cell', { name: 'd0' })).toBeVisible()
   await page.keyboard.press('Control+Enter')
   await expect(form.getByText('1,199 created, 1 replaced.').first()).toBeVisible()

@@ -208,6 +208,8 @@ test('A saved document is undone unless someone has changed it since', async ({
   await toast.getByRole('button', { name: 'Undo' }).click()
   await expect(toast).toContainText('1 document restored')
   await expect(shown).toContainText('"title": "One"')
+  // The focus stays in the dialog.
+  await expect(page.locator('[aria-modal="true"]:focus-within')).toBeVisible()
   await save('Third')
   await page.keyboard.press('Control+z')
   await expect(toast).toContainText('1 document restored')

@@ -19,11 +19,13 @@ export function useImportedFilter(
   ids: readonly string[],
 ): string | undefined {
   const { among, range } = importedFilters(ids)
-  const { data: count } = useQuery({
+  const isMany = ids.length > MAX_NAMED
+  const { data: count, isPending } = useQuery({
     ...countQuery(collectionRef, range),
-    enabled: ids.length > MAX_NAMED,
+    enabled: isMany,
   })
-  if (ids.length > MAX_NAMED && count === ids.length) return range
+  if (isMany && isPending) return undefined
+  if (isMany && count === ids.length) return range
   return ids.length > 0 && encodeURIComponent(among).length <= MAX_LENGTH ? among : undefined
 }
 

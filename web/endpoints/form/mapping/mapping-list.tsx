@@ -105,7 +105,7 @@ export function MappingList({ names, existing, onChange }: MappingListProps) {
           ))}
         </ol>
       </SortableContext>
-      {names.length === 0 && <p className={classes.none}>No databases yet. Add or create one.</p>}
+      {names.length === 0 && <p className={classes.none}>No database chosen. Add or create one.</p>}
     </DndContext>
   )
 }

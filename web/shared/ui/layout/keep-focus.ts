@@ -1,6 +1,7 @@
 /**
  * Ref of a button that its own action may remove. If it is removed while it has the focus, the focus
- * moves to the closest remaining ancestor with `tabIndex={-1}`, or to the open dialog or `main`.
+ * moves to the closest remaining ancestor with `tabIndex={-1}`, but not behind an open modal dialog;
+ * otherwise to that dialog or `main`.
  */
 export function keepFocus(button: HTMLElement | null) {
   return () => {
@@ -9,9 +10,9 @@ export function keepFocus(button: HTMLElement | null) {
     // Called before the removal, which moves the focus to the body.
     setTimeout(() => {
       if (document.activeElement !== document.body) return
-      const ancestor = ancestors.find(({ isConnected }) => isConnected)
-      const page = [...document.querySelectorAll<HTMLElement>('main, [aria-modal="true"]')]
-      const target = ancestor ?? page.at(-1)
+      const modal = [...document.querySelectorAll<HTMLElement>('[aria-modal="true"]')].at(-1)
+      const ancestor = ancestors.find((each) => each.isConnected && modal?.contains(each) !== false)
+      const target = ancestor ?? modal ?? document.querySelector('main')
       target?.focus({ preventScroll: true })
     })
   }
