@@ -67,6 +67,7 @@ it('starts no job in a database that is dropped while the patch arrives', async 
   )
   const headers = { 'Content-Type': 'application/json', Prefer: 'respond-async' }
   const init = { method: 'PATCH', headers, body, duplex: 'half' } as const
-  expect((await routes.request('/b', init, {})).status).toBe(404)
+  const env = { listener: { countRejected() {} } }
+  expect((await routes.request('/b', init, env)).status).toBe(404)
   expect(begin).not.toHaveBeenCalled()
 })
