@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { type EndpointTraffic, SAMPLES } from '../contract/endpoints/traffic.ts'
 import { endpointPath, startForTest, type TestNode } from '../test-support/start.testing.ts'
+import { CHECKS_PER_MINUTE } from './check/check-limit.ts'
 
 const asked = (...addresses: string[]) =>
   addresses.map((address) => `endpoint=${encodeURIComponent(address)}`).join('&')
@@ -196,6 +197,13 @@ describe('GET /_api/address', () => {
     )
     expect(loopback.freePort).toBeGreaterThan(port)
     expect((await node.request('GET', '/_api/address')).json[0]).not.toHaveProperty('freePort')
+  })
+
+  test('counts as one check of the person, within the limit of checks', async () => {
+    const checked: string[] = []
+    for (let checks = 0; checks < CHECKS_PER_MINUTE; checks++) checked.push(await freePorts(65_535))
+    expect(await freePorts(65_535)).toMatchObject({ code: 429 })
+    expect(checked.filter((each) => !Array.isArray(each)).length).toBeLessThan(4)
   })
 
   test('rejects what is not a port', async () => {

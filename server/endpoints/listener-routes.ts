@@ -18,7 +18,7 @@ import {
   endpointTraffic,
   SAMPLE_SECONDS,
 } from '../contract/endpoints/traffic.ts'
-import { Failure } from '../failure.ts'
+import { Failure, requireConnected } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { pathAddress } from '../http/input/path-address.ts'
@@ -27,6 +27,7 @@ import { describe } from '../http/openapi/describe.ts'
 import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
+import type { CheckLimit } from './check/check-limit.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { Listener } from './listeners/listener.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
@@ -156,18 +157,24 @@ function trafficOf(endpoints: EndpointRegistry, node: string, address: string): 
 const byEndpoint = (a: ListenerStatus, b: ListenerStatus) =>
   a.endpoint < b.endpoint ? -1 : a.endpoint > b.endpoint ? 1 : 0
 
+export interface AddressRoutesDeps {
+  readonly endpoints: Pick<EndpointRegistry, 'check'>
+  readonly limit: CheckLimit
+  readonly requireRole: RequireRole
+}
+
 /**
  * `/_api/address`: the addresses of this machine, and a free port of each, offered when an endpoint
  * is added.
  */
-export const addressRoutes = (endpoints: EndpointRegistry, requireRole: RequireRole) =>
+export const addressRoutes = ({ endpoints, limit, requireRole }: AddressRoutesDeps) =>
   new Hono<AppEnv>().get(
     '/',
     describe({
       summary: 'List the network addresses of this machine',
       query: addressListQuery,
       responses: { 200: addressList },
-      failures: { 400: 'near is not a port' },
+      failures: { 400: 'near is not a port', 429: 'too many checks; see Retry-After' },
     }),
     requireRole('viewer', { inMemory: true }),
     queryInput(addressListQuery),
@@ -175,19 +182,28 @@ export const addressRoutes = (endpoints: EndpointRegistry, requireRole: RequireR
       const { near } = c.req.valid('query')
       const addresses = ownAddresses()
       if (near === undefined) return c.json(addresses, 200)
-      if (!atLeast(principalOf(c).role, 'operator')) {
+      const { role, personId } = principalOf(c)
+      if (!atLeast(role, 'operator')) {
         throw new Failure('forbidden', 'The parameter near requires the operator role.')
       }
-      const withPorts = addresses.map(async (address) => ({
-        ...address,
-        freePort: await findFreePort(endpoints, address.host, near),
-      }))
-      return c.json(await Promise.all(withPorts), 200)
+      const withPorts = await limit.run(personId, async () => {
+        const found: AddressList = []
+        for (const address of addresses) {
+          requireConnected(c.req.raw.signal)
+          found.push({ ...address, freePort: await findFreePort(endpoints, address.host, near) })
+        }
+        return found
+      })
+      return c.json(withPorts, 200)
     },
   )
 
 /** Returns the first port from `near` on that an endpoint could listen on; null if there is none. */
-async function findFreePort(endpoints: EndpointRegistry, host: string, near: number) {
+async function findFreePort(
+  endpoints: AddressRoutesDeps['endpoints'],
+  host: string,
+  near: number,
+): Promise<number | null> {
   for (let port = near; port < near + PROBED_PORTS; port++) {
     const parsed = parseAddress(`tcp://${host}:${port}`)
     if (!parsed.ok) return null

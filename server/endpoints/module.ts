@@ -6,8 +6,10 @@ import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { NodesModule } from '../nodes/module.ts'
+import { createRateLimit } from '../rate-limit.ts'
 import { createBulkChanges } from './bulk/bulk-changes.ts'
 import { endpointChangeRoutes } from './bulk/routes.ts'
+import { CHECKS_PER_MINUTE, createCheckLimit } from './check/check-limit.ts'
 import { endpointCheckRoutes } from './check/routes.ts'
 import { addressRoutes, listenerRoutes } from './listener-routes.ts'
 import { type ConfiguredEndpoints, openEndpoints } from './registry/open-endpoints.ts'
@@ -51,6 +53,8 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
   })
   const metrics = createMetrics(registry.listeners, () => deps.engine.unsent, deps.droppedLogLines)
 
+  const checkLimit = createCheckLimit(createRateLimit({ max: CHECKS_PER_MINUTE, period: 60_000 }))
+
   nodes.handlePeers(registry)
   nodes.onHeartbeat(() => sweepProposals(store))
   http.hosts.add(registry.hasHost)
@@ -66,8 +70,13 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
       requireRole,
       sendList: http.sendList,
     }),
-    addressRoutes: addressRoutes(registry, requireRole),
-    checkRoutes: endpointCheckRoutes({ endpoints: registry, node: nodes.name, requireRole }),
+    addressRoutes: addressRoutes({ endpoints: registry, limit: checkLimit, requireRole }),
+    checkRoutes: endpointCheckRoutes({
+      endpoints: registry,
+      node: nodes.name,
+      limit: checkLimit,
+      requireRole,
+    }),
     metricsRoutes: metricsRoutes(metrics, requireRole, http.reserve),
 
     /** The metrics of the node. Other modules register theirs here. */

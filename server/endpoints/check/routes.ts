@@ -10,21 +10,25 @@ import type { AppEnv } from '../../http/env.ts'
 import { principalOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
 import { describe } from '../../http/openapi/describe.ts'
-import { createRateLimit } from '../../rate-limit.ts'
 import type { BindFailure } from '../registry/placement/bind-failure.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
-import { CHECKS_PER_MINUTE, createCheckLimit } from './check-limit.ts'
+import type { CheckLimit } from './check-limit.ts'
 
 export interface EndpointCheckRoutesDeps {
   readonly endpoints: Pick<EndpointRegistry, 'check'>
   readonly node: string
+  readonly limit: CheckLimit
   readonly requireRole: RequireRole
 }
 
 /** `/_api/endpoint-check`: checks whether an address is free before an endpoint is added. */
-export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCheckRoutesDeps) {
-  const limit = createCheckLimit(createRateLimit({ max: CHECKS_PER_MINUTE, period: 60_000 }))
-  return new Hono<AppEnv>().post(
+export const endpointCheckRoutes = ({
+  endpoints,
+  node,
+  limit,
+  requireRole,
+}: EndpointCheckRoutesDeps) =>
+  new Hono<AppEnv>().post(
     '/',
     describe({
       summary:
@@ -49,7 +53,6 @@ export function endpointCheckRoutes({ endpoints, node, requireRole }: EndpointCh
       )
     },
   )
-}
 
 const AVAILABLE = {
   available: true,

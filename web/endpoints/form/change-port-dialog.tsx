@@ -102,9 +102,13 @@ async function move(
   to: string,
   databases: readonly string[],
 ): Promise<void> {
-  const reason =
-    (await changeEndpoint({ address: to, before: null, after: databases })) ??
-    (await changeEndpoint({ address: from, before: databases, after: null }))
+  const notAdded = await changeEndpoint({ address: to, before: null, after: databases })
+  const notRemoved =
+    notAdded === undefined
+      ? await changeEndpoint({ address: from, before: databases, after: null })
+      : undefined
   await refetchEndpoints(queryClient, [from, to])
-  if (reason !== undefined) throw new Error(reason)
+  if (notAdded !== undefined) throw new Error(notAdded)
+  if (notRemoved !== undefined)
+    throw new Error(`${to} was added, but ${from} could not be removed. ${notRemoved}`)
 }
