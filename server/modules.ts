@@ -14,7 +14,7 @@ import { createIndexesModule } from './documents/indexes/module.ts'
 import { createDocumentsModule } from './documents/module.ts'
 import { createReadInIdOrder } from './documents/query/scan/read-in-id-order.ts'
 import { ScanLimit } from './documents/query/scan/scan-limit.ts'
-import { createDocumentRepository } from './documents/repository/repository.ts'
+import { createDocumentRepository } from './documents/repository/stored-documents.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
 import { createDatabaseImporter } from './documents/transfer/database-importer.ts'
 import type { Certificate } from './endpoints/listeners/certificate.ts'
@@ -140,7 +140,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       now: nodes.now,
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),
-      onApplied: indexes.onChange,
       search: createCollectionSearch(store, scans, createTurns()),
     }),
   )

@@ -139,7 +139,6 @@ async function open(
   stack.use(nodes)
   await untilAvailable(nodes.start)
   changes.start()
-  await untilAvailable(jobs.restore)
   await untilAvailable(() =>
     endpoints.open({
       addresses: config.endpoints,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { createDocumentRepository } from '../../server/documents/repository/repository.ts'
+import { createDocumentRepository } from '../../server/documents/repository/stored-documents.ts'
 import { openStore, type StoreLocation } from '../../server/storage/open.ts'
 
 /** Number of documents that are made at once. */

@@ -35,8 +35,14 @@ export const BULK_BYTES = 64 * 1024 * 1024
 /** Maximum number of documents in such a body. */
 export const BULK_DOCUMENTS = 1_000_000
 
-/** Larger arrays are always created by a job, whether or not the request asks for one. */
-export const MAX_SYNC_BULK_DOCUMENTS = 10_000
+/**
+ * Maximum number of rows that a request changes in one transaction: documents and their entries in
+ * indexes. A job makes larger changes in steps.
+ */
+export const CHANGE_ROWS = 10_000
+
+/** Maximum size of the documents that a request changes in one transaction, bytes: 4 MiB. */
+export const CHANGE_BYTES = 4 * 1024 * 1024
 
 /**
  * Maximum length of the value of `contains`, in characters. The search for a longer text can take

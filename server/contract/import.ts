@@ -59,4 +59,14 @@ export const importResponse = z.extend(importResult, {
 
 export type ImportResponse = z.infer<typeof importResponse>
 
+/** What a change of a whole collection could not change, so far or at its end. */
+export const changeResult = z.object({
+  failed: z.int(),
+  errors: z
+    .array(z.object({ id: z.string(), pointer: z.string(), message: z.string() }))
+    .check(z.describe(`the first ${IMPORT_ERRORS} errors`)),
+})
+
+export type ChangeResult = z.infer<typeof changeResult>
+
 export type ImportError = ImportResult['errors'][number]

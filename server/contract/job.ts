@@ -1,20 +1,29 @@
 import * as z from 'zod/mini'
 import { errorBody } from './acknowledgement.ts'
-import { importResult } from './import.ts'
+import { changeResult, importResult } from './import.ts'
 import { databaseImportResult } from './transfer.ts'
 
 /** The operations of jobs on a collection. */
-export const JOB_KINDS = ['create', 'patch', 'delete', 'list', 'import'] as const
+export const JOB_KINDS = ['patch', 'delete', 'list', 'import'] as const
 
 export type JobKind = (typeof JOB_KINDS)[number]
 
 /** The collection in the row of a job that imports a whole database. */
 export const WHOLE_DATABASE = ''
 
+const importJobResult = z.union([databaseImportResult, importResult])
+
 /** The result of an import of a collection or a database. */
-export const jobResult = z.union([databaseImportResult, importResult])
+export type ImportJobResult = z.infer<typeof importJobResult>
+
+/** The result of a job; none of a listing. */
+export const jobResult = z.union([importJobResult, changeResult])
 
 export type JobResult = z.infer<typeof jobResult>
+
+/** Returns the result of an import so far; null if it has none yet. */
+export const importResultOf = (result: JobResult | null): ImportJobResult | null =>
+  result !== null && 'created' in result ? result : null
 
 /** Response of `GET /_job/<id>` and `DELETE /_job/<id>`. */
 export const jobView = z.object({
@@ -26,13 +35,13 @@ export const jobView = z.object({
   total: z
     .nullable(z.int())
     .check(z.describe('number of documents to examine; null if not known before the end')),
-  found: z
-    .int()
-    .check(z.describe('number of documents created, changed, deleted or listed so far')),
+  found: z.int().check(z.describe('number of documents stored, changed, deleted or listed so far')),
   failure: z
     .nullable(errorBody)
     .check(z.describe('why it failed, in the form of an error response')),
-  result: z.optional(z.nullable(jobResult)).check(z.describe('what an import has done so far')),
+  result: z
+    .optional(z.nullable(jobResult))
+    .check(z.describe('what an import has stored, or a change could not change, so far')),
   documents: z
     .optional(z.array(z.unknown()))
     .check(z.describe('a page of the results of a listing job; only the last page is complete')),

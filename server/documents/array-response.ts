@@ -1,21 +1,15 @@
 import { tagOfAll } from './entity-tag.ts'
-import type { CreatedMany, UpsertedMany } from './repository/writes/create-many.ts'
+import type { CreatedMany } from './repository/writes/create-many.ts'
 
-/** Returns the response with the documents of an array. Those of a large array are streamed. */
+/** Returns the response with the documents of an array. Skipped ones are read while it is sent. */
 export function arrayResponse(
-  stored: CreatedMany | UpsertedMany,
+  { existed, tags, bodies }: CreatedMany,
   json: Record<string, string>,
 ): Response {
-  const { documents, bytes, bodies, release } = stored
-  const status = 'existed' in stored && stored.existed ? 200 : 201
-  const headers: Record<string, string> = { ...json }
-  if (documents !== undefined) {
-    headers.ETag = `"${tagOfAll(documents.map(({ tag }) => tag).join('\n'))}"`
-  }
-  if (Array.isArray(bodies)) return new Response(`[${bodies.join()}]`, { status, headers })
-  if (documents !== undefined && bytes !== undefined) {
-    headers['Content-Length'] = String(bytes + Math.max(0, documents.length - 1) + '[]'.length)
-  }
+  const status = existed ? 200 : 201
+  const headers = { ...json, ...(tags && { ETag: `"${tagOfAll(tags.join('\n'))}"` }) }
+  if (!(Symbol.asyncIterator in bodies))
+    return new Response(`[${bodies.join()}]`, { status, headers })
   const texts = commaSeparated(bodies)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>(
@@ -25,7 +19,6 @@ export function arrayResponse(
         if (done) controller.close()
         else controller.enqueue(encoder.encode(value))
       },
-      cancel: release,
     },
     { highWaterMark: 0 },
   )
@@ -35,7 +28,7 @@ export function arrayResponse(
 /** Characters per chunk of a streamed array. */
 const CHUNK_CHARACTERS = 64 * 1024
 
-async function* commaSeparated(bodies: CreatedMany['bodies']): AsyncGenerator<string> {
+async function* commaSeparated(bodies: AsyncIterable<string>): AsyncGenerator<string> {
   let text = '['
   let separator = ''
   for await (const body of bodies) {

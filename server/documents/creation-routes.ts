@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { BULK_BYTES, COLLECTION_PARAMETER } from '../contract/document.ts'
 import type { AppEnv } from '../http/env.ts'
-import { callerIdOf, queueCallerOf } from '../http/guards/queue-caller.ts'
+import { callerIdOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead, takeIfBodyArrived } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { requireJsonType } from '../http/input/body/json-type.ts'
@@ -61,14 +61,11 @@ export function creationRoutes({
       requireNoConditions(conditionsOf(c), NEW_DOCUMENTS)
       const body = await readDocuments(c)
       if ('parts' in body) {
-        const respondAsync = prefersAsync(c)
-        const stored = await (onConflict === 'fail'
-          ? documents.createMany(where, body.parts, respondAsync, queueCallerOf(c))
-          : documents.upsertMany(where, body.parts, {
-              onConflict,
-              respondAsync,
-              beginImport: (parts) => beginImport(where, { onConflict }, parts, callerIdOf(c)),
-            }))
+        const stored = await documents.createMany(where, body.parts, {
+          onConflict,
+          respondAsync: prefersAsync(c),
+          beginImport: (parts) => beginImport(where, { onConflict }, parts, callerIdOf(c)),
+        })
         if ('job' in stored) return acceptedResponse(c, { id: stored.job })
         return arrayResponse(stored, json)
       }

@@ -193,7 +193,8 @@ export const collection = operations([parameter('Collection')], {
   },
   patch: {
     summary: 'Merge a patch into every document that matches the filter',
-    description: 'All or nothing. Parameters of pages are rejected.',
+    description:
+      'All or nothing; a job if more than 10,000 rows or 4 MiB change. Parameters of pages are rejected.',
     parameters: [
       parameter('Filters'),
       parameter('Accept'),
@@ -212,7 +213,8 @@ export const collection = operations([parameter('Collection')], {
   },
   delete: {
     summary: 'Delete every document that matches the filter',
-    description: 'All or nothing. Parameters of pages are rejected.',
+    description:
+      'All or nothing; a job if more than 10,000 rows or 4 MiB change. Parameters of pages are rejected.',
     parameters: [
       parameter('Filters'),
       parameter('Accept'),

@@ -4,14 +4,11 @@ import { parseJsonInSteps } from '../contract/json/parse-json-in-steps.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { toDocument } from './document.ts'
-import { createEntityTag } from './entity-tag.ts'
 import type { ImportPart } from './import/importer.ts'
-import { lockDocuments, openIndexes } from './indexes/write/collection-indexes.ts'
 import { mergeInTurns } from './json/merge-in-turns.ts'
 import { parseFieldsInTurns } from './json/parse-fields.ts'
 import { createMatcher, type Filter, parseFilter } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
-import { releaseEntries, reserveEntries } from './repository/writes/reserved-entries.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
 
@@ -36,13 +33,14 @@ export const createDocumentRules = (
   ...imports,
 
   /**
-   * Returns a function that merges a patch into a body and validates the result. Its failures name
-   * the document. The patch was checked when its request arrived.
+   * Returns a function that merges a patch into a body and validates the result by the current
+   * schema, and the tag of that schema. Its failures name the document. The patch was checked when
+   * its request arrived.
    */
   async merger(where: CollectionRef, text: string) {
     const patch = await runInTurns(parseJsonInSteps(text), nextTurn)
-    const { validate } = await schemaOf(where)
-    return async (id: string, body: string): Promise<string> => {
+    const { tag, validate } = await schemaOf(where)
+    const merge = async (id: string, body: string): Promise<string> => {
       try {
         const { value, printed } = await mergeInTurns(body, patch, text.length, nextTurn)
         const document = toDocument(value, id, now, printed)
@@ -52,26 +50,7 @@ export const createDocumentRules = (
         throw withDocumentId(id, error)
       }
     }
-  },
-
-  /**
-   * Returns the tag of a collection's current schema, null without one, and a function that
-   * validates documents against it.
-   */
-  async schema(where: CollectionRef) {
-    const { tag, validate } = await schemaOf(where)
-    async function check(documents: readonly Checked[]): Promise<void> {
-      try {
-        await validate?.(documents)
-      } catch (error) {
-        const [first, second] = documents
-        if (first !== undefined && second === undefined) throw withDocumentId(first.id, error)
-        // One by one, to name the document that fails.
-        for (const each of documents) await check([each])
-        throw error
-      }
-    }
-    return { tag, check }
+    return { merge, schema: tag }
   },
 
   /** Compiles a filter into a test of the JSON of a document. A text that is not JSON fails it. */
@@ -86,17 +65,7 @@ export const createDocumentRules = (
       return parsing instanceof Promise ? parsing.then(matches) : matches(parsing)
     }
   },
-  createTag: createEntityTag,
-  lockDocuments,
-  openIndexes,
-  reserveEntries,
-  releaseEntries,
 })
-
-interface Checked {
-  readonly id: string
-  readonly body: string
-}
 
 /** Prefixes the error's message with the document's id if the caller's request caused the error. */
 function withDocumentId(id: string, error: unknown): unknown {

@@ -7,8 +7,9 @@ import { createBodyOf, readCreateBody } from './json/create-body.ts'
 import { idsOn } from './query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query/query.ts'
 import type { ScanBounds } from './query/scan/read-page.ts'
-import { createDocumentRepository } from './repository/repository.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
+import { createDocumentRepository } from './repository/stored-documents.ts'
+import type { CreateManyOptions } from './repository/writes/create-many.ts'
 
 const WHERE = { database: 'a', collection: 'b' }
 
@@ -79,9 +80,16 @@ it.each([
   },
 )
 
+/** Options of arrays that are stored without a job. */
+const NO_JOB: CreateManyOptions = {
+  onConflict: 'fail',
+  respondAsync: false,
+  beginImport: () => Promise.reject(new Error('a job')),
+}
+
 it('takes several turns for a large document in an array', async () => {
   let turn = 0
-  const repository: Pick<DocumentRepository, 'insert'> = { insert: async () => ({ tags: ['c'] }) }
+  const repository: Pick<DocumentRepository, 'write'> = { write: async () => ['created'] }
   const documents = createTestDocuments({
     repository: repository as DocumentRepository,
     now: () => 0,
@@ -92,7 +100,7 @@ it('takes several turns for a large document in an array', async () => {
     turn++
     next = setImmediate(count)
   })
-  await documents.createMany(WHERE, body.parts, false)
+  await documents.createMany(WHERE, body.parts, NO_JOB)
   clearImmediate(next)
   expect(turn).toBeGreaterThanOrEqual(6)
 })
@@ -106,10 +114,7 @@ function sparse() {
     const id = String(n).padStart(4, '0')
     return { id, tag: '', body: JSON.stringify({ id, last: n === 2_499 }) }
   })
-  const indexes: Pick<DocumentRepository['indexes'], 'ready' | 'isApplied'> = {
-    ready: async () => [],
-    isApplied: () => true,
-  }
+  const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: async () => [] }
   const repository: Pick<DocumentRepository, 'list' | 'scan'> = {
     scan: wholeCollection,
     async list(_where, { after = '' }, limit) {
@@ -193,15 +198,16 @@ async function createFrom(text: string, respondAsync: boolean): Promise<boolean>
   }
   const body = await readCreateBody(chunks())
   if (!('parts' in body)) throw new Error('no array')
-  // By default, it rejects large arrays before it reads them.
   const documents = createTestDocuments({ repository: {} as DocumentRepository, now: () => 0 })
-  await expect(documents.createMany(WHERE, body.parts, respondAsync)).rejects.toThrow()
+  await expect(
+    documents.createMany(WHERE, body.parts, { ...NO_JOB, respondAsync }),
+  ).rejects.toThrow()
   return isClosed
 }
 
 it.each([
   ['that has an invalid document', `[${'1,'.repeat(300)}`, false],
-  ['that is rejected before its rest is read', `[${'{},'.repeat(2_000)}`, false],
+  ['that is rejected before its rest is read', `[${'{},'.repeat(12_000)}`, false],
   ['that is rejected before it is read', '[{},', true],
 ])('closes the body of an array %s', async (_, text, respondAsync) => {
   expect(await createFrom(text, respondAsync)).toBe(true)
@@ -232,9 +238,9 @@ forEachEngine((engine) => {
     const created = await createTestDocuments({ repository, now: () => 0 }).createMany(
       where,
       body.parts,
-      false,
+      NO_JOB,
     )
-    expect(created).toMatchObject({ documents: { length: count } })
+    expect(created).toMatchObject({ tags: { length: count } })
     ended = true
     await Promise.all([counting, looking])
     // Some turns parse the documents, some store them.

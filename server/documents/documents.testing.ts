@@ -4,15 +4,13 @@ import { createCursors } from './query/cursor.ts'
 import { ScanLimit } from './query/scan/scan-limit.ts'
 
 /**
- * Returns the {@link Documents} of a repository. By default, all documents are valid, and large
- * arrays are rejected.
+ * Returns the {@link Documents} of a repository. By default, all documents are valid.
  */
 export const createTestDocuments = (
   deps: Pick<DocumentsDeps, 'repository' | 'now'> & Partial<DocumentsDeps>,
 ): Documents =>
   createDocuments({
     check: () => undefined,
-    large: { create: () => Promise.reject(new Error('a large array')) },
     cursors: createCursors(randomBytes(32)),
     scans: new ScanLimit(),
     ...deps,

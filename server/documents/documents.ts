@@ -1,5 +1,4 @@
 import { createTurns } from '../concurrency/turns.ts'
-import type { Caller } from '../concurrency/work-queue.ts'
 import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
 import type { OnConflict } from '../contract/import.ts'
 import { invariant } from '../contract/invariant.ts'
@@ -21,12 +20,9 @@ import type { ScanLimit } from './query/scan/scan-limit.ts'
 import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
 import {
   type CreatedMany,
+  type CreateManyOptions,
   createMany,
   existsFailure,
-  type LargeArrays,
-  type UpsertedMany,
-  type UpsertOptions,
-  upsertMany,
   withDocumentIds,
 } from './repository/writes/create-many.ts'
 import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
@@ -107,12 +103,11 @@ export interface Documents {
    * @throws Failure as {@link create}; `precondition-failed` if the document exists
    */
   createAt(ref: DocumentRef, text: string, schema?: Promise<CurrentSchema>): Promise<StoredDocument>
-  /** Creates the documents of an array, all or none; see `create-many.ts`. */
+  /** Stores the documents of an array; see `create-many.ts`. */
   createMany(
     where: CollectionRef,
     parts: AsyncIterable<readonly string[]>,
-    respondAsync: boolean,
-    caller?: Caller,
+    options: CreateManyOptions,
   ): Promise<CreatedMany | { readonly job: string }>
   /**
    * Creates one document, or replaces or skips it if it exists. Returns the stored one.
@@ -127,12 +122,6 @@ export interface Documents {
       readonly schema?: Promise<CurrentSchema> | undefined
     },
   ): Promise<{ readonly isNew: boolean; readonly document: StoredDocument }>
-  /** The same for an array; see `create-many.ts`. */
-  upsertMany(
-    where: CollectionRef,
-    parts: AsyncIterable<readonly string[]>,
-    options: UpsertOptions,
-  ): Promise<UpsertedMany | { readonly job: string }>
   /** @throws Failure `not-found`, `bad-json`, `invalid`, `precondition-failed`, `too-large` */
   replace(
     ref: DocumentRef,
@@ -161,8 +150,6 @@ export interface DocumentsDeps {
   readonly now: () => number
   /** Validates documents before they are stored. */
   readonly check: CheckDocuments
-  /** Creates the documents of large arrays. */
-  readonly large: LargeArrays
   /** Signs the positions of pages. */
   readonly cursors: Cursors
   /** Limits the queries of the node that no index serves. */
@@ -175,7 +162,6 @@ export function createDocuments({
   repository,
   now,
   check,
-  large,
   cursors,
   scans,
   onDamaged,
@@ -315,8 +301,7 @@ export function createDocuments({
       if (created === undefined) throw preconditionFailed()
       return created
     },
-    createMany: (...parameters) =>
-      createMany({ repository, now, check, large, nextTurn }, ...parameters),
+    createMany: (...parameters) => createMany({ repository, now, check, nextTurn }, ...parameters),
     async upsert(where, text, onConflict, { schema, ...options } = {}) {
       const document = await parse(text)
       const ref = { ...where, id: document.id }
@@ -330,8 +315,6 @@ export function createDocuments({
         if (stored !== undefined) return { isNew: false, document: stored }
       }
     },
-    upsertMany: (...parameters) =>
-      upsertMany({ repository, now, check, large, nextTurn }, ...parameters),
     async replace(ref, text, conditions, options) {
       const document = await parse(text, ref.id)
       return change(ref, conditions, () => document, options)

@@ -26,7 +26,7 @@ export interface DocumentsModuleDeps {
   readonly importer: Importer
   readonly databaseImporter: DatabaseImporter
   readonly schemas: Pick<SchemasModule, 'check' | 'current' | 'purge'>
-  readonly jobs: Pick<JobsModule, 'begin' | 'beginImport' | 'create' | 'run'>
+  readonly jobs: Pick<JobsModule, 'begin' | 'beginImport' | 'change'>
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole
@@ -62,7 +62,6 @@ export function createDocumentsModule(deps: DocumentsModuleDeps) {
     repository,
     now: Date.now,
     check: schemas.check,
-    large: jobs,
     cursors: createCursors(deps.secretKey),
     scans: deps.scans,
     onDamaged,

@@ -6,7 +6,7 @@ import { createMiddleware } from 'hono/factory'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Principal } from '../contract/access/principal.ts'
 import { createExporter } from '../documents/export/exporter.ts'
-import { createStoredDocuments } from '../documents/repository/stored-documents.ts'
+import { createDocumentRepository } from '../documents/repository/stored-documents.ts'
 import { createHttpEngine } from '../endpoints/listeners/http-engine.ts'
 import { Traffic } from '../endpoints/traffic/traffic.ts'
 import { createEventHub } from '../events/hub.ts'
@@ -137,7 +137,7 @@ forEachEngine((engine) => {
       },
     })
     await storeDatabases(store, 'db')
-    await createStoredDocuments(store).insert(
+    await createDocumentRepository(store).insert(
       { database: 'db', collection: 'large' },
       // More than the system buffers for a client that does not read.
       Array.from({ length: 240 }, (_, at) => {

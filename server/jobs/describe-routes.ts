@@ -28,8 +28,7 @@ export const job = {
   delete: {
     summary: 'Cancel a job',
     description:
-      'Nothing is changed, except that an import keeps what it has stored. No effect on a job that ' +
-      'has ended.',
+      'What the job has stored, changed or deleted stays. No effect on a job that has ended.',
     parameters: [ref('parameters/Prefer')],
     responses: {
       '200': {

@@ -6,7 +6,7 @@ import { storeDatabases } from '../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createBeginImport } from './import-job.ts'
 import type { DocumentRules } from './job.ts'
-import { createJobs } from './jobs.ts'
+import { createTestJobs } from './jobs.testing.ts'
 import { createJobRepository } from './repository/repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
@@ -20,8 +20,7 @@ forEachEngine((engine) => {
       await store.transaction((trx) => commit(trx, { line: 1, result, done: 1 }))
       throw new Failure('busy', 'The second transaction failed.')
     }
-    const jobs = createJobs({
-      store,
+    const jobs = createTestJobs(store, {
       now: Date.now,
       pause: async () => {},
       rules: { ...createTestRules(Date.now), importPart },

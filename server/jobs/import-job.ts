@@ -1,4 +1,5 @@
 import type { Actor } from '../contract/audit/audit.ts'
+import { importResultOf } from '../contract/job.ts'
 import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
@@ -33,7 +34,7 @@ export type BeginImport = (
 export const createBeginImport =
   ({ repository, pause, wake }: ImportJobDeps): BeginImport =>
   async (where, request, parts, caller) => {
-    let job = await repository.createWithinLimits({
+    let job = await repository.create({
       where,
       kind: 'import',
       state: 'preparing',
@@ -93,7 +94,7 @@ export async function importNext(
   const state: PartImport = {
     onConflict,
     line: Number(line),
-    result: job.result,
+    result: importResultOf(job.result),
     signal,
     async commit(trx, { line, result, done }) {
       const cursor = line === undefined ? next.id : `${part} ${line}`
@@ -130,9 +131,9 @@ export function cancelImport(
   actor: Actor,
 ): Promise<Job | undefined> {
   const { audit } = job.request
-  if (audit === undefined) return repository.cancel(job, 'cancelled')
+  if (audit === undefined) return repository.cancel(job)
   return repository.cancelAudited(job, (trx, { result }) =>
-    recordEnd(trx, audit, result, 'incomplete', actor),
+    recordEnd(trx, audit, importResultOf(result), 'incomplete', actor),
   )
 }
 
@@ -146,10 +147,13 @@ function endImport(
   const { audit } = job.request
   if (audit !== undefined) {
     return repository.endAudited(job, failure, (trx) =>
-      recordEnd(trx, audit, job.result, failure === undefined ? 'complete' : 'incomplete'),
+      recordEnd(
+        trx,
+        audit,
+        importResultOf(job.result),
+        failure === undefined ? 'complete' : 'incomplete',
+      ),
     )
   }
-  return failure === undefined
-    ? repository.finish(job, async () => job.found)
-    : repository.fail(job, failure)
+  return failure === undefined ? repository.finish(job) : repository.fail(job, failure)
 }

@@ -1,11 +1,9 @@
-import type { Transaction } from 'kysely'
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
 import { actor } from '../contract/audit/audit.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
-import type { CollectionIndexes } from '../documents/indexes/write/collection-indexes.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import type {
   DatabaseImportAudit,
@@ -13,9 +11,8 @@ import type {
 } from '../documents/transfer/database-importer.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import type { EngineName } from '../storage/engine.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
-import type { JobsTable, Tables } from '../storage/tables.ts'
+import type { JobsTable } from '../storage/tables.ts'
 
 /** The parameters of a job. */
 export interface JobRequest {
@@ -24,11 +21,6 @@ export interface JobRequest {
   readonly patch?: string
   /** The id after which it begins; only for the kind `list`. */
   readonly after?: string | undefined
-  /**
-   * The tag of the schema that validated the documents before they were staged; null without a
-   * schema, undefined if unknown.
-   */
-  readonly schema?: string | null
   /** Only for the kind `import`. */
   readonly onConflict?: OnConflict
   /** Only for an import of a database. */
@@ -38,28 +30,14 @@ export interface JobRequest {
 /**
  * The state of a job:
  *
- * - `preparing`: its documents are still arriving.
- * - `attached`: a request waits for it. If the node dies, no other node takes it over.
+ * - `preparing`: its documents are still arriving. If the node dies, no other node takes it over.
  * - `running`: it will end, on this node or another.
- * - `applying`: it is committed, and its documents are being written (`large-changes/`).
  * - `done`, `failed`, `cancelled`: it has ended.
- * - `cancelling`: it is cancelled, and the values that it has reserved in unique indexes are being
- *   released (`large-changes/`).
  * - `discarded`: it is hidden and is being deleted.
  */
 export type JobState = z.infer<typeof state>
 
-const state = z.enum([
-  'preparing',
-  'attached',
-  'running',
-  'applying',
-  'done',
-  'failed',
-  'cancelling',
-  'cancelled',
-  'discarded',
-])
+const state = z.enum(['preparing', 'running', 'done', 'failed', 'cancelled', 'discarded'])
 
 const kind = z.enum(JOB_KINDS)
 
@@ -67,7 +45,6 @@ const request = z.object({
   filter: z.array(z.tuple([z.string(), z.string()])),
   patch: z.optional(z.string()),
   after: z.optional(z.string()),
-  schema: z.optional(z.nullable(z.string())),
   onConflict: z.optional(z.enum(ON_CONFLICT)),
   audit: z.optional(z.object({ actor, target: z.string() })),
 })
@@ -96,60 +73,25 @@ export interface Job extends CollectionRef {
   readonly updatedAt: number
 }
 
-/** A document that a job has staged. `seen` is the tag of the state that the job scanned. */
-export interface StagedDocument {
-  readonly id: string
-  readonly seen: string
-  readonly tag: string
-  readonly body: string
-}
-
-/** Returns the new body of a document. Makes no query, so a transaction may call it. */
+/** Returns the new body of a document. @throws Failure that names the document */
 export type Merge = (id: string, body: string) => Promise<string>
 
 /** The rules of documents that jobs need. */
 export interface DocumentRules {
   /**
-   * Prepares a merge patch with the collection's current schema. It queries the database, so call
-   * it outside a transaction. The returned function throws `invalid` or `too-large`.
+   * Prepares a merge patch with the collection's current schema, whose tag is null without one. The
+   * function throws `invalid` or `too-large`.
    */
-  merger(where: CollectionRef, patch: string): Promise<Merge>
-  /**
-   * Returns the tag of the collection's current schema, or null without one. `check` throws
-   * `invalid`, naming the document.
-   */
-  schema(where: CollectionRef): Promise<{
-    readonly tag: string | null
-    check(documents: readonly { readonly id: string; readonly body: string }[]): Promise<void>
-  }>
+  merger(
+    where: CollectionRef,
+    patch: string,
+  ): Promise<{ readonly merge: Merge; readonly schema: string | null }>
   /** Compiles a filter into a test of the JSON of a document. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   /** Imports a part that `stored-part.ts` has printed. */
   readonly importPart: ImportPart
   /** Imports a part of a database, and records the end of the import. */
   readonly databaseImporter: Pick<DatabaseImporter, 'part' | 'recordEnd'>
-  createTag(): string
-  /** Must be called before `openIndexes` unless the transaction has written documents. */
-  lockDocuments(trx: Transaction<Tables>, engine: EngineName): Promise<void>
-  /**
-   * Returns the indexes of a collection, to maintain them; undefined if there are none.
-   *
-   * @param changed the names of the fields that change; by default all may.
-   */
-  openIndexes(
-    trx: Transaction<Tables>,
-    engine: EngineName,
-    where: CollectionRef,
-    changed?: ReadonlySet<string>,
-  ): Promise<CollectionIndexes | undefined>
-  /** Reserves the values of documents in unique indexes. SQLite only. @throws NotUnique */
-  reserveEntries(
-    trx: Transaction<Tables>,
-    where: CollectionRef,
-    documents: readonly { readonly id: string; readonly body: string }[],
-  ): Promise<void>
-  /** Releases reserved values of documents that were not created. SQLite only. */
-  releaseEntries: DocumentRules['reserveEntries']
 }
 
 /** The columns that change while a job runs. */

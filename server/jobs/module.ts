@@ -1,11 +1,11 @@
 import { createTurns } from '../concurrency/turns.ts'
+import { createChangeDocuments } from '../documents/repository/writes/change-documents.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { Store } from '../storage/store.ts'
 import type { DocumentRules } from './job.ts'
 import { createJobs, type JobsDeps } from './jobs.ts'
 import { type JobRoutesDeps, jobRoutes } from './routes.ts'
-import type { CollectionSearch } from './search.ts'
 
 export interface JobsModuleDeps {
   readonly store: Store
@@ -18,25 +18,24 @@ export interface JobsModuleDeps {
   readonly now: JobsDeps['now']
   readonly leaseClock: NonNullable<JobsDeps['leaseClock']>
   readonly onError: (error: unknown) => void
-  readonly onApplied: () => void
-  readonly search: CollectionSearch
+  readonly search: JobsDeps['search']
 }
 
 /** Creates the jobs and their routes. */
 export function createJobsModule(deps: JobsModuleDeps) {
   const { store, rules, documents, http, requireRole, idOf, now, leaseClock } = deps
-  const { onError, onApplied, search } = deps
+  const { onError, search } = deps
   const pause = createTurns()
   const jobs = createJobs({
     store,
     rules,
+    changeDocuments: createChangeDocuments(store),
+    search,
     now,
     leaseClock,
     pause,
     nextTurn: pause,
     onError,
-    onApplied,
-    search,
   })
   return {
     ...jobs,

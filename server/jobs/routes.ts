@@ -102,22 +102,18 @@ async function results(
   return documents.readInIdOrder(job, filter, after, limit, bounds)
 }
 
-/**
- * Returns the state that clients see. The change of a job in `applying` is already visible, so it
- * counts as done.
- */
-function stateOf({ state }: Job): JobView['state'] {
-  if (state === 'failed' || state === 'cancelled') return state
-  if (state === 'cancelling') return 'cancelled'
-  return state === 'done' || state === 'applying' ? 'done' : 'running'
-}
-
-/** Returns the result of an import so far; null if it is running and has no result yet. */
-function resultOf({ result, state, collection }: Job): JobView['result'] {
-  if (result !== null || state === 'running') return result
+/** Returns the result of a job so far; null if it has none yet. */
+function resultOf({ result, state, kind, collection }: Job): JobView['result'] {
+  if (result !== null) return result
+  if (kind !== 'import') return { failed: 0, errors: [] }
+  if (state === 'running') return null
   const nothing = { created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] }
   return collection === WHOLE_DATABASE ? { collections: 0, ...nothing } : nothing
 }
+
+/** Returns the state that clients see: only visible jobs are read. */
+const stateOf = ({ state }: Job): JobView['state'] =>
+  state === 'done' || state === 'failed' || state === 'cancelled' ? state : 'running'
 
 function toView(job: Job): JobView {
   const failure = failureOf(job)
@@ -130,7 +126,7 @@ function toView(job: Job): JobView {
     total: job.total,
     found: job.found,
     failure: failure === undefined ? null : toErrorBody(failure),
-    ...(job.kind === 'import' && { result: resultOf(job) }),
+    ...(job.kind !== 'list' && { result: resultOf(job) }),
     created: toIsoTime(job.createdAt),
     updated: toIsoTime(job.updatedAt),
   }

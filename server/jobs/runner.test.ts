@@ -1,5 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { JobKind } from '../contract/job.ts'
+import { expect, it } from 'vitest'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { LEASE, LeaseLost } from './repository/lease.ts'
@@ -7,11 +6,11 @@ import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
 
 const where = { database: '_system', collection: 'articles' }
-const everything = { filter: [], schema: null }
+const everything = { filter: [] }
 const now = () => 1_700_000_000_000
 
 forEachEngine((engine) => {
-  it('releases its jobs once the database is available again, but not those of requests', async () => {
+  it('releases its jobs once the database is available again, but not those that are prepared', async () => {
     const store = await engine.open()
     const repository = createJobRepository(store, now)
     const other = createJobRepository(store, now)
@@ -19,7 +18,6 @@ forEachEngine((engine) => {
     const errors: unknown[] = []
     const stepped: string[] = []
     const runner = createRunner({
-      isBusy: () => false,
       repository: {
         ...repository,
         release: () =>
@@ -35,8 +33,8 @@ forEachEngine((engine) => {
     })
     const requested = await repository.create({
       where,
-      kind: 'delete',
-      state: 'attached',
+      kind: 'import',
+      state: 'preparing',
       request: everything,
     })
     const { id } = await repository.create({
@@ -52,7 +50,7 @@ forEachEngine((engine) => {
     runner.wake()
     await expect.poll(() => stepped).toEqual([id])
     await runner.stop()
-    expect(await repository.read(requested.id)).toMatchObject({ state: 'attached' })
+    expect(await repository.read(requested.id)).toMatchObject({ state: 'preparing' })
   })
 
   it('releases the job whose step failed, so that other nodes can run it immediately', async () => {
@@ -60,7 +58,6 @@ forEachEngine((engine) => {
     const repository = createJobRepository(store, now)
     const errors: unknown[] = []
     const runner = createRunner({
-      isBusy: () => false,
       repository,
       step: () => Promise.reject(new StoreUnavailable()),
       pause: async () => {},
@@ -97,7 +94,6 @@ forEachEngine((engine) => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const runner = createRunner({
-      isBusy: () => false,
       repository,
       async step(job) {
         // The node claims the second job after the first step.
@@ -144,7 +140,6 @@ forEachEngine((engine) => {
     })
     const signals = new Map<string, AbortSignal>()
     const runner = createRunner({
-      isBusy: () => false,
       repository,
       async step(job, signal) {
         signals.set(job.id, signal)
@@ -159,7 +154,7 @@ forEachEngine((engine) => {
     await expect.poll(() => signals.size).toBe(2)
     for (const renew of renewals) renew()
     const other = createJobRepository(store, now)
-    expect(await other.cancel(cancelled, 'cancelled')).toMatchObject({ state: 'cancelled' })
+    expect(await other.cancel(cancelled)).toMatchObject({ state: 'cancelled' })
     await expect
       .poll(() => {
         for (const renew of renewals) renew()
@@ -169,130 +164,6 @@ forEachEngine((engine) => {
     expect(signals.get(kept.id)?.aborted).toBe(false)
     await runner.stop()
     expect(await repository.read(cancelled.id)).toMatchObject({ state: 'cancelled' })
-  })
-
-  describe('jobs that wait for a change of their collection', () => {
-    let isBusy: boolean
-    let change: PromiseWithResolvers<void>
-    let begun: string[]
-    let stepped: string[]
-
-    beforeEach(() => {
-      isBusy = true
-      change = Promise.withResolvers()
-      begun = []
-      stepped = []
-    })
-    const endChange = () => {
-      isBusy = false
-      change.resolve()
-    }
-    /** Returns a runner whose steps wait for the change; listings do not end. */
-    const waitingRunner = (repository: ReturnType<typeof createJobRepository>) =>
-      createRunner({
-        repository,
-        isBusy: ({ collection }) => isBusy && collection === where.collection,
-        async step(job) {
-          begun.push(job.collection)
-          if (job.collection === where.collection) await change.promise
-          stepped.push(job.kind === 'list' ? 'list' : job.collection)
-          if (job.kind === 'list') return job
-          await repository.discard([job.id])
-          return { ...job, state: 'done' }
-        },
-        pause: () => new Promise(setImmediate),
-        onError: (error) => expect.unreachable(String(error)),
-      })
-
-    it('do not delay others', async () => {
-      const store = await engine.open()
-      const repository = createJobRepository(store, now)
-      const runner = waitingRunner(repository)
-      for (let n = 0; n < 10; n++)
-        await repository.create({ where, kind: 'delete', state: 'running', request: everything })
-      const other = { ...where, collection: 'other' }
-      await repository.create({
-        where: other,
-        kind: 'delete',
-        state: 'running',
-        request: everything,
-      })
-      runner.wake()
-      await expect.poll(() => stepped).toEqual(['other'])
-      // Jobs that are added later do not wait for the end of the change either.
-      await repository.create({
-        where: other,
-        kind: 'delete',
-        state: 'running',
-        request: everything,
-      })
-      runner.wake()
-      await expect.poll(() => stepped).toEqual(['other', 'other'])
-      expect(begun.filter((collection) => collection === where.collection)).toHaveLength(4)
-      endChange()
-      await expect.poll(() => stepped.slice(2)).toEqual(Array(10).fill(where.collection))
-      await runner.stop()
-    })
-
-    it('are limited if they are listings, and skipped if they were cancelled', async () => {
-      const store = await engine.open()
-      const repository = createJobRepository(store, now)
-      const create = (kind: JobKind) =>
-        repository.create({ where, kind, state: 'running', request: everything })
-      for (let n = 0; n < 4; n++) await create('delete')
-      const cancelled = await create('delete')
-      for (let n = 0; n < 6; n++) await create('list')
-      for (let n = 0; n < 2; n++) await create('delete')
-      const claims = vi.spyOn(repository, 'claim')
-      const runner = waitingRunner(repository)
-      runner.wake()
-      await expect.poll(() => claims.mock.calls.length).toBeGreaterThan(13)
-      await repository.discard([cancelled.id])
-      endChange()
-      await expect.poll(() => stepped.filter((each) => each !== 'list')).toHaveLength(6)
-      await runner.stop()
-    })
-
-    it('continue although further changes follow without a pause', async () => {
-      const repository = createJobRepository(await engine.open(), now)
-      const runner = waitingRunner(repository)
-      change.resolve()
-      for (let n = 0; n < 6; n++)
-        await repository.create({ where, kind: 'delete', state: 'running', request: everything })
-      runner.wake()
-      await expect.poll(() => stepped).toHaveLength(6)
-      await runner.stop()
-    })
-
-    it.each([
-      ['the node stops', true],
-      ['the database is unavailable', false],
-    ])('are released when %s', async (_, isStopped) => {
-      const store = await engine.open()
-      const repository = createJobRepository(store, now)
-      const other = createJobRepository(store, now)
-      const errors: unknown[] = []
-      let steps = 0
-      const runner = createRunner({
-        repository,
-        isBusy: () => true,
-        pause: async () => {},
-        async step(_job, signal) {
-          if (++steps === 2 && !isStopped) throw new StoreUnavailable()
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
-          throw new LeaseLost()
-        },
-        onError: (error) => errors.push(error),
-      })
-      for (let n = 0; n < 2; n++)
-        await repository.create({ where, kind: 'delete', state: 'running', request: everything })
-      runner.wake()
-      await expect.poll(() => steps).toBe(2)
-      if (isStopped) await runner.stop()
-      else await expect.poll(() => errors).toHaveLength(1)
-      expect([await other.claim(), await other.claim()]).not.toContain(undefined)
-      await runner.stop()
-    })
   })
 
   it('runs a change beside many listings that were created before it', async () => {
@@ -315,7 +186,6 @@ forEachEngine((engine) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const listings = new Map<string, string>()
     const runner = createRunner({
-      isBusy: () => false,
       repository,
       // The listings do not end.
       async step(job) {
@@ -349,7 +219,6 @@ forEachEngine((engine) => {
     const ended: string[] = []
     const endless = new Set<string>()
     const runner = createRunner({
-      isBusy: () => false,
       repository,
       async step(job) {
         if (job.caller === 'a') {

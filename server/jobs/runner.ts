@@ -1,5 +1,4 @@
 import { createBackgroundLoop } from '../concurrency/background-loop.ts'
-import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
@@ -16,31 +15,14 @@ const CONCURRENCY = 4
  */
 const LISTINGS = 2
 
-/**
- * How many further jobs may wait in a step for another change of their collection. Others begin
- * their step later, because the requests of jobs may be large.
- */
-const DELAYED = 4
-
 /** Number of job steps per cleanup step. */
 const STEPS_PER_CLEANUP = 16
 
 export interface RunnerDeps {
   readonly repository: Pick<
     JobRepository,
-    | 'claim'
-    | 'read'
-    | 'keepLeases'
-    | 'release'
-    | 'releaseDeadNodes'
-    | 'discardStale'
-    | 'deleteEnded'
+    'claim' | 'keepLeases' | 'release' | 'releaseDeadNodes' | 'discardStale' | 'deleteEnded'
   >
-  /**
-   * Returns whether another change of the collection of a job is in progress. A step of the job may
-   * then wait for it, and must not delay other jobs.
-   */
-  readonly isBusy: (where: CollectionRef) => boolean
   /** @param signal aborted when this node no longer holds the job. */
   readonly step: (job: Job, signal: AbortSignal) => Promise<Job>
   readonly pause: () => Promise<unknown>
@@ -48,21 +30,13 @@ export interface RunnerDeps {
 }
 
 /** Creates a loop that runs the jobs of a node until none are left. */
-export function createRunner({ repository, isBusy, step, pause, onError }: RunnerDeps) {
+export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
   let begun = false
   /** Whether the last run may have ended without releasing its jobs. */
   let holdsJobs = false
   /** The jobs that this node runs, by id. */
   const running = new Map<string, AbortController>()
   const abort = (id: string) => running.get(id)?.abort()
-
-  /** Whether jobs may have been added, or have ended a delayed step, since the last claim. */
-  let isWoken = false
-  let continueRun = () => {}
-  function wakeRun(): void {
-    isWoken = true
-    continueRun()
-  }
 
   async function run(isStopped: () => boolean): Promise<void> {
     if (!begun) await repository.releaseDeadNodes()
@@ -72,28 +46,14 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
     holdsJobs = true
     await repository.discardStale()
     const active: Job[] = []
-    /** The steps that may wait for another change, by job. */
-    const delayed = new Map<Job, Promise<void>>()
-    let failure: { readonly error: unknown } | undefined
-    /** The other jobs that wait, by id. They are read again later. */
-    const waiting = new Map<string, CollectionRef & Pick<Job, 'kind'>>()
-    const mayDelay = () => delayed.size < DELAYED
-    /** Returns a job that no longer waits, or claims one. */
-    async function takeNext(): Promise<Job | undefined> {
-      const listings = [...active, ...delayed.keys()].filter(({ kind }) => kind === 'list')
-      const mayList = listings.length < LISTINGS
-      for (const [id, where] of waiting) {
-        if ((isBusy(where) && !mayDelay()) || (where.kind === 'list' && !mayList)) continue
-        waiting.delete(id)
-        const job = await repository.read(id)
-        if (job?.state === 'running') return job
-        running.delete(id)
-      }
+    async function claimNext(): Promise<Job | undefined> {
+      const listings = active.filter(({ kind }) => kind === 'list')
       const held = countByCaller(active)
       const claimed = await repository.claim({
         held,
         atShare: callersWith(CONCURRENCY - 1, held),
-        listing: mayList ? callersWith(LISTINGS - 1, countByCaller(listings)) : 'all',
+        listing:
+          listings.length < LISTINGS ? callersWith(LISTINGS - 1, countByCaller(listings)) : 'all',
       })
       if (claimed !== undefined) running.set(claimed.id, new AbortController())
       return claimed
@@ -104,69 +64,33 @@ export function createRunner({ repository, isBusy, step, pause, onError }: Runne
       if (stepped?.state === 'running') active.push(stepped)
       else running.delete(job.id)
     }
-    async function stepDelayed(job: Job): Promise<void> {
-      try {
-        await stepOnce(job)
-        await pause()
-      } catch (error) {
-        failure ??= { error }
-      } finally {
-        delayed.delete(job)
-        wakeRun()
-      }
-    }
     const stopRenewing = repository.keepLeases(() => [...running.keys()], abort)
     try {
       for (let steps = 1; !isStopped(); steps++) {
-        if (failure !== undefined) throw failure.error
-        isWoken = false
-        const next = active.length < CONCURRENCY ? await takeNext() : undefined
+        const next = active.length < CONCURRENCY ? await claimNext() : undefined
         if (next !== undefined) active.push(next)
         const job = active.shift()
-        if (job !== undefined && isBusy(job)) {
-          const { id, database, collection, kind } = job
-          if (mayDelay()) delayed.set(job, stepDelayed(job))
-          else waiting.set(id, { database, collection, kind })
-          continue
-        }
         if (job !== undefined) await stepOnce(job)
         const hasCleanedUp =
           (job === undefined || steps % STEPS_PER_CLEANUP === 0) && (await repository.deleteEnded())
-        if (job !== undefined || hasCleanedUp) await pause()
-        else if (delayed.size > 0 || isWoken) await whenWoken()
-        else {
+        if (job === undefined && !hasCleanedUp) {
           holdsJobs = false
           return
         }
+        await pause()
       }
     } finally {
       stopRenewing()
-      for (const { id } of delayed.keys()) abort(id)
-      await Promise.all(delayed.values())
       running.clear()
       if (holdsJobs) await repository.release()
       holdsJobs = false
     }
   }
 
-  async function whenWoken(): Promise<void> {
-    if (isWoken) return
-    await new Promise<void>((resolve) => {
-      continueRun = resolve
-    })
-  }
-
   const loop = createBackgroundLoop(run, onError)
   return {
-    wake() {
-      loop.wake()
-      wakeRun()
-    },
-    async stop() {
-      const stopped = loop.stop()
-      wakeRun()
-      await stopped
-    },
+    wake: loop.wake,
+    stop: loop.stop,
     /** Stops the current step of a job early, after the job was cancelled. */
     abort,
   }

@@ -2,44 +2,151 @@ import { sql } from 'kysely'
 import { createTimeSlice } from '../concurrency/time-slice.ts'
 import type { NextTurn } from '../concurrency/turns.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
+import type { StateChange } from '../documents/repository/writes/change-documents.ts'
+import { Failure } from '../failure.ts'
+import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
-import type { DocumentRules, Job, Merge, StagedDocument } from './job.ts'
-import type { Step } from './repository/progress.ts'
+import type { DocumentRules, JobRequest } from './job.ts'
 
 /**
- * Maximum number of documents that one step scans, and of their bytes; a few milliseconds of work.
- * The documents that it stages have at most as many bytes, unless it stages only one.
+ * Maximum number of documents that one step reads, and of their bytes. The patched documents have
+ * at most as many bytes, unless it patches only one.
  */
-const MAX_DOCUMENTS = 250
-const MAX_BYTES = 256 * 1024
+const MAX_DOCUMENTS = 1_000
+const MAX_BYTES = 1024 * 1024
 
-/**
- * Computes the next step of a job: scans some documents and determines their new states. Writes
- * nothing. Returns undefined after the last document.
- *
- * @param nextTurn awaited after each time slice.
- * @param ids the documents that an index has found, in order; undefined to scan the collection.
- * @throws Failure `invalid`, `too-large` if a document cannot be changed as requested.
- */
-export async function scanNext(
-  store: Store,
-  rules: DocumentRules,
-  job: Job,
-  nextTurn: NextTurn,
-  ids?: readonly string[],
-): Promise<Step | undefined> {
-  // The documents of a creation were staged as they arrived.
-  if (job.kind === 'create') return undefined
-  if (ids === undefined) return scanStored(store, rules, job, nextTurn)
-  const { cursor } = job
-  const begin = cursor === null ? 0 : indexAfter(ids, cursor)
-  const some = ids.slice(begin, begin + MAX_DOCUMENTS)
-  const last = some.at(-1)
-  if (last === undefined) return undefined
-  const nothing = { scanned: 0, cursor: last, found: 0, staged: [] }
-  // Documents that were deleted since are missing.
-  return (await scanStored(store, rules, job, nextTurn, some)) ?? nothing
+/** What a step reads: the next documents after an id. */
+export interface ScanTarget extends CollectionRef {
+  readonly kind: 'patch' | 'delete' | 'list'
+  readonly request: JobRequest
+  /** The id after which the step begins; null for the first step. */
+  readonly cursor: string | null
 }
+
+/** The documents that a step has read, and the changes of those that match. */
+export interface ScannedDocuments {
+  readonly scanned: number
+  /** The id of the last of them. */
+  readonly cursor: string
+  /** Number of documents that match. */
+  readonly found: number
+  /** In the order of their ids; empty for a listing. */
+  readonly changes: readonly StateChange[]
+  /** The documents that cannot be changed as requested. */
+  readonly rejected: readonly { readonly id: string; readonly failure: Failure }[]
+  /** The tag of the schema that has validated the changes; undefined if none was needed. */
+  readonly schema: string | null | undefined
+}
+
+/**
+ * Reads the next documents and computes their changes. Returns undefined after the last document.
+ *
+ * @param ids the documents that an index has found, in order; undefined to read the collection.
+ */
+export type Scan = (
+  target: ScanTarget,
+  ids: readonly string[] | undefined,
+) => Promise<ScannedDocuments | undefined>
+
+/** @param nextTurn awaited after each time slice. */
+export function createScan(
+  { db }: Pick<Store, 'db'>,
+  rules: Pick<DocumentRules, 'matcher' | 'merger'>,
+  nextTurn: NextTurn,
+): Scan {
+  async function scanStored(target: ScanTarget, ids?: readonly string[]) {
+    const { database, collection, kind, cursor } = target
+    const { filter, after = '' } = target.request
+    const here = db
+      .selectFrom('documents')
+      .where('database', '=', database)
+      .where('collection', '=', collection)
+      .where('id', '>', cursor ?? after)
+      .$call((query) =>
+        // The cursor may be before `after` here: an index finds documents before it, too.
+        ids === undefined ? query : query.where('id', 'in', ids).where('id', '>', after),
+      )
+      .orderBy('id')
+    // Sizes first: this many documents of the maximum size would take too much memory.
+    const sizes = await here
+      .select(['id', sql<number>`octet_length(body)`.as('bytes')])
+      .limit(MAX_DOCUMENTS)
+      .execute()
+    let bytes = 0
+    const some = sizes.filter(({ bytes: more }, at) => {
+      bytes += more
+      return at === 0 || bytes <= MAX_BYTES
+    })
+    const last = some.at(-1)
+    const end = sizes.at(-1)
+    if (last === undefined || end === undefined) return undefined
+    if (kind === 'list' && filter.length === 0) {
+      return { ...NOTHING, scanned: sizes.length, cursor: end.id, found: sizes.length }
+    }
+    const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
+    return scanRows(target, rows, last.id)
+  }
+
+  /** @param last the cursor if all rows are scanned. */
+  async function scanRows(
+    target: ScanTarget,
+    rows: readonly { readonly id: string; readonly tag: string; readonly body: string }[],
+    last: string,
+  ): Promise<ScannedDocuments> {
+    const { filter, patch = '' } = target.request
+    const patchBytes = Buffer.byteLength(patch)
+    const matches = rules.matcher(filter)
+    let merger: Awaited<ReturnType<typeof rules.merger>> | undefined
+    const changes: StateChange[] = []
+    const rejected: { id: string; failure: Failure }[] = []
+    let bytes = 0
+    let found = 0
+    const timeSlice = createTimeSlice(nextTurn)
+    for (const [at, { id, tag, body }] of rows.entries()) {
+      await timeSlice()
+      if (!(await matches(body))) continue
+      if (target.kind === 'delete') changes.push({ id, tag, body, next: undefined })
+      if (target.kind === 'patch') {
+        bytes += Buffer.byteLength(body) + patchBytes
+        const before = rows[at - 1]
+        if (found > 0 && bytes > MAX_BYTES && before !== undefined) {
+          return {
+            scanned: at,
+            cursor: before.id,
+            found,
+            changes,
+            rejected,
+            schema: merger?.schema,
+          }
+        }
+        // Not before a document matches, because a large patch takes long to parse.
+        merger ??= await rules.merger(target, patch)
+        try {
+          changes.push({ id, tag, body, next: await merger.merge(id, body) })
+        } catch (error) {
+          if (!(error instanceof Failure) || error.kind.status >= 500) throw error
+          rejected.push({ id, failure: error })
+        }
+      }
+      found++
+    }
+    const { length: scanned } = rows
+    return { scanned, cursor: last, found, changes, rejected, schema: merger?.schema }
+  }
+
+  return async (target, ids) => {
+    if (ids === undefined) return scanStored(target)
+    const { cursor } = target
+    const begin = cursor === null ? 0 : indexAfter(ids, cursor)
+    const some = ids.slice(begin, begin + MAX_DOCUMENTS)
+    const last = some.at(-1)
+    if (last === undefined) return undefined
+    // Documents that were deleted since are missing.
+    return (await scanStored(target, some)) ?? { ...NOTHING, scanned: 0, cursor: last, found: 0 }
+  }
+}
+
+const NOTHING = { changes: [], rejected: [], schema: undefined } as const
 
 /**
  * Returns the index of the first id after another one. That may be missing: a restarted job selects
@@ -55,81 +162,6 @@ function indexAfter(ids: readonly string[], id: string): number {
   return begin
 }
 
-async function scanStored(
-  { db }: Store,
-  rules: DocumentRules,
-  job: Job,
-  nextTurn: NextTurn,
-  ids?: readonly string[],
-) {
-  const { filter, after = '' } = job.request
-  const here = db
-    .selectFrom('documents')
-    .where('database', '=', job.database)
-    .where('collection', '=', job.collection)
-    .where('id', '>', job.cursor ?? after)
-    .$call((query) =>
-      // The cursor may be before `after` here: an index finds documents before it, too.
-      ids === undefined ? query : query.where('id', 'in', ids).where('id', '>', after),
-    )
-    .orderBy('id')
-  // Sizes first: this many documents of the maximum size would take too much memory.
-  const sizes = await here
-    .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-    .limit(MAX_DOCUMENTS)
-    .execute()
-  let bytes = 0
-  const some = sizes.filter(({ bytes: more }, at) => {
-    bytes += more
-    return at === 0 || bytes <= MAX_BYTES
-  })
-  const last = some.at(-1)
-  const end = sizes.at(-1)
-  if (last === undefined || end === undefined) return undefined
-  if (job.kind === 'list' && filter.length === 0) {
-    return {
-      scanned: sizes.length,
-      cursor: end.id,
-      found: sizes.length,
-      staged: [],
-    }
-  }
-  const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
-  return scanRows(rules, job, nextTurn, rows, last.id)
-}
-
-/** @param last the cursor if all rows are scanned. */
-async function scanRows(
-  rules: DocumentRules,
-  job: Job,
-  nextTurn: NextTurn,
-  rows: readonly { readonly id: string; readonly tag: string; readonly body: string }[],
-  last: string,
-): Promise<Step> {
-  const { filter, patch = '' } = job.request
-  const patchBytes = Buffer.byteLength(patch)
-  const matches = rules.matcher(filter)
-  let merge: Merge | undefined
-  const staged: StagedDocument[] = []
-  let bytes = 0
-  let found = 0
-  const timeSlice = createTimeSlice(nextTurn)
-  for (const [at, { id, tag, body }] of rows.entries()) {
-    await timeSlice()
-    if (!(await matches(body))) continue
-    if (job.kind === 'patch') {
-      bytes += Buffer.byteLength(body) + patchBytes
-      const before = rows[at - 1]
-      if (staged.length > 0 && bytes > MAX_BYTES && before !== undefined) {
-        return { scanned: at, cursor: before.id, found, staged }
-      }
-      // Not before a document matches, because a large patch takes long to parse.
-      merge ??= await rules.merger(job, patch)
-      staged.push({ id, seen: tag, tag: rules.createTag(), body: await merge(id, body) })
-    }
-    if (job.kind === 'delete') staged.push({ id, seen: tag, tag: '', body: '' })
-    // The results of a listing are read from the collection, up to the job's cursor.
-    found++
-  }
-  return { scanned: rows.length, cursor: last, found, staged }
-}
+/** Returns the names of the fields that a patch changes, for {@link StateChange}s. */
+export const fieldsOf = (patch: string | undefined): ReadonlySet<string> | undefined =>
+  patch === undefined ? undefined : new Set(Object.keys(JSON.parse(patch) as object))

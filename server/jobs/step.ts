@@ -1,24 +1,26 @@
+import { type ChangeResult, IMPORT_ERRORS } from '../contract/import.ts'
+import { compareCodePoints } from '../contract/query/compare-code-points.ts'
+import type { CollectionSearch } from '../documents/collections/collection-search.ts'
+import {
+  type ChangeDocuments,
+  type ChangeResult as Outcome,
+  StateChanged,
+} from '../documents/repository/writes/change-documents.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
-import type { CollectionWrites } from '../storage/changes/collection-writes.ts'
-import type { Commit } from './commit.ts'
+import { SchemaChanged } from '../storage/current-schema.ts'
 import { failImport, importNext } from './import-job.ts'
 import type { DocumentRules, Job } from './job.ts'
-import type { LargeChanges } from './large-changes/large-changes.ts'
-import { CancelRequested } from './repository/cancellation.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
-import type { ScanSteps } from './scan-steps.ts'
-import type { CollectionSearch } from './search.ts'
+import { fieldsOf, type Scan, type ScannedDocuments, type ScanTarget } from './scan.ts'
 
 export interface StepDeps {
   readonly repository: JobRepository
-  readonly rules: DocumentRules
-  readonly writes: CollectionWrites | undefined
-  readonly large: Pick<LargeChanges, 'release'> | undefined
-  readonly scans: ScanSteps
-  readonly search: Pick<CollectionSearch, 'connected'>
-  readonly commit: Commit
+  readonly rules: Pick<DocumentRules, 'importPart' | 'databaseImporter'>
+  readonly scan: Scan
+  readonly search: Pick<CollectionSearch, 'connected' | 'select'>
+  readonly changeDocuments: ChangeDocuments
   readonly onError: (error: unknown) => void
 }
 
@@ -32,32 +34,67 @@ export type Step = (job: Job, signal: AbortSignal) => Promise<Job>
 
 /** Returns the {@link Step} of the jobs that a node has claimed. */
 export function createStep(deps: StepDeps): Step {
-  const { repository, rules, writes, large, scans, search, commit, onError } = deps
+  const { repository, rules, scan, search, changeDocuments, onError } = deps
+  /**
+   * The document ids that an index has found for the jobs of this node, by job id; undefined for
+   * jobs that scan the collection.
+   */
+  const selected = new Map<string, readonly string[] | undefined>()
 
-  async function fail(job: Job, failure: Failure, signal: AbortSignal): Promise<Job> {
-    if (job.kind === 'import') return failImport(repository, rules.databaseImporter, job, failure)
-    // This process, or an earlier one, may have reserved values for the job.
-    await large?.release(job, signal).catch((error) => {
-      throw signal.aborted ? new LeaseLost() : error
-    })
-    return repository.fail(job, failure)
+  /** Changes or lists the next documents. */
+  async function scanNext(job: Job & Pick<ScanTarget, 'kind'>, signal: AbortSignal): Promise<Job> {
+    const run = search.connected(signal)
+    // A job that has begun to scan may have passed documents that an index finds now.
+    if (!selected.has(job.id) && job.cursor === null) {
+      selected.set(job.id, await search.select(job, job.request.filter, run))
+    }
+    const next = await run(() => scan(job, selected.get(job.id)))
+    if (next === undefined) {
+      selected.delete(job.id)
+      return repository.finish(job)
+    }
+    return next.changes.length > 0
+      ? change(job, next)
+      : repository.advance(job, progressOf(job, next))
   }
+
+  /** Stores changes together with the progress of the job. */
+  async function change(job: Job, scanned: ScannedDocuments): Promise<Job> {
+    const { changes, schema } = scanned
+    const fields = fieldsOf(job.request.patch)
+    let advanced = job
+    try {
+      await changeDocuments(job, changes, {
+        ...(schema !== undefined && { schema }),
+        ...(fields && { fields }),
+        async commit(trx, outcomes) {
+          advanced = await repository.advance(job, progressOf(job, scanned, outcomes), trx)
+        },
+      })
+      return advanced
+    } catch (error) {
+      // The next step reads the documents again.
+      if (error instanceof StateChanged || error instanceof SchemaChanged) return job
+      throw error
+    }
+  }
+
+  const fail = (job: Job, failure: Failure): Promise<Job> =>
+    job.kind === 'import'
+      ? failImport(repository, rules.databaseImporter, job, failure)
+      : repository.fail(job, failure)
 
   return async (job, signal) => {
     try {
-      if (job.kind === 'import') return await importNext(repository, rules, job, signal)
-      const scanned = await scans.next(job, search.connected(signal), signal)
-      return scanned ?? (await commit(job, { signal }))
+      return await (job.kind === 'import'
+        ? importNext(repository, rules, job, signal)
+        : scanNext({ ...job, kind: job.kind }, signal))
     } catch (error) {
-      scans.forget(job)
+      selected.delete(job.id)
       if (error instanceof LeaseLost) throw error
       if (signal.aborted) throw new LeaseLost()
-      // The request that cancels the job may fail. The job then continues.
-      if (error instanceof CancelRequested) return job
-      // The change that the job waits for continues.
-      if (writes?.isFailureOfChange(error)) return job
       if (error instanceof Failure && (error.kind.status < 500 || error.code === 'busy')) {
-        return fail(job, error, signal)
+        return fail(job, error)
       }
       // The disk is full or part of the database is damaged. A retry would fail too and delay other
       // jobs.
@@ -66,12 +103,61 @@ export function createStep(deps: StepDeps): Step {
         (error.code !== 'unavailable' || error instanceof DamagedStore)
       ) {
         onError(error)
-        return fail(job, error, signal)
+        return fail(job, error)
       }
       // The database is unavailable, which is not an error of the job. It is retried.
       if (isStoreFailure(error)) throw error
       onError(error)
-      return fail(job, new Failure('internal', 'An unexpected error occurred.'), signal)
+      return fail(job, new Failure('internal', 'An unexpected error occurred.'))
     }
+  }
+}
+
+/**
+ * Returns the progress of a job after a step.
+ *
+ * @param outcomes the results of the changes; the step ends with the last one.
+ */
+function progressOf(job: Job, scanned: ScannedDocuments, outcomes: readonly Outcome[] = []) {
+  const { changes } = scanned
+  const isWhole = outcomes.length === changes.length
+  const cursor = isWhole ? scanned.cursor : (changes[outcomes.length - 1]?.id ?? null)
+  const failures = [
+    ...scanned.rejected,
+    ...outcomes.flatMap((failure, at) => {
+      const id = changes[at]?.id
+      return failure === undefined || id === undefined ? [] : { id, failure }
+    }),
+  ].filter(({ id }) => isWhole || compareCodePoints(id, cursor ?? '') <= 0)
+  const made = outcomes.filter((failure) => failure === undefined).length
+  return {
+    cursor,
+    // The number of documents that did not match between them is unknown if a step ends early.
+    scanned: isWhole ? scanned.scanned : outcomes.length,
+    found: job.kind === 'list' ? scanned.found : made,
+    result: job.kind === 'list' ? null : withFailures(job.result, failures),
+  }
+}
+
+/** Maximum length of a message and of a pointer in the result of a job, in characters. */
+const TEXT_LENGTH = 1_000
+
+function withFailures(
+  result: Job['result'],
+  failures: readonly { readonly id: string; readonly failure: Failure }[],
+): ChangeResult {
+  const before: ChangeResult =
+    result !== null && !('created' in result) ? result : { failed: 0, errors: [] }
+  const errors = failures.flatMap(({ id, failure: { message, details } }) => {
+    const violations = details.violations ?? [{ pointer: details.field ?? '', message }]
+    return violations.map(({ pointer, message }) => ({
+      id,
+      pointer: pointer.slice(0, TEXT_LENGTH),
+      message: message.slice(0, TEXT_LENGTH),
+    }))
+  })
+  return {
+    failed: before.failed + failures.length,
+    errors: [...before.errors, ...errors].slice(0, IMPORT_ERRORS),
   }
 }

@@ -3,7 +3,6 @@ import type { Outage } from './availability/health-monitor.ts'
 import type { UntilAvailable } from './availability/until-available.ts'
 import { createWriteCheck, type ReadOnly } from './availability/write-check.ts'
 import { ChangeQueue } from './changes/change-queue.ts'
-import { CollectionWrites } from './changes/collection-writes.ts'
 import { type Change, type Queries, Transactions } from './changes/transactions.ts'
 import type { Engine, NotificationTopic, StoreRole } from './engine.ts'
 import { migrate } from './migrate.ts'
@@ -98,7 +97,6 @@ export async function openStore(
   return {
     engine: engine.name,
     db: db as Queries,
-    ...(engine.name === 'sqlite' && { collectionWrites: new CollectionWrites() }),
     transaction(work, length) {
       const run = () => transactions.run(db, work)
       return length === 'long' && engine.runLong !== undefined ? engine.runLong(run) : run()

@@ -2,7 +2,6 @@ import type { CompiledQuery, QueryResult } from 'kysely'
 import type { ConnectionUse } from './availability/connection-limits.ts'
 import type { Outage } from './availability/health-monitor.ts'
 import type { ReadOnly } from './availability/write-check.ts'
-import type { CollectionWrites } from './changes/collection-writes.ts'
 import type { Queries, RunChange, RunTransaction } from './changes/transactions.ts'
 import type {
   ChangeRow,
@@ -20,8 +19,6 @@ export interface Store {
   readonly db: Queries
   readonly transaction: RunTransaction
   readonly change: RunChange
-  /** Coordinates document writes with jobs. SQLite only. */
-  readonly collectionWrites?: CollectionWrites
   /**
    * Prepares a frequent query, which is compiled once and run with different parameters. Building
    * the query and passing it through Kysely would take longer than the database does. Each run is

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
-import type { UnappliedChange } from '../../storage/changes/collection-writes.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
@@ -90,16 +89,4 @@ forEachEngine((engine) => {
     }
     expect(await select(drop)).toBeUndefined()
   })
-
-  if (engine.name === 'sqlite') {
-    test('an index to which a large change is being applied selects no documents', async () => {
-      await addEntries(300, 9)
-      const { collectionWrites } = store
-      const change = {} as UnappliedChange
-      expect(await select(async () => collectionWrites?.restore(where, change))).toBeUndefined()
-      expect(await select()).toBeUndefined()
-      collectionWrites?.applied(where)
-      expect(await select()).toHaveLength(300)
-    })
-  }
 })

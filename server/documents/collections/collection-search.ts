@@ -22,7 +22,7 @@ const BATCH = 250
 const RUN_LENGTH = 2_000
 
 /**
- * Returns the search of jobs for the documents that they change (`jobs/search.ts`).
+ * Returns the search for the documents that a change or a job concerns.
  *
  * @param scans limits the queries of the node that no index serves.
  * @param pause awaited between two batches.
@@ -54,9 +54,7 @@ export function createCollectionSearch(
       const conditions = parseFilter(filter)
       const listed = idsOf(conditions)
       if (listed !== undefined) return listed
-      // An index contains a large change only once it is applied.
-      const isApplied = () => store.collectionWrites?.unapplied(where) === undefined
-      if (filter.length === 0 || !isApplied()) return undefined
+      if (filter.length === 0) return undefined
       const plan = planQuery(await reader.ready(where), { conditions, sort: [], count: true })
       if (plan === undefined) return undefined
       const ids = new Set<string>()
@@ -83,8 +81,7 @@ export function createCollectionSearch(
           await pause()
         }
       }
-      const isComplete = isApplied() && (await reader.isReady(where, plan.index))
-      if (!isComplete) return undefined
+      if (!(await reader.isReady(where, plan.index))) return undefined
       runs.push(run.sort(compareCodePoints))
       const sorted: string[] = []
       for (const id of mergeRuns(runs, compareCodePoints)) {
@@ -126,3 +123,5 @@ function explainStop(error: unknown): unknown {
       'Request a job with the header Prefer: respond-async.',
   })
 }
+
+export type CollectionSearch = ReturnType<typeof createCollectionSearch>

@@ -29,7 +29,7 @@ it('parses a large patch in several turns of the event loop', async () => {
   })
   const collections: WholeCollections = {
     begin: async () => ({ id: '1' }),
-    run: async () => turn,
+    change: async () => turn,
   }
   const routes = wholeCollectionRoutes('/:collection', {
     collections,
@@ -48,7 +48,7 @@ it('starts no job in a database that is dropped while the patch arrives', async 
   let isDropped = false
   const begin = vi.fn<WholeCollections['begin']>(async () => ({ id: '1' }))
   const routes = wholeCollectionRoutes('/:collection', {
-    collections: { begin, run: async () => 0 },
+    collections: { begin, change: async () => 0 },
     requireRole: () => asAda,
     collectionOf() {
       if (isDropped) throw new Failure('database-not-found', 'database not found')

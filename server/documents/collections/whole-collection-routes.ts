@@ -38,12 +38,13 @@ export interface WholeCollections {
     request: Request,
     caller: string,
   ): Promise<{ readonly id: string }>
-  run(
+  /** Returns the number of changed documents, or a job that changes them. */
+  change(
     where: CollectionRef,
     kind: 'patch' | 'delete',
     request: Request,
     caller: Caller,
-  ): Promise<number>
+  ): Promise<number | { readonly id: string }>
 }
 
 export interface WholeCollectionDeps {
@@ -54,7 +55,7 @@ export interface WholeCollectionDeps {
 
 /**
  * Returns the routes for `PATCH` and `DELETE` of `/<collection>`, which change every document that
- * matches the query, all or none.
+ * matches the query, all or none if they are few enough for one transaction.
  */
 export const wholeCollectionRoutes = <Path extends string>(
   path: Path,
@@ -72,7 +73,8 @@ export const wholeCollectionRoutes = <Path extends string>(
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'patch', request, callerIdOf(c)))
-      const changed = await collections.run(where, 'patch', request, queueCallerOf(c))
+      const changed = await collections.change(where, 'patch', request, queueCallerOf(c))
+      if (typeof changed === 'object') return acceptedResponse(c, changed)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
     .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
@@ -82,7 +84,8 @@ export const wholeCollectionRoutes = <Path extends string>(
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request, callerIdOf(c)))
-      const deleted = await collections.run(where, 'delete', request, queueCallerOf(c))
+      const deleted = await collections.change(where, 'delete', request, queueCallerOf(c))
+      if (typeof deleted === 'object') return acceptedResponse(c, deleted)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })
 }

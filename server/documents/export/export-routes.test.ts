@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../storage/store.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
-import { createStoredDocuments } from '../repository/stored-documents.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 
 /** More than the system buffers for a client that does not read. */
 const LARGE = { documents: 240, bytes: 100_000 } as const
@@ -25,7 +25,7 @@ forEachEngineNode((start) => {
       { id: 'three', title: 'Three, "3"', author: { name: 'ada' } },
     ]
     for (const article of articles) await sendRequest('POST', '/articles', article)
-    await createStoredDocuments(store).insert(
+    await createDocumentRepository(store).insert(
       { database, collection: 'large' },
       Array.from({ length: LARGE.documents }, (_, at) => {
         const id = String(at).padStart(4, '0')

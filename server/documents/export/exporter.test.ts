@@ -10,8 +10,7 @@ import { planQuery } from '../indexes/plan.ts'
 import type { ExportFormat } from '../query/query.ts'
 import { parseExportQuery } from '../query/query.ts'
 import { BATCH_BYTES } from '../query/scan/read-page.ts'
-import { createStoredDocuments } from '../repository/stored-documents.ts'
-import { reserveEntries } from '../repository/writes/reserved-entries.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { EXPORTS, ExportLimit } from './export-limit.ts'
 import { createExporter, type Exporter } from './exporter.ts'
 import { readMatching } from './read-matching.ts'
@@ -30,7 +29,7 @@ async function storeArticles(store: Store, count: number, extra: object = {}): P
     const id = String(at).padStart(5, '0')
     return { id, body: JSON.stringify({ id, n: at % 7, ...extra }) }
   })
-  await createStoredDocuments(store).insert(where, documents)
+  await createDocumentRepository(store).insert(where, documents)
 }
 
 /** Counts the queries of snapshots that the store opens, and the documents that one query returns. */
@@ -135,7 +134,7 @@ forEachEngine((engine) => {
         id,
         body: `{"id":"${id}","n":${n},"u":${n},"v":${n},${LIST}}`,
       }))
-      await createStoredDocuments(store).insert(where, documents)
+      await createDocumentRepository(store).insert(where, documents)
       const stored = openIndexesOf(store)
       // The export reads the fields of a unique index to check its entries.
       await stored.put(where, 'by-u', ['u', 'v'], true)
@@ -190,29 +189,13 @@ forEachEngine((engine) => {
     },
   )
 
-  if (engine.name === 'sqlite') {
-    test('finds a document once, by its own values, while a job reserves others', async () => {
-      const store = await engine.open()
-      await storeArticles(store, 2)
-      const stored = openIndexesOf(store)
-      await stored.put(where, 'by-n', ['n'], true)
-      await stored.build()
-      const next = { id: '00001', body: '{"id":"00001","n":-1}' }
-      await store.transaction((trx) => reserveEntries(trx, where, [next]))
-      const exporter = createExporter(store)
-      for (const query of ['sort=n', 'n:gte=-1', 'n:gte=-1&sort=n']) {
-        expect(await textOf(exporter, query)).toBe('{"id":"00000","n":0}\n{"id":"00001","n":1}\n')
-      }
-    })
-  }
-
   test('sorts by an index, even more documents than it sorts in memory', async () => {
     const store = await engine.open()
     await storeArticles(store, 1_200)
     const stored = openIndexesOf(store)
     const opened = new AsyncDisposableStack()
     const read = async (query: string, documents: number) => {
-      const reader = opened.use(await openSnapshotReader(store, where, () => {}))
+      const reader = opened.use(await openSnapshotReader(store))
       const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
       const parsed = parseExportQuery(new URLSearchParams(query), 'ndjson')
       const plan = planQuery(await reader.indexes.ready(where), { ...parsed, count: false })
@@ -243,7 +226,7 @@ forEachEngine((engine) => {
   test('are in the opposite order of ids without a sort', async () => {
     const store = await engine.open()
     await storeArticles(store, 1_200)
-    const reader = await openSnapshotReader(store, where, () => {})
+    const reader = await openSnapshotReader(store)
     const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
     const query = parseExportQuery(new URLSearchParams('n:ne=3&sort=-id'), 'ndjson')
     const limits = { documents: 1, characters: 1 }
@@ -272,7 +255,7 @@ forEachEngine((engine) => {
     const { chunks, index } = await beginWith(exporter, query)
     await chunks.return()
     expect(index).toBeUndefined()
-    await using reader = await openSnapshotReader(store, where, () => {})
+    await using reader = await openSnapshotReader(store)
     const list = () => Promise.reject(new Error('a scan'))
     const deps = { reader: { ...reader, list }, nextTurn: () => Promise.resolve(), check: () => {} }
     const parsed = parseExportQuery(new URLSearchParams(query), 'ndjson')
@@ -295,14 +278,14 @@ forEachEngine((engine) => {
     const store = await engine.open()
     await storeDatabases(store, 'db')
     const ids = ['a', 'b', ...['x', 'y', 'z'].map((each) => each.repeat(256))]
-    await createStoredDocuments(store).insert(
+    await createDocumentRepository(store).insert(
       where,
       ids.map((id) => ({ id, body: JSON.stringify({ id, a: 1, b: 2, c: 3, d: 4, e: 5 }) })),
     )
     const stored = openIndexesOf(store)
     await stored.put(where, 'by-all', ['a', 'b', 'c', 'd', 'e', 'id'])
     await stored.build()
-    const reader = await openSnapshotReader(store, where, () => {})
+    const reader = await openSnapshotReader(store)
     const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
     const query = parseExportQuery(new URLSearchParams('a=1&b=2&c=3&d=4&e=5'), 'ndjson')
     const plan = planQuery(await reader.indexes.ready(where), { ...query, count: false })
@@ -329,36 +312,6 @@ forEachEngine((engine) => {
     })
     const text = await textOf(createExporter(store, limit))
     expect(bytes).toBe(Buffer.byteLength(text))
-  })
-
-  test('waits until a large change is applied', async () => {
-    const store = await engine.open()
-    await storeArticles(store, 1)
-    const job = {
-      id: 'job',
-      ...where,
-      kind: 'delete',
-      state: 'applying',
-      request: '{"filter":[]}',
-      done: 1,
-      found: 1,
-      clean: 0,
-      claimed_by: '',
-      claimed_until: 0,
-      created_at: 0,
-      updated_at: 0,
-    }
-    await store.db
-      .insertInto('jobs')
-      .values(job as never)
-      .execute()
-    let waits = 0
-    const reader = await openSnapshotReader(store, where, () => {
-      waits++
-      if (waits === 2) void store.db.deleteFrom('jobs').execute()
-    })
-    expect(waits).toBeGreaterThanOrEqual(2)
-    await reader[Symbol.asyncDispose]()
   })
 })
 

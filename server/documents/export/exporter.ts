@@ -19,7 +19,7 @@ import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
 import { ExportLimit, type ExportTurn } from './export-limit.ts'
 import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { readMatching } from './read-matching.ts'
-import { openSnapshotReader, type SnapshotScope } from './snapshot-reader.ts'
+import { openSnapshotReader } from './snapshot-reader.ts'
 
 /** An export that has begun. The caller must read all chunks, or call `return` on them. */
 export interface Export {
@@ -72,7 +72,7 @@ export function createExporter(
       return limit.running
     },
     begin: (where, parsed, format, caller) =>
-      begin(where, caller, async (deps, damaged) => {
+      begin(caller, async (deps, damaged) => {
         const leaveOut = (id: string) => {
           damaged.add(id)
           onDamaged(where, id)
@@ -87,7 +87,7 @@ export function createExporter(
         return { texts, index: plan?.index.name }
       }),
     beginDatabase: (database, caller) =>
-      begin({ database: database.id }, caller, async (deps) => ({
+      begin(caller, async (deps) => ({
         texts: databaseText({ ...deps, db: store.db }, database),
         index: undefined,
       })),
@@ -95,7 +95,6 @@ export function createExporter(
 
   /** Waits for the turn of an export, and opens a snapshot for it. */
   async function begin(
-    scope: SnapshotScope,
     caller: Caller,
     open: (
       deps: ReadMatchingDeps,
@@ -109,7 +108,7 @@ export function createExporter(
     try {
       const turn = opened.use(await limit.enter(caller))
       const { check, deadline, signal } = turn
-      const reader = opened.use(await openSnapshotReader(store, scope, check))
+      const reader = opened.use(await openSnapshotReader(store))
       const damaged = new Set<string>()
       const { texts, index } = await open({ reader, nextTurn, check }, damaged)
       return { chunks: disposing(texts, opened, turn), deadline, signal, index, damaged }

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { killProcesses, startProcess } from '../../test-support/server-process.testing.ts'
 import { makeToken } from '../../test-support/start.testing.ts'
-import { createStoredDocuments } from '../repository/stored-documents.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 
 const COUNT = 240
 /** More in total than the system buffers for a client that does not read. */
@@ -31,7 +31,7 @@ forEngine('sqlite', (engine) => {
     const store = await engine.open('tool')
     const ids = Array.from({ length: COUNT }, (_, at) => `d${at}`)
     const documents = ids.map((id) => ({ id, body: JSON.stringify({ id, text: LONG }) }))
-    await createStoredDocuments(store).insert(
+    await createDocumentRepository(store).insert(
       { database: '_system', collection: 'large' },
       documents,
     )

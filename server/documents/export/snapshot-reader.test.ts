@@ -1,19 +1,8 @@
 import { expect, it, vi } from 'vitest'
-import type { Snapshot, Store } from '../../storage/store.ts'
+import type { Snapshot } from '../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocumentRepository } from '../repository/repository.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
-
-it('closes its snapshot if the first query fails', async () => {
-  const close = vi.fn(async () => {})
-  const failure = new Error('the connection was lost')
-  const prepareRead = () => () => Promise.reject(failure)
-  const db = { getExecutor: () => ({}) }
-  const openSnapshot = async () => ({ prepareRead, [Symbol.asyncDispose]: close })
-  const store = { db, openSnapshot } as unknown as Store
-  await expect(openSnapshotReader(store, { database: 'db' }, () => {})).rejects.toThrow()
-  expect(close).toHaveBeenCalledOnce()
-})
 
 forEngine('postgres', (engine) => {
   /** Begins to read three batches. `hold` makes the next query wait for its result. */
@@ -33,7 +22,7 @@ forEngine('postgres', (engine) => {
       }) as Snapshot['prepareRead']
       return { prepareRead, [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose]() }
     }
-    const reader = await openSnapshotReader({ ...store, openSnapshot }, where, () => {})
+    const reader = await openSnapshotReader({ ...store, openSnapshot })
     run.mockClear()
     const hold = () => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -101,7 +90,7 @@ forEachEngine((engine) => {
       }
       return { prepareRead, [Symbol.asyncDispose]: () => snapshot[Symbol.asyncDispose]() }
     }
-    await using reader = await openSnapshotReader({ ...store, openSnapshot }, where, () => {})
+    await using reader = await openSnapshotReader({ ...store, openSnapshot })
     queries = 0
     const read = async (after: string) => {
       const batches = []

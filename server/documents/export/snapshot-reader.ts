@@ -1,7 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { PAGE } from '../../contract/document.ts'
-import { Failure } from '../../failure.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { beginOf, ID_ORDERS, type IdOrder, type IdRange } from '../../storage/sql/id-range.ts'
@@ -14,11 +12,6 @@ import type { StoredDocument } from '../repository/stored-documents.ts'
 
 /** Maximum number of documents that are read together, and of their bytes: a few milliseconds. */
 const BATCH = { documents: 1_000, bytes: 256 * 1024 } as const
-
-/** How long an export waits for a large change to be applied, ms. */
-const APPLY_WAIT = 30_000
-/** How often it checks, ms. */
-const APPLY_CHECK = 50
 
 type Range = Omit<IdRange, 'last'>
 type Document = Omit<StoredDocument, 'tag'>
@@ -38,55 +31,9 @@ export interface SnapshotReader extends AsyncDisposable {
   readonly prepareRead: Store['prepareRead']
 }
 
-/** A collection, or all collections of a database. */
-export type SnapshotScope = Pick<CollectionRef, 'database'> &
-  Partial<Pick<CollectionRef, 'collection'>>
-
-/**
- * Opens a snapshot in which the documents of a collection, or of all collections of a database, are
- * complete: no committed change is still to be applied to them.
- *
- * @param check throws if the client has disconnected.
- * @throws Failure `unavailable`; `busy` if a change takes too long to be applied.
- */
-export async function openSnapshotReader(
-  store: Store,
-  scope: SnapshotScope,
-  check: () => void,
-): Promise<SnapshotReader> {
-  const deadline = performance.now() + APPLY_WAIT
-  for (;;) {
-    const snapshot = await store.openSnapshot()
-    let applying: CollectionRef | undefined
-    try {
-      applying = await findApplying(store, snapshot, scope)
-    } catch (error) {
-      await snapshot[Symbol.asyncDispose]()
-      throw error
-    }
-    if (applying === undefined) return readerOf(store, snapshot)
-    await snapshot[Symbol.asyncDispose]()
-    check()
-    if (performance.now() > deadline) throw stillApplying(applying)
-    // The client may disconnect while the reader waits, and the change may not be announced yet.
-    await pause(APPLY_CHECK)
-  }
-}
-
-/** Returns a collection with a change that is committed but not yet applied (SQLite only). */
-async function findApplying(
-  { db }: Store,
-  { prepareRead }: Snapshot,
-  { database, collection }: SnapshotScope,
-): Promise<CollectionRef | undefined> {
-  const query = prepareRead(
-    sql<CollectionRef>`
-      select database, collection from jobs where state = 'applying' and database = ${''}`.compile(
-      db,
-    ),
-  )
-  const { rows } = await query(database)
-  return rows.find((row) => collection === undefined || row.collection === collection)
+/** Opens a snapshot of the documents. @throws Failure `unavailable` */
+export async function openSnapshotReader(store: Store): Promise<SnapshotReader> {
+  return readerOf(store, await store.openSnapshot())
 }
 
 function readerOf(store: Store, snapshot: Snapshot): SnapshotReader {
@@ -171,8 +118,3 @@ function createRead(db: Store['db'], prepareRead: PrepareRead): SnapshotReader['
     }
   }
 }
-
-const stillApplying = ({ collection }: CollectionRef) =>
-  new Failure('busy', `A large change of ${collection} is still being applied. Try again.`, {
-    headers: { 'Retry-After': '5' },
-  })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { onceAwaited } from '../../storage/test-support/lock-waits.testing.ts'
-import { createDocumentRepository } from '../repository/repository.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { createImporter } from './importer.ts'
 
 forEngine('postgres', (engine) => {

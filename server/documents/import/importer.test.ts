@@ -7,8 +7,8 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { createDocumentRepository } from '../repository/repository.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 import type { CurrentSchema, CurrentSchemaOf, Validate } from '../schemas/schemas.ts'
 import { createImporter, type Importer } from './importer.ts'
 import { type PartImport, type StoredPart, storedParts } from './stored-part.ts'
@@ -428,58 +428,13 @@ forEachEngine((engine) => {
   })
 })
 
-/** Parts of a repository without large changes. */
-const unchanging = { whenApplied: async () => {}, isWritable: () => true }
-
-it('lets other imports write while a change that was committed during its wait is applied', async () => {
-  const changed = { ...where, collection: 'changed' }
-  const unapplied = Promise.withResolvers<void>()
-  let isWritable = true
-  const written: string[] = []
-  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
-  const whenApplied = vi.fn(async (to: typeof where) => {
-    if (to === changed && !isWritable) await unapplied.promise
-  })
-  const { run } = createImporter({
-    repository: {
-      whenApplied,
-      isWritable: (to) => to !== changed || isWritable,
-      async write({ collection }) {
-        if (written.length === 0) await finished
-        written.push(collection)
-        return ['created']
-      },
-    },
-    now: () => 0,
-    schemaOf: noSchema,
-  })
-  const begin = (to: typeof where) =>
-    run(to, readRecords(linesOf([{ id: 'a' }]), 'ndjson'), 'fail', forever())
-  const first = begin(where)
-  await expect.poll(() => whenApplied).toHaveBeenCalledTimes(1)
-  const waiting = begin(changed)
-  await expect.poll(() => whenApplied).toHaveBeenCalledTimes(2)
-  const last = begin(where)
-  await expect.poll(() => whenApplied).toHaveBeenCalledTimes(3)
-  isWritable = false
-  finish()
-  await Promise.all([first, last])
-  expect(written).toEqual(['articles', 'articles'])
-  isWritable = true
-  unapplied.resolve()
-  await waiting
-  expect(written).toEqual(['articles', 'articles', 'changed'])
-})
-
 it('an import that waits for another one ends when its client disconnects', async () => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
   const write = vi.fn(async () => {
     await finished
     return ['created' as const]
   })
-  const repository = { ...unchanging, write } as unknown as Parameters<
-    typeof createImporter
-  >[0]['repository']
+  const repository = { write } as unknown as Parameters<typeof createImporter>[0]['repository']
   const schemaOf = vi.fn(noSchema)
   const { run } = createImporter({ repository, now: () => 0, schemaOf })
   const begin = (signal: AbortSignal) =>
@@ -506,7 +461,6 @@ it('reads the next batch of an import while one is written, and counts both in o
   const readDuring: number[] = []
   const importer = createImporter({
     repository: {
-      ...unchanging,
       async write(_, documents) {
         // The second batch has been read by the end of the first one, and no more.
         if (written.length === 0) await vi.waitUntil(() => read >= 1_999, WAIT)
@@ -528,9 +482,7 @@ it('reads the next batch of an import while one is written, and counts both in o
 
 it('takes several turns of the event loop for a large record', async () => {
   let turn = 0
-  const repository: Pick<DocumentRepository, 'whenApplied' | 'isWritable' | 'write'> = {
-    whenApplied: async () => {},
-    isWritable: () => true,
+  const repository: Pick<DocumentRepository, 'write'> = {
     write: async (_where, documents) => documents.map(() => 'created'),
   }
   const importer = createImporter({

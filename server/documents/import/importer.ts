@@ -51,7 +51,7 @@ export interface Importer {
 export type ImportPart = (where: CollectionRef, text: string, state: PartImport) => Promise<void>
 
 export interface ImporterDeps {
-  readonly repository: Pick<DocumentRepository, 'write' | 'whenApplied' | 'isWritable'>
+  readonly repository: Pick<DocumentRepository, 'write'>
   readonly now: () => number
   readonly schemaOf: CurrentSchemaOf
 }
@@ -101,17 +101,6 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
     return { documents: await validate(check, documents, rejected, signal), schema: tag }
   }
 
-  /** Waits for large changes of a collection and for the transactions of other imports. */
-  async function enterTransaction(where: CollectionRef, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      // Before the transaction, because imports of other collections must not wait too.
-      await repository.whenApplied(where, signal)
-      await transactions.enter(() => signal)
-      if (repository.isWritable(where)) return
-      transactions.leave()
-    }
-  }
-
   /**
    * Writes the first documents in one transaction, while no other import has one. Validates them
    * again if the schema has changed.
@@ -131,7 +120,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
     for (let round = 0; round < SCHEMA_CHANGES; round++) {
       if (round > 0) current = await validated(where, current.documents, rejected, signal)
       const { documents, schema } = current
-      await enterTransaction(where, signal)
+      await transactions.enter(() => signal)
       try {
         const written = await repository.write(where, documents.slice(0, TRANSACTION), {
           replaces: onConflict === 'replace',

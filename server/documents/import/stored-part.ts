@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { OnConflict } from '../../contract/import.ts'
-import type { JobResult } from '../../contract/job.ts'
+import type { ImportJobResult } from '../../contract/job.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { Failure, type FailureCode, type FailureDetails } from '../../failure.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -15,7 +15,7 @@ export interface StoredPart {
 export interface PartProgress {
   /** Documents up to this line are stored; undefined if the whole part is imported. */
   readonly line: number | undefined
-  readonly result: JobResult
+  readonly result: ImportJobResult
   /** Number of records that are imported since the last commit. */
   readonly done: number
 }
@@ -25,7 +25,7 @@ export interface PartImport {
   readonly onConflict: OnConflict
   /** Documents up to this line are stored already. */
   readonly line: number
-  readonly result: JobResult | null
+  readonly result: ImportJobResult | null
   /** Stores the progress in the transaction that stores the documents. */
   readonly commit: (trx: Transaction<Tables>, progress: PartProgress) => Promise<void>
   /** Aborted when the job is cancelled, or this node no longer holds it. */

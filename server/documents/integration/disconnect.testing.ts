@@ -7,7 +7,7 @@ import { openStore } from '../../storage/open.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
 import { PACE } from '../query/scan/scan-pace.ts'
-import { createStoredDocuments } from '../repository/stored-documents.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 
 /** Number of event-loop turns without a statement after which the work of a request has ended. */
 const QUIET = 200
@@ -84,7 +84,7 @@ export function createDisconnectFixture() {
     /** Stores documents with the fields `id`, `n` and `odd`. */
     async fill(collection: string, count: number, text?: string): Promise<void> {
       const store = await openStore({ data: node.data }, 'tool')
-      await createStoredDocuments(store).insert(
+      await createDocumentRepository(store).insert(
         { database: '_system', collection },
         Array.from({ length: count }, (_, n) => {
           const id = `d${String(n).padStart(6, '0')}`

@@ -381,7 +381,10 @@ forEachEngineNode((start) => {
         return { status: 200, json, done: replaceAll(undefined) }
       }
       case 'patch job':
-        if (unfit) return { status: 202, job: { state: 'failed' } }
+        if (unfit) {
+          const result = { failed: fitting.length }
+          return { status: 202, job: { state: 'done', found: 0, result } }
+        }
         return { status: 202, job: { state: 'done', found: fitting.length }, done: patched }
       case 'delete job': {
         const job = { state: 'done', found: fitting.length }
@@ -405,21 +408,28 @@ forEachEngineNode((start) => {
         const doc = { id, in: own.mark, n }
         return { status: 201, json: doc, done: keep(doc) }
       }
-      case 'bulk':
       case 'bulk job': {
+        // The documents that cannot be stored are left out.
+        const fit = requested.bulk.filter((each) => each.n <= most && !documents.has(each.id))
+        const first = [...new Map(fit.toReversed().map((each) => [each.id, each])).values()]
+        const done = () => {
+          for (const each of first) {
+            documents.set(each.id, { doc: { ...each, in: own.mark }, tag: 'unknown' })
+          }
+        }
+        const result = { failed: requested.bulk.length - first.length }
+        return { status: 202, job: { state: 'done', found: first.length, result }, done }
+      }
+      case 'bulk': {
         const ids = requested.bulk.map((each) => each.id)
-        const later = verb === 'bulk job'
         if (requested.bulk.some((each) => each.n > most)) return { status: 422 }
         if (new Set(ids).size < ids.length) return { status: 409 }
-        if (ids.some((each) => documents.has(each))) {
-          return later ? { status: 202, job: { state: 'failed' } } : { status: 409 }
-        }
+        if (ids.some((each) => documents.has(each))) return { status: 409 }
         const docs = requested.bulk.map((each) => ({ ...each, in: own.mark }))
         // The response for an array has no tag per document, so the model does not know them.
         const done = () => {
           for (const doc of docs) documents.set(doc.id, { doc, tag: 'unknown' })
         }
-        if (later) return { status: 202, job: { state: 'done', found: docs.length }, done }
         return { status: 201, json: docs, done }
       }
     }

@@ -1,7 +1,6 @@
 import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Caller } from '../../concurrency/work-queue.ts'
 import { PAGE } from '../../contract/document.ts'
-import { requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
 import type { IndexDefinition } from '../indexes/definition.ts'
@@ -17,16 +16,11 @@ import { idsOf, readByIds } from './scan/read-by-ids.ts'
 import { type Page, readPage } from './scan/read-page.ts'
 import type { ScanLimit, ScanStep } from './scan/scan-limit.ts'
 
-/** Maximum time that a query waits for an index while a large change is applied, ms. */
-const INDEX_WAIT = 10_000
-
 interface FindPageDeps {
   readonly repository: DocumentRepository
   readonly readyIndexes: ReadyIndexes
   readonly nextTurn: NextTurn
   readonly scans: ScanLimit
-  /** {@link INDEX_WAIT} by default. */
-  readonly indexWait?: number
 }
 
 /** Bounds of a query. */
@@ -54,24 +48,8 @@ export type FindPage = (
  * promise unless the store is synchronous and the query needs only an index.
  */
 export function createFindPage(deps: FindPageDeps): FindPage {
-  const { repository, readyIndexes, nextTurn, scans, indexWait = INDEX_WAIT } = deps
+  const { repository, readyIndexes, nextTurn, scans } = deps
   const { indexes: reader } = repository
-
-  /**
-   * Waits until a large change is applied to a collection, for at most {@link INDEX_WAIT}: a scan
-   * would take longer and delay the change.
-   *
-   * @throws Failure `busy` if the client disconnects
-   */
-  async function waitForChange(where: CollectionRef, signal: AbortSignal): Promise<void> {
-    try {
-      const timeout = AbortSignal.timeout(indexWait)
-      await repository.whenApplied(where, AbortSignal.any([signal, timeout]))
-    } catch {
-      // The time is over, or a step of the change failed: the query is served by a scan.
-    }
-    requireConnected(signal)
-  }
 
   /** Counts the documents that match; undefined if they have to be read. */
   async function countMatches(
@@ -118,10 +96,8 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     bounds: FindBounds,
   ): Page | Promise<Page> {
     if (query.count) return readLong(where, query, bounds, undefined)
-    // The limit of a page counts selected fields, and a large change that is being written may have
-    // deleted many documents.
-    const isBounded = query.fields === undefined && reader.isApplied(where)
-    if (!isBounded) return readUnbounded(where, query, bounds)
+    // The limit of a page counts selected fields.
+    if (query.fields !== undefined) return readUnbounded(where, query, bounds)
     return readPage(deps, where, query, { reserve: bounds.reserve })
   }
 
@@ -149,18 +125,6 @@ export function createFindPage(deps: FindPageDeps): FindPage {
         return found === undefined ? readLong(where, query, bounds, plan) : reserved(found, bounds)
       }
     }
-  }
-
-  /** Plans a query again that no index serves while a large change is applied. */
-  async function planOnceApplied(
-    where: CollectionRef,
-    query: PageQuery,
-    { signal }: Caller,
-  ): Promise<IndexPlan | undefined> {
-    if (reader.isApplied(where)) return undefined
-    if (planQuery(await reader.readyOnceApplied(where), query) === undefined) return undefined
-    await waitForChange(where, signal)
-    return planQuery(await readyIndexes.read(where), query)
   }
 
   /** Reads a page in the order of ids whose limit does not bound the documents that are read. */
@@ -210,7 +174,6 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     try {
       return (
         (await readPlanned(planned)) ??
-        (await readPlanned(await planOnceApplied(where, query, caller))) ??
         (await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step })))
       )
     } catch (error) {

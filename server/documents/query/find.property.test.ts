@@ -11,7 +11,7 @@ import { createTestDocuments } from '../documents.testing.ts'
 import type { Documents } from '../documents.ts'
 import { createExporter, type Exporter } from '../export/exporter.ts'
 import { openSlowIndexes } from '../indexes/build/slow-build.testing.ts'
-import { createDocumentRepository } from '../repository/repository.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 import {
   type Change,
   CONCURRENT,

@@ -9,8 +9,8 @@ import { createDocumentId } from '../document-id.ts'
 import { PURGE_BATCH } from './document-counts.ts'
 import { createPurge, purgeDropped } from './purge.ts'
 import { readStored } from './read-stored.testing.ts'
-import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
+import { createDocumentRepository } from './stored-documents.ts'
 
 forEachEngine((engine) => {
   let store: Store

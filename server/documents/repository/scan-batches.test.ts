@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { IdRange } from '../../storage/sql/id-range.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocumentRepository } from './repository.ts'
 import type { DocumentRepository } from './stored-documents.ts'
+import { createDocumentRepository } from './stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

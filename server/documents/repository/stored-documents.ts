@@ -57,8 +57,7 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   /** Returns the first documents of a range, at most `limit`. */
   list(where: CollectionRef, range: IdRange, limit: number): Promise<StoredDocument[]>
   /**
-   * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document unless
-   * a large change has deleted the first ones. `last` is undefined if all of them fit. `bytes` is
+   * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document. `last` is undefined if all of them fit. `bytes` is
    * their total size. `documents` are what {@link list} would return, if they are small enough to be
    * read with their sizes.
    */
@@ -68,14 +67,6 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * those that fit, so the caller must limit the number of scans.
    */
   scan(where: CollectionRef, range: IdRange, maxBytes: number): Promise<Extent>
-  /**
-   * Resolves when {@link write} need not wait for a large change of the collection.
-   *
-   * @throws the reason of the signal; Failure of the store that delays the change
-   */
-  whenApplied(where: CollectionRef, signal: AbortSignal): Promise<void>
-  /** Returns whether {@link write} need not wait now. */
-  isWritable(where: CollectionRef): boolean
   /** See `writes/write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -92,11 +83,8 @@ export const readOneByOne = (read: DocumentRepository['read']): ReadEach =>
     for (const id of ids) yield read({ ...where, id })
   }
 
-/**
- * Returns the repository of the table alone, without committed changes of jobs that are not yet
- * written.
- */
-export function createStoredDocuments(store: Store): DocumentRepository {
+/** Returns the documents of a store. */
+export function createDocumentRepository(store: Store): DocumentRepository {
   const { db, engine, prepareLookup, prepareRead } = store
   const some = db.selectFrom('documents').select(['id', 'tag', 'body'])
   const one = <R>(query: SelectQueryBuilder<Tables, 'documents', R>) =>
@@ -179,8 +167,6 @@ export function createStoredDocuments(store: Store): DocumentRepository {
       engine === 'sqlite'
         ? (where, range, maxBytes) => extent(where, range, PAGE.max, maxBytes)
         : createReadScanBatch(store),
-    whenApplied: async () => {},
-    isWritable: () => true,
     write: createWriteDocuments(store),
   }
 }

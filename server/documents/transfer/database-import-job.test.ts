@@ -5,7 +5,7 @@ import { WHOLE_DATABASE } from '../../contract/job.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { Failure } from '../../failure.ts'
 import type { Job } from '../../jobs/job.ts'
-import { createJobs } from '../../jobs/jobs.ts'
+import { createTestJobs } from '../../jobs/jobs.testing.ts'
 import { LEASE } from '../../jobs/repository/lease.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { Store } from '../../storage/store.ts'
@@ -15,7 +15,7 @@ import { createDocumentRules } from '../document-rules.ts'
 import { createImporter } from '../import/importer.ts'
 import { createIndexRepository } from '../indexes/index-repository.ts'
 import { createIndexes, type Indexes } from '../indexes/indexes.ts'
-import { createDocumentRepository } from '../repository/repository.ts'
+import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { createSchemaChecker } from '../schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../schemas/schemas.ts'
 import { createDatabaseImporter } from './database-importer.ts'
@@ -78,8 +78,7 @@ forEachEngine((engine) => {
       indexes: changeIndexes(createIndexes(createIndexRepository(store, Date.now), () => {})),
       onError,
     })
-    const jobs = createJobs({
-      store,
+    const jobs = createTestJobs(store, {
       now,
       pause: () => new Promise(setImmediate),
       rules: createDocumentRules(Date.now, schemas.current, {

@@ -1,18 +1,16 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { createRecorder, START } from '../../audit/record.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { CHANGE_BYTES, CHANGE_ROWS } from '../../contract/document.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
+import { expectEntriesOfDocuments } from '../../documents/indexes/write/stored-entries.testing.ts'
 import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
-import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
-import { type CurrentSchemaOf, createSchemas } from '../../documents/schemas/schemas.ts'
-import { OutcomeUnknown, StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/store.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { MERGE_TIME } from '../apply.ts'
-import { createJobsFixture, everything, text, where } from './jobs-fixture.testing.ts'
-
-const on = { record: createRecorder(), actor: START, target: '_system/c' }
+import type { Job } from '../job.ts'
+import type { Jobs } from '../jobs.ts'
+import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
 forEachEngine((engine) => {
   const fixture = createJobsFixture(engine)
@@ -20,122 +18,39 @@ forEachEngine((engine) => {
   const update = async (ref: DocumentRef, body: string) => {
     await fixture.repository.update(ref, await readStored(fixture.repository, ref), body)
   }
-
-  describe('changing and deleting', () => {
-    beforeEach(() =>
-      fixture.repository.insert(where, [
-        ...Array.from({ length: 600 }, (_, n) => {
-          const id = `d${10_000 + n}`
-          return { id, body: JSON.stringify({ id, author: n % 2 === 0 ? 'ada' : 'bob' }) }
-        }),
-      ]),
+  const change = (
+    jobs: Jobs,
+    kind: 'patch' | 'delete',
+    request: Parameters<Jobs['change']>[2],
+    signal?: AbortSignal,
+  ) => jobs.change(where, kind, request, testCaller(signal))
+  const insert = (count: number, more: object = {}) =>
+    fixture.repository.insert(
+      where,
+      Array.from({ length: count }, (_, n) => {
+        const id = `d${10_000 + n}`
+        return { id, body: JSON.stringify({ id, author: n % 2 === 0 ? 'ada' : 'bob', ...more }) }
+      }),
     )
-    const byAda = { filter: [['author', 'ada']] as const }
+  const byAda = { filter: [['author', 'ada']] as const }
+  const patch = '{"on":true}'
 
-    it('affects the matching documents and gives them new tags', async () => {
+  describe('a change of few documents', () => {
+    beforeEach(() => insert(600))
+
+    it('affects the matching documents and gives them new tags, without a job', async () => {
       const jobs = node()
       const before = await fixture.repository.read({ ...where, id: 'd10000' })
-      const patch = JSON.stringify({ on: true, text })
-      expect(await jobs.run(where, 'patch', { ...byAda, patch })).toBe(300)
+      expect(await change(jobs, 'patch', { ...byAda, patch })).toBe(300)
       const all = await stored()
       expect(all.filter(({ on }) => on)).toHaveLength(300)
       expect(all.filter(({ on }) => on).every(({ author }) => author === 'ada')).toBe(true)
       expect((await fixture.repository.read({ ...where, id: 'd10000' }))?.tag).not.toBe(before?.tag)
-      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
+      expect(await change(jobs, 'delete', byAda)).toBe(300)
       expect((await stored()).every(({ author }) => author === 'bob')).toBe(true)
-      expect(await jobs.run(where, 'delete', everything)).toBe(300)
+      expect(await change(jobs, 'delete', everything)).toBe(300)
       expect(await stored()).toEqual([])
-      await expect.poll(countRows).toEqual([0, 0])
-      await jobs.stop()
-    })
-
-    it('succeeds although its job cannot be deleted', async () => {
-      const { db } = fixture.store
-      const updateTable = db.updateTable.bind(db)
-      let fails = true
-      const failDiscard = (table: 'jobs') => {
-        const update = updateTable(table)
-        const set = update.set.bind(update)
-        return Object.assign(update, {
-          set(values: { readonly state?: string }) {
-            if (!fails || values.state !== 'discarded') return set(values as object)
-            fails = false
-            throw new StoreUnavailable()
-          },
-        })
-      }
-      vi.spyOn(db, 'updateTable').mockImplementation(failDiscard as typeof db.updateTable)
-      const jobs = node()
-      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
-      expect(await stored()).toHaveLength(300)
-      expect(fixture.errors).toMatchObject([{ code: 'unavailable' }])
-      await jobs.stop()
-    })
-
-    it('succeeds if the database has committed it but not confirmed the commit', async () => {
-      const { transaction, db } = fixture.store
-      let lost = 0
-      Object.assign(fixture.store, {
-        async transaction(work, length) {
-          const result = await transaction(work, length)
-          const done = await db
-            .selectFrom('jobs')
-            .select('id')
-            .where('state', '=', 'done')
-            .execute()
-          if (done.length === 0 || lost > 0) return result
-          lost++
-          throw new OutcomeUnknown()
-        },
-      } satisfies Pick<Store, 'transaction'>)
-      const jobs = node()
-      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
-      expect(lost).toBe(1)
-      expect(await stored()).toHaveLength(300)
-      await expect.poll(countRows).toEqual([0, 0])
-      await jobs.stop()
-      expect(fixture.errors).toEqual([])
-    })
-
-    it('finds documents by an index, and examines no others', async () => {
-      const indexes = openIndexesOf(fixture.store)
-      await indexes.put(where, 'by-author', ['author', 'missing'])
-      await indexes.build()
-      let changed = 0
-      const jobs = node(async () => {
-        // Deletes a document that the index has found, and changes another one, while the job runs.
-        if (changed++ !== 1) return
-        const one = { ...where, id: 'd10500' }
-        await fixture.repository.delete(one, await readStored(fixture.repository, one))
-        await update({ ...where, id: 'd10502' }, '{"id":"d10502","author":"bob"}')
-      })
-      const job = await ended(
-        jobs,
-        await jobs.begin(where, 'patch', { ...byAda, patch: '{"on":true}' }),
-      )
-      expect(job).toMatchObject({ state: 'done', failure: null, found: 298 })
-      expect(job.done).toBeLessThanOrEqual(300)
-      expect((await stored()).filter(({ on }) => on)).toHaveLength(298)
-      const range = { filter: [['author:gte', 'b']] as const }
-      expect(await jobs.run(where, 'delete', range)).toBe(301)
-      expect((await stored()).every(({ author }) => author === 'ada')).toBe(true)
-      await jobs.stop()
-    })
-
-    it('examines only the documents whose ids the filter lists', async () => {
-      const jobs = node()
-      const filter = [
-        ['id:in', 'd10002,d10001,none,d10003'],
-        ['author', 'ada'],
-      ] as const
-      const job = await ended(jobs, await jobs.begin(where, 'delete', { filter }))
-      expect(job).toMatchObject({ state: 'done', failure: null, done: 3, found: 1 })
-      const scans = new ScanLimit({ ...SCANS, work: -1 })
-      const limited = node(undefined, undefined, undefined, scans)
-      expect(await limited.run(where, 'delete', { filter: [['id', 'd10004']] })).toBe(1)
-      expect(await limited.run(where, 'delete', { filter: [['id', '\0']] })).toBe(0)
-      expect(await stored()).toHaveLength(598)
-      await Promise.all([jobs.stop(), limited.stop()])
+      expect(await countRows()).toEqual([0, 0])
     })
 
     it('has the limits of queries without an index', async () => {
@@ -145,7 +60,7 @@ forEachEngine((engine) => {
         return time
       })
       const jobs = node(undefined, undefined, undefined, scans)
-      await expect(jobs.run(where, 'delete', byAda)).rejects.toMatchObject({
+      await expect(change(jobs, 'delete', byAda)).rejects.toMatchObject({
         code: 'query-too-expensive',
         message: expect.stringMatching(/Nothing was changed.*respond-async.*An index on author/),
         details: { fields: ['author'] },
@@ -156,134 +71,181 @@ forEachEngine((engine) => {
       const indexes = openIndexesOf(fixture.store)
       await indexes.put(where, 'by-author', ['author'])
       await indexes.build()
-      expect(await jobs.run(where, 'delete', byAda)).toBe(300)
-      expect(await jobs.run(where, 'delete', everything)).toBe(300)
+      expect(await change(jobs, 'delete', byAda)).toBe(300)
+      expect(await change(jobs, 'delete', everything)).toBe(300)
       await jobs.stop()
     })
 
     it('affects no other collection and no other database', async () => {
-      for (const other of [
+      const others = [
         { ...where, collection: 'b' },
         { ...where, database: 'x' },
-      ]) {
+      ]
+      for (const other of others) {
         await fixture.repository.insert(other, [{ id: 'd10000', body: '{"id":"d10000"}' }])
       }
-      // Also with equal tags: every filter must include the database and the collection.
+      // Also with equal tags: every statement must name the database and the collection.
       const same = fixture.store.db.updateTable('documents').set({ tag: 'same' })
       const makeSame = () => same.where('id', '=', 'd10000').execute()
       const jobs = node()
       await makeSame()
-      await jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })
+      await change(jobs, 'patch', { ...everything, patch })
       await makeSame()
-      await jobs.run(where, 'delete', everything)
-      for (const other of [
-        { ...where, collection: 'b' },
-        { ...where, database: 'x' },
-      ]) {
+      await change(jobs, 'delete', everything)
+      for (const other of others) {
         expect((await fixture.repository.list(other, {}, 9))[0]?.body).toBe('{"id":"d10000"}')
       }
-      await jobs.stop()
     })
 
     it('changes none if one of them cannot be changed', async () => {
       const id = 'd10599'
-      const large = JSON.stringify({ id, text: 'x'.repeat(2 ** 20 - 100) })
-      await update({ ...where, id }, large)
-      const jobs = node()
-      const patch = JSON.stringify({ more: 'y'.repeat(200) })
-      await expect(jobs.run(where, 'patch', { ...everything, patch })).rejects.toMatchObject({
+      await update({ ...where, id }, JSON.stringify({ id, text: 'x'.repeat(2 ** 20 - 100) }))
+      const large = JSON.stringify({ more: 'y'.repeat(200) })
+      await expect(change(node(), 'patch', { ...everything, patch: large })).rejects.toMatchObject({
         code: 'too-large',
       })
       expect((await stored()).filter(({ more }) => more)).toEqual([])
-      await expect.poll(countRows).toEqual([0, 0])
-      await jobs.stop()
+    })
+
+    it('changes none if a unique index rejects one of them', async () => {
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-code', ['code'], true)
+      await indexes.build()
+      await expect(
+        change(node(), 'patch', { ...everything, patch: '{"code":1}' }),
+      ).rejects.toMatchObject({ code: 'conflict', details: { index: 'by-code' } })
+      expect((await stored()).filter(({ code }) => code)).toEqual([])
+      await expectEntriesOfDocuments(fixture.store)
     })
 
     it.each(['patch', 'delete'] as const)(
-      'rechecks documents that have changed since the scan: %s',
+      'reads documents again that have changed since the search: %s',
       async (kind) => {
-        const change = (id: string, body: object) =>
+        const write = (id: string, body: object) =>
           update({ ...where, id }, JSON.stringify({ id, ...body }))
         const jobs = node(
-          after(2, async () => {
-            await change('d10000', { author: 'ada', n: 1 })
-            await change('d10002', { author: 'eve', n: 2 })
+          after(1, async () => {
+            await write('d10000', { author: 'ada', n: 1 })
+            await write('d10002', { author: 'eve', n: 2 })
           }),
         )
-        const request = kind === 'patch' ? { ...byAda, patch: '{"on":true}' } : byAda
-        expect(await jobs.run(where, kind, request)).toBe(299)
+        const request = kind === 'patch' ? { ...byAda, patch } : byAda
+        expect(await change(jobs, kind, request)).toBe(299)
         const all = await stored()
         const one = all.find(({ id }) => id === 'd10000')
         if (kind === 'delete') expect(one).toBeUndefined()
         else expect(one).toEqual({ id: 'd10000', author: 'ada', n: 1, on: true })
         expect(all.find(({ id }) => id === 'd10002')).toEqual({ id: 'd10002', author: 'eve', n: 2 })
-        await jobs.stop()
       },
     )
-  })
 
-  it('validates concurrently changed documents, in many collections at the same time', async () => {
-    const checker = createSchemaChecker()
-    const schemas = createSchemas(fixture.store, checker)
-    const text = '{"properties":{"n":{"type":"number"}}}'
-    const patch = async (collection: string) => {
-      const there = { database: '_system', collection }
-      await schemas.put(there, text, { match: undefined, noneMatch: undefined }, on)
-      await fixture.repository.insert(there, [{ id: 'a', body: '{"id":"a","n":1}' }])
-      const change = () => update({ ...there, id: 'a' }, '{"id":"a","n":2}')
-      const jobs = node(after(1, change), schemas.current)
-      await jobs.run(there, 'patch', { ...everything, patch: '{"on":true}' })
-      await jobs.stop()
-      expect((await fixture.repository.read({ ...there, id: 'a' }))?.body).toBe(
-        '{"id":"a","n":2,"on":true}',
-      )
-    }
-    const collections = Array.from({ length: 12 }, (_, at) => `c${at}`)
-    // On SQLite, a node assumes that unfinished jobs of another one are those of a dead node.
-    if (engine.name === 'sqlite') for (const each of collections) await patch(each)
-    else await Promise.all(collections.map(patch))
-    await checker.close()
-  })
-
-  /** Patches two documents that change concurrently; `validate` is called for each of them. */
-  async function patchChanged(validate: () => void): Promise<number> {
-    await fixture.repository.insert(where, [
-      { id: 'a', body: '{"id":"a","n":1}' },
-      { id: 'b', body: '{"id":"b","n":1}' },
-    ])
-    const change = async () => {
-      for (const id of ['a', 'b']) await update({ ...where, id }, `{"id":"${id}","n":2}`)
-    }
-    const slow: CurrentSchemaOf = async () => ({ tag: null, validate: async () => validate() })
-    // On SQLite, the limit applies only to documents that change during the job's last check.
-    const jobs = node(after(engine.name === 'sqlite' ? 2 : 1, change), slow)
-    try {
-      return await jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' })
-    } finally {
-      await jobs.stop()
-    }
-  }
-
-  it('fails if validating concurrently changed documents takes too long', async () => {
-    const patching = patchChanged(() => {
-      fixture.steady += MERGE_TIME - 1_000
-      // The limit also holds if the clock is set back.
-      fixture.now -= 3_600_000
+    it('changes nothing once the client has disconnected', async () => {
+      const client = new AbortController()
+      const jobs = node(async () => client.abort())
+      await expect(change(jobs, 'delete', everything, client.signal)).rejects.toMatchObject({
+        code: 'busy',
+        message: 'The client has disconnected.',
+      })
+      expect(await stored()).toHaveLength(600)
     })
-    await expect(patching).rejects.toThrow(
-      'Documents were changed at the same time, and validating them again takes too long.',
-    )
-    expect(await stored()).toEqual([
-      { id: 'a', n: 2 },
-      { id: 'b', n: 2 },
-    ])
   })
 
-  it('validates concurrently changed documents while the clock is set forward', async () => {
-    expect(
-      await patchChanged(() => {
-        fixture.now += 3_600_000
-      }),
-    ).toBe(2)
+  describe('a change of more documents than one transaction', () => {
+    it.each([
+      ['documents', CHANGE_ROWS + 1, {}, 0],
+      ['entries in indexes', CHANGE_ROWS / 2 + 1, {}, 1],
+      ['bytes', 500, { text: 'x'.repeat(CHANGE_BYTES / 500) }, 0],
+    ])('becomes a job because of its %s', async (_, count, more, indexCount) => {
+      for (let at = 0; at < count; at += 2_000) {
+        await fixture.repository.insert(
+          where,
+          Array.from({ length: Math.min(2_000, count - at) }, (_, n) => {
+            const id = `d${10_000 + at + n}`
+            return { id, body: JSON.stringify({ id, ...more }) }
+          }),
+        )
+      }
+      const indexes = openIndexesOf(fixture.store)
+      for (let n = 0; n < indexCount; n++) await indexes.put(where, `i${n}`, ['on'])
+      await indexes.build()
+      const jobs = node()
+      const job = (await change(jobs, 'patch', { ...everything, patch })) as Job
+      expect(await ended(jobs, job)).toMatchObject({ state: 'done', found: count, done: count })
+      expect((await stored()).every(({ on }) => on)).toBe(true)
+      await jobs.stop()
+    })
+  })
+
+  describe('a job', () => {
+    it('makes each step visible, and lets other writers in between', async () => {
+      await insert(3_000)
+      const outside = AsyncLocalStorage.snapshot()
+      const seen = new Set<number>()
+      const jobs = node(async () => {
+        seen.add(await outside(async () => (await stored()).filter(({ on }) => on).length))
+      })
+      await ended(jobs, await jobs.begin(where, 'patch', { ...everything, patch }))
+      expect([...seen]).toEqual(expect.arrayContaining([1_000, 2_000, 3_000]))
+      await jobs.stop()
+    })
+
+    it('counts the documents that are rejected, and goes on', async () => {
+      await insert(1_200)
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-code', ['code'], true)
+      await indexes.build()
+      const id = 'd10001'
+      await update({ ...where, id }, JSON.stringify({ id, text: 'x'.repeat(2 ** 20 - 30) }))
+      const jobs = node()
+      const job = await ended(
+        jobs,
+        await jobs.begin(where, 'patch', { ...everything, patch: '{"code":"one"}' }),
+      )
+      expect(job).toMatchObject({ state: 'done', found: 1, result: { failed: 1_199 } })
+      expect(job.result?.errors).toHaveLength(100)
+      expect(job.result?.errors.slice(0, 2)).toEqual([
+        { id, pointer: '', message: expect.stringContaining('1 MiB') },
+        { id: 'd10002', pointer: '/code', message: expect.stringContaining('by-code is unique') },
+      ])
+      expect((await stored()).filter(({ code }) => code)).toHaveLength(1)
+      await expectEntriesOfDocuments(fixture.store)
+      await jobs.stop()
+    })
+
+    it('reads documents again that others change between its steps', async () => {
+      await insert(1_200)
+      const outside = AsyncLocalStorage.snapshot()
+      let writes = 0
+      const jobs = node(() =>
+        outside(async () => {
+          if (writes === 12) return
+          const id = `d${10_100 + 100 * writes++}`
+          await update({ ...where, id }, JSON.stringify({ id, author: 'eve' }))
+        }),
+      )
+      const job = await ended(jobs, await jobs.begin(where, 'patch', { ...byAda, patch }))
+      expect(job).toMatchObject({ state: 'done', result: { failed: 0 } })
+      const all = await stored()
+      expect(all.filter(({ author, on }) => author === 'ada' && !on)).toEqual([])
+      expect(all.filter(({ author, on }) => author === 'bob' && on)).toEqual([])
+      await jobs.stop()
+    })
+
+    it('finds documents by an index, and examines no others', async () => {
+      await insert(600)
+      const indexes = openIndexesOf(fixture.store)
+      await indexes.put(where, 'by-author', ['author', 'missing'])
+      await indexes.build()
+      const jobs = node()
+      const job = await ended(jobs, await jobs.begin(where, 'patch', { ...byAda, patch }))
+      expect(job).toMatchObject({ state: 'done', failure: null, found: 300, done: 300 })
+      const filter = [
+        ['id:in', 'd10002,d10001,none,d10003'],
+        ['author', 'ada'],
+      ] as const
+      const listed = await ended(jobs, await jobs.begin(where, 'delete', { filter }))
+      expect(listed).toMatchObject({ state: 'done', failure: null, done: 3, found: 1 })
+      await jobs.stop()
+    })
   })
 })

@@ -26,6 +26,7 @@ import { matchesAll, patchByReference } from '../../documents/query/reference.te
 import { Failure } from '../../failure.ts'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture } from './jobs-fixture.testing.ts'
 
@@ -53,7 +54,6 @@ forEachEngine((engine) => {
       const documents = createTestDocuments({
         repository: fixture.repository,
         now: () => 0,
-        large: jobs,
       })
       let collections = 0
       let duringBuild = 0
@@ -84,7 +84,7 @@ forEachEngine((engine) => {
             const changing = changeOthers(where, changes)
             const count = isJob
               ? (await fixture.ended(jobs, await jobs.begin(where, kind, request))).found
-              : await jobs.run(where, kind, request)
+              : await jobs.change(where, kind, request, testCaller())
             await changing
             const matching = stable.filter((each) => matchesAll(each, conditions))
             expect(count).toBeGreaterThanOrEqual(matching.length)

@@ -1,26 +1,22 @@
 import { beforeEach, expect } from 'vitest'
-import { createCollectionSearch } from '../../documents/collections/collection-search.ts'
-import { createTestRules } from '../../documents/document-rules.testing.ts'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { createBodyOf } from '../../documents/json/create-body.ts'
 import { ScanLimit } from '../../documents/query/scan/scan-limit.ts'
-import { createDocumentRepository } from '../../documents/repository/repository.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
+import { createDocumentRepository } from '../../documents/repository/stored-documents.ts'
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import type { TestEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Job } from '../job.ts'
-import { createJobs, type Jobs } from '../jobs.ts'
+import { createTestJobs } from '../jobs.testing.ts'
+import type { Jobs } from '../jobs.ts'
 import { LEASE } from '../repository/lease.ts'
 
 export const where = { database: '_system', collection: 'articles' }
 export const everything = { filter: [] }
-/**
- * Long enough that the last change of a job with some hundred documents takes several statements.
- */
+/** Long enough that a job with some hundred documents takes several steps. */
 export const text = 'x'.repeat(2_000)
 export const documents = (count: number, more: object = {}) =>
   JSON.stringify(Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, ...more })))
@@ -30,7 +26,6 @@ export function createJobsFixture(engine: TestEngine) {
   let store: Store
   let repository: DocumentRepository
   let now: number
-  let steady: number
   let errors: unknown[]
   const renewals = new Set<() => void>()
 
@@ -39,7 +34,6 @@ export function createJobsFixture(engine: TestEngine) {
     await storeDatabases(store, 'x')
     repository = createDocumentRepository(store)
     now = 1_700_000_000_000
-    steady = 0
     errors = []
     renewals.clear()
   })
@@ -50,12 +44,10 @@ export function createJobsFixture(engine: TestEngine) {
     clock = () => now,
     scans = new ScanLimit(),
   ): Jobs =>
-    createJobs({
-      search: createCollectionSearch(store, scans, pause),
-      store,
-      rules: createTestRules(clock, { schemaOf }),
+    createTestJobs(store, {
+      schemaOf,
+      scans,
       now: clock,
-      steady: () => steady,
       pause,
       onError: (error) => errors.push(error),
       renewalTimer(renew) {
@@ -75,13 +67,16 @@ export function createJobsFixture(engine: TestEngine) {
     {
       respondAsync = true,
       target = where,
-      signal,
-    }: { respondAsync?: boolean; target?: CollectionRef; signal?: AbortSignal } = {},
+    }: { respondAsync?: boolean; target?: CollectionRef } = {},
   ) => {
     const body = createBodyOf(Buffer.from(text))
     if (!('parts' in body)) throw new Error('no array')
-    const documents = createTestDocuments({ repository, now: () => now, large: jobs })
-    return documents.createMany(target, body.parts, respondAsync, testCaller(signal))
+    const documents = createTestDocuments({ repository, now: () => now })
+    return documents.createMany(target, body.parts, {
+      onConflict: 'fail',
+      respondAsync,
+      beginImport: (parts) => jobs.beginImport(target, { onConflict: 'fail' }, parts),
+    })
   }
   /** Stores `count` documents without a job. */
   const insert = (count: number) => {
@@ -146,13 +141,6 @@ export function createJobsFixture(engine: TestEngine) {
     },
     set now(time) {
       now = time
-    },
-    /** The time of the monotonic clock of all nodes, ms. */
-    get steady() {
-      return steady
-    },
-    set steady(time) {
-      steady = time
     },
     /** Errors that jobs have reported. */
     get errors() {

@@ -15,7 +15,7 @@ forEachEngine((engine) => {
     beforeEach(() =>
       fixture.repository.insert(
         where,
-        Array.from({ length: 600 }, (_, n) => {
+        Array.from({ length: 2_400 }, (_, n) => {
           const id = `d${10_000 + n}`
           return { id, body: JSON.stringify({ id, on: n % 2 === 0 }) }
         }),
@@ -23,14 +23,14 @@ forEachEngine((engine) => {
     )
 
     it.each([
-      ['all', everything, 600],
-      ['matching documents', { filter: [['on', 'true']] as const }, 300],
+      ['all', everything, 2_400],
+      ['matching documents', { filter: [['on', 'true']] as const }, 1_200],
     ])('counts %s and stores its position, but no documents', async (_, request, found) => {
       const kept: unknown[] = []
       const copies = fixture.store.db.selectFrom('job_documents').selectAll()
       const jobs = node(async () => kept.push(...(await copies.execute())))
       const end = await ended(jobs, await jobs.begin(where, 'list', request))
-      expect(end).toMatchObject({ state: 'done', done: 600, found, cursor: 'd10599' })
+      expect(end).toMatchObject({ state: 'done', done: 2_400, found, cursor: 'd12399' })
       await expect.poll(countRows).toEqual([1, 0])
       expect(kept).toEqual([])
       await jobs.stop()
@@ -43,12 +43,12 @@ forEachEngine((engine) => {
       const filter = [['on', 'true']] as const
       const jobs = node()
       const end = await ended(jobs, await jobs.begin(where, 'list', { filter }))
-      expect(end).toMatchObject({ done: 300, found: 300, cursor: 'd10598' })
+      expect(end).toMatchObject({ done: 1_200, found: 1_200, cursor: 'd12398' })
       const results = createTestDocuments({
         repository: fixture.repository,
         now: () => fixture.now,
       })
-      const page = await results.readInIdOrder(where, filter, 'd10590', 9, {
+      const page = await results.readInIdOrder(where, filter, 'd12390', 9, {
         upTo: end.cursor ?? '',
       })
       expect(page.returned).toBe(4)
@@ -56,17 +56,17 @@ forEachEngine((engine) => {
 
       let pauses = 0
       const first = node(async () => {
-        // The first two pauses are between reads of the index.
-        if (++pauses === 3) void first.stop()
+        // The first five pauses are between reads of the index.
+        if (++pauses === 6) void first.stop()
       })
       const job = await first.begin(where, 'list', { filter })
       await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
       await first.stop()
-      expect(await first.read('_system', job.id)).toMatchObject({ state: 'running', done: 250 })
+      expect(await first.read('_system', job.id)).toMatchObject({ state: 'running', done: 1_000 })
       const second = node()
       second.wake()
       // A listing that continues scans the documents after its cursor.
-      expect(await ended(second, job)).toMatchObject({ found: 300, cursor: 'd10599' })
+      expect(await ended(second, job)).toMatchObject({ found: 1_200, cursor: 'd12399' })
       await second.stop()
     })
 
@@ -75,9 +75,9 @@ forEachEngine((engine) => {
       await indexes.put(where, 'by-on', ['on'])
       await indexes.build()
       const jobs = node()
-      const request = { filter: [['on', 'true']], after: 'd10589' } as const
+      const request = { filter: [['on', 'true']], after: 'd12389' } as const
       const end = await ended(jobs, await jobs.begin(where, 'list', request))
-      expect(end).toMatchObject({ done: 5, found: 5, cursor: 'd10598' })
+      expect(end).toMatchObject({ done: 5, found: 5, cursor: 'd12398' })
       await jobs.stop()
     })
 
@@ -95,16 +95,16 @@ forEachEngine((engine) => {
       const jobs = node(undefined, undefined, undefined, new ScanLimit(SCANS, undefined, pace))
       const job = await jobs.begin(where, 'list', everything)
       const done = async () => (await jobs.read('_system', job.id)).done
-      await expect.poll(done).toBe(250)
+      await expect.poll(done).toBe(1_000)
       for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
-      expect(await done()).toBe(250)
+      expect(await done()).toBe(1_000)
       resolve()
-      expect(await ended(jobs, job)).toMatchObject({ done: 600 })
+      expect(await ended(jobs, job)).toMatchObject({ done: 2_400 })
       await jobs.stop()
     })
 
     it('continues from its cursor after a stop', async () => {
-      const first = node(after(3, () => void first.stop()))
+      const first = node(after(2, () => void first.stop()))
       const job = await first.begin(where, 'list', everything)
       await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
       await first.stop()
@@ -112,7 +112,11 @@ forEachEngine((engine) => {
       expect([halfway.state, halfway.cursor]).toEqual(['running', `d${9_999 + halfway.done}`])
       const second = node()
       second.wake()
-      expect(await ended(second, job)).toMatchObject({ done: 600, found: 600, cursor: 'd10599' })
+      expect(await ended(second, job)).toMatchObject({
+        done: 2_400,
+        found: 2_400,
+        cursor: 'd12399',
+      })
       await second.stop()
     })
 

@@ -2,17 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
 import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
-import {
-  type CurrentSchemaOf,
-  createSchemas,
-  type Schemas,
-} from '../../documents/schemas/schemas.ts'
+import { createSchemas, type Schemas } from '../../documents/schemas/schemas.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createJobsFixture, documents, everything, text, where } from './jobs-fixture.testing.ts'
+import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
 forEachEngine((engine) => {
   const fixture = createJobsFixture(engine)
-  const { node, ended, insert, created, stored, after } = fixture
+  const { node, ended, insert, stored, after } = fixture
 
   describe('a schema that is set while a job runs', () => {
     const checker = createSchemaChecker()
@@ -23,59 +20,50 @@ forEachEngine((engine) => {
       return schemas.put(where, schema, { match: undefined, noneMatch: undefined }, on)
     }
 
-    it.each([
-      ['the array arrives', 'string', 1],
-      ['the array arrives', 'number', 1],
-      ['the documents are stored', 'string', 2],
-      ['the documents are stored', 'number', 2],
-    ])('applies to an array while %s: n is a %s', async (_, type, requested) => {
+    it('applies to the documents that a job has not changed yet', async () => {
+      await insert(2_500)
       const schemas = createSchemas(fixture.store, checker)
-      let times = 0
-      const schemaOf: CurrentSchemaOf = (collection) => {
-        times++
-        return schemas.current(collection)
-      }
-      let done: Promise<unknown> | undefined
       const outside = AsyncLocalStorage.snapshot()
+      let steps = 0
       const jobs = node(async () => {
-        if (times !== requested) return
-        done ??= outside(() => put(schemas, type))
-        await done
-      }, schemaOf)
-      const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
-      expect(done).toBeDefined()
-      if (type === 'number') {
-        expect(end).toMatchObject({ state: 'done', found: 1_000 })
-        expect(await stored()).toHaveLength(1_000)
-      } else {
-        const message =
-          '"d10000": This does not match the schema of its collection: /n must be string.'
-        expect(end).toMatchObject({ state: 'failed', failure: { code: 'invalid', message } })
-        expect(await stored()).toEqual([])
-      }
+        if (++steps === 2) await outside(() => put(schemas, 'string'))
+      }, schemas.current)
+      const job = await ended(
+        jobs,
+        await jobs.begin(where, 'patch', { ...everything, patch: '{"on":true}' }),
+      )
+      expect(job).toMatchObject({ state: 'done', result: { failed: 2_500 - job.found } })
+      expect(job.found).toBeGreaterThan(0)
+      expect(job.found).toBeLessThan(2_500)
+      expect((await stored()).filter(({ on }) => on)).toHaveLength(job.found)
       await jobs.stop()
     })
 
-    it('applies to a patch of a collection', async () => {
+    it('applies to a change of few documents', async () => {
       await insert(600)
       const schemas = createSchemas(fixture.store, checker)
-      const change = () => put(schemas, 'string')
-      const jobs = node(after(1, change), schemas.current)
+      const jobs = node(
+        after(1, () => put(schemas, 'string')),
+        schemas.current,
+      )
       await expect(
-        jobs.run(where, 'patch', { ...everything, patch: '{"on":true}' }),
+        jobs.change(where, 'patch', { ...everything, patch: '{"on":true}' }, testCaller()),
       ).rejects.toMatchObject({ code: 'invalid' })
       expect((await stored()).filter(({ on }) => on === true)).toEqual([])
-      await jobs.stop()
     })
 
-    it('fails the job if it keeps changing', async () => {
+    it('fails a change of few documents if it keeps changing', async () => {
+      await insert(10)
       const schemas = createSchemas(fixture.store, checker)
-      const outside = AsyncLocalStorage.snapshot()
-      const jobs = node(() => outside(() => put(schemas, 'number')), schemas.current)
-      const end = await ended(jobs, await created(jobs, documents(1_000, { text })))
-      expect(end).toMatchObject({ state: 'failed', failure: { code: 'busy' } })
-      expect(await stored()).toEqual([])
-      await jobs.stop()
+      let type = 0
+      const jobs = node(
+        () => put(schemas, ['number', 'integer'][++type % 2] ?? ''),
+        schemas.current,
+      )
+      await expect(
+        jobs.change(where, 'patch', { ...everything, patch: '{"on":true}' }, testCaller()),
+      ).rejects.toMatchObject({ code: 'busy' })
+      expect((await stored()).filter(({ on }) => on)).toEqual([])
     })
   })
 })

@@ -66,7 +66,7 @@ export function createClaims(
     keepLease({ id }: Job): () => void {
       const job = { id }
       kept.add(job)
-      const stop = keep(held().where('id', '=', id).where('state', 'in', ['preparing', 'attached']))
+      const stop = keep(held().where('id', '=', id).where('state', '=', 'preparing'))
       return () => {
         kept.delete(job)
         stop()
@@ -126,10 +126,7 @@ export function createClaims(
       return row && toJob(row)
     },
 
-    /**
-     * Releases this node's running jobs, so that any node can resume them immediately. Requests
-     * keep the jobs that they wait for.
-     */
+    /** Releases this node's running jobs, so that any node can resume them immediately. */
     async release(): Promise<void> {
       await db
         .updateTable('jobs')

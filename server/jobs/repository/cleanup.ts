@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { JOB_RETENTION, MAX_LISTINGS } from '../../contract/job.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { Store } from '../../storage/store.ts'
-import { type Job, toJob } from '../job.ts'
 
 /** Maximum number of rows that one cleanup step deletes, and of their bytes. */
 const CLEANUP_ROWS = 500
@@ -31,26 +30,6 @@ export function createCleanup(
 
   return {
     discard,
-
-    /**
-     * Discards the patches that requests of an earlier process waited for. Returns them and those
-     * that an earlier start has discarded. Their rows are kept until `discard`.
-     */
-    async abandonedPatches(): Promise<Job[]> {
-      const rows = await db
-        .updateTable('jobs')
-        .set({ state: 'discarded', clean: 1 })
-        .where('kind', '=', 'patch')
-        .where((eb) =>
-          eb.or([
-            eb('state', '=', 'attached'),
-            eb.and([eb('state', '=', 'discarded'), eb('clean', '=', 1)]),
-          ]),
-        )
-        .returningAll()
-        .execute()
-      return rows.map(toJob)
-    },
 
     /**
      * Discards the oldest completed and cancelled listings of a database, beyond
@@ -92,10 +71,7 @@ export function createCleanup(
               eb('state', 'in', ['done', 'failed', 'cancelled']),
               eb('updated_at', '<=', now() - JOB_RETENTION),
             ]),
-            eb.and([
-              eb('state', 'in', ['preparing', 'attached']),
-              eb('claimed_until', '<', leaseClock()),
-            ]),
+            eb.and([eb('state', '=', 'preparing'), eb('claimed_until', '<', leaseClock())]),
             eb.and([
               eb('database', '!=', '_system'),
               eb('database', 'not in', eb.selectFrom('databases').select('databases.id')),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import {
   type JobKind,
   MAX_UNFINISHED_JOBS,
@@ -25,7 +25,7 @@ export interface NewJob {
 
 /** Returns the queries that store new jobs and limit their number. For the clocks, see `JobsDeps`. */
 export function createCreation(
-  { db, engine, transaction }: Store,
+  { engine, transaction }: Store,
   lease: Lease,
   now: () => number,
   leaseClock: () => number,
@@ -55,19 +55,12 @@ export function createCreation(
   }
 
   return {
-    /** Stores a job. */
-    async create(job: NewJob): Promise<Job> {
-      const row = rowOf(job)
-      await db.insertInto('jobs').values(row).execute()
-      return toJob(row)
-    },
-
     /**
      * Stores a job unless its caller or its database has too many.
      *
      * @throws Failure `too-many-requests`
      */
-    createWithinLimits(job: NewJob): Promise<Job> {
+    create(job: NewJob): Promise<Job> {
       const { database } = job.where
       return transaction(async (trx) => {
         // Simultaneous requests would otherwise count before any of them inserts.
@@ -78,14 +71,6 @@ export function createCreation(
         return toJob(row)
       })
     },
-
-    /**
-     * Throws if there are too many jobs besides one that is stored.
-     *
-     * @throws Failure `too-many-requests`
-     */
-    requireWithinLimits: ({ id, database, kind, caller }: Job): Promise<void> =>
-      requireWithinLimits(db, { id, database, kind, created_by: caller }),
   }
 }
 
@@ -95,23 +80,22 @@ async function lockNewJobs(trx: Transaction<Tables>, database: string): Promise<
 }
 
 /**
- * Throws if there are too many unfinished jobs besides one. Listings count separately, because
+ * Throws if there are too many unfinished jobs. Listings count separately, because
  * callers who may only read must not prevent changes.
  */
 async function requireWithinLimits(
-  db: Kysely<Tables>,
-  job: Pick<Tables['jobs'], 'id' | 'database' | 'kind' | 'created_by'>,
+  trx: Transaction<Tables>,
+  job: Pick<Tables['jobs'], 'database' | 'kind' | 'created_by'>,
 ): Promise<void> {
-  const { all, own } = await db
+  const { all, own } = await trx
     .selectFrom('jobs')
     .select(({ fn }) => [
       fn.countAll().as('all'),
       fn.countAll().filterWhere('created_by', '=', job.created_by).as('own'),
     ])
-    .where('state', 'in', ['preparing', 'attached', 'running'])
+    .where('state', 'in', ['preparing', 'running'])
     .where('database', '=', job.database)
     .where('kind', job.kind === 'list' ? '=' : '!=', 'list')
-    .where('id', '!=', job.id)
     .executeTakeFirstOrThrow()
   if (Number(own) >= MAX_UNFINISHED_JOBS_OF_CALLER)
     throw new Failure(

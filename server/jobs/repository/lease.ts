@@ -42,7 +42,7 @@ export function createLease(now: () => number, leaseClock: () => number) {
       .set({ ...renewal(), updated_at: now(), ...set })
       .where('id', '=', job.id)
       .where('claimed_by', '=', nodeId)
-      .where('state', 'in', ['preparing', 'attached', 'running'])
+      .where('state', 'in', ['preparing', 'running'])
       .where('done', '=', job.done)
       // Not the request, whose patch may be large.
       .returning(PROGRESS_COLUMNS)

@@ -1,106 +1,66 @@
 import type { Transaction } from 'kysely'
-import type { JobResult } from '../../contract/job.ts'
+import type { ImportJobResult, JobResult } from '../../contract/job.ts'
 import type { Failure } from '../../failure.ts'
-import { retryConflicts } from '../../storage/availability/retry-conflicts.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
-import { requireSchema } from '../../storage/current-schema.ts'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { Job, StagedDocument } from '../job.ts'
+import type { Job } from '../job.ts'
 import type { Lease } from './lease.ts'
-import { insert } from './staging.ts'
 
 /** One step of a job. */
 export interface Step {
-  /** Number of documents that were scanned. */
+  /** Number of documents that were read. */
   readonly scanned: number
   readonly cursor: string | null
-  /** Number of documents that will be created, changed or deleted, or are listed. */
+  /** Number of documents that were changed or deleted, or are listed. */
   readonly found: number
-  /** The documents to stage; empty for a listing. */
-  readonly staged: readonly StagedDocument[]
+  readonly result: JobResult | null
 }
 
 /** Returns the queries that store the progress and the end of jobs. */
-export function createProgress({ engine, transaction, change }: Store, { updateHeld }: Lease) {
-  /**
-   * Checks that the documents of a job were validated by the collection's current schema.
-   *
-   * @throws SchemaChanged
-   */
-  async function requireValidated(trx: Transaction<Tables>, job: Job): Promise<void> {
-    if (job.kind !== 'create' && job.kind !== 'patch') return
-    await requireSchema(trx, engine, job, job.request.schema)
-  }
-
+export function createProgress({ transaction, change }: Store, { updateHeld }: Lease) {
   return {
-    /** Stores a step and the job's progress, both or neither. */
-    advance(job: Job, { scanned, cursor, staged, ...step }: Step): Promise<Job> {
-      const [done, found] = [job.done + scanned, job.found + step.found]
-      return transaction(async (trx) => {
-        const next = await updateHeld(trx, job, { cursor, done, found })
-        await insert(trx, job, staged)
-        return next
-      })
+    /**
+     * Stores the progress of a job.
+     *
+     * @param trx the transaction that stores the changes of the step; by default one of its own.
+     */
+    advance(
+      job: Job,
+      { scanned, cursor, found, result }: Step,
+      trx?: Transaction<Tables>,
+    ): Promise<Job> {
+      const progress = {
+        cursor,
+        done: job.done + scanned,
+        found: job.found + found,
+        result: result && JSON.stringify(result),
+      }
+      if (trx !== undefined) return updateHeld(trx, job, progress)
+      return transaction((own) => updateHeld(own, job, progress))
     },
 
     /** Stores the progress of an import in the transaction that stores its documents. */
     advanceImport(
       trx: Transaction<Tables>,
       job: Job,
-      { cursor, result, done }: { cursor: string; result: JobResult; done: number },
+      { cursor, result, done }: { cursor: string; result: ImportJobResult; done: number },
     ): Promise<Job> {
       const found = result.created + result.replaced
       const stored = JSON.stringify(result)
       return updateHeld(trx, job, { cursor, found, result: stored, done: job.done + done })
     },
 
-    /**
-     * Completes a job, with its last change in the same transaction.
-     *
-     * @param apply called again if PostgreSQL ends the transaction because of a conflict
-     * (`retryConflicts`).
-     * @param keep whether the staged rows are kept until the job is discarded.
-     * @throws Failure `database-not-found` if the database was dropped; SchemaChanged
-     */
-    finish(
-      job: Job,
-      apply: (trx: Transaction<Tables>) => Promise<number>,
-      { keep = false }: { readonly keep?: boolean } = {},
-    ): Promise<Job> {
-      const clean = keep ? 1 : 0
-      // The cursor of a listing marks the end of its results.
-      const end = { state: 'done', clean, cursor: job.kind === 'list' ? job.cursor : null }
-      const complete = async (trx: Transaction<Tables>) => {
-        const ended = await updateHeld(trx, job, end)
-        const found = await apply(trx)
-        await trx.updateTable('jobs').set({ found }).where('id', '=', job.id).execute()
-        // Checked last, because PostgreSQL lets another node drop the database during this change.
+    /** Completes a job. @throws Failure `database-not-found` if the database was dropped */
+    finish: (job: Job): Promise<Job> =>
+      transaction(async (trx) => {
+        // The cursor of a listing marks the end of its results.
+        const cursor = job.kind === 'list' ? job.cursor : null
+        const ended = await updateHeld(trx, job, { state: 'done', cursor })
         await requireDatabase(trx, job.database)
-        await requireValidated(trx, job)
-        return { ...ended, found }
-      }
-      return retryConflicts(
-        () => transaction(complete, 'long'),
-        () => true,
-      )
-    },
-
-    /**
-     * Commits a job whose documents are written afterwards.
-     *
-     * @throws Failure `database-not-found`; SchemaChanged
-     */
-    commit(job: Job, { keep = false }: { readonly keep?: boolean } = {}): Promise<Job> {
-      return transaction(async (trx) => {
-        const state = { state: 'applying', cursor: '', clean: keep ? 1 : 0 }
-        const committed = await updateHeld(trx, job, state)
-        await requireDatabase(trx, job.database)
-        await requireValidated(trx, job)
-        return committed
-      })
-    },
+        return ended
+      }),
 
     /** Ends a job with a failure. */
     fail: (job: Job, failure: Failure): Promise<Job> =>

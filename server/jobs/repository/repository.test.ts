@@ -1,17 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
-import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Job } from '../job.ts'
 import { LEASE, LeaseLost } from './lease.ts'
 import { createJobRepository, type JobRepository } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
-const everything = { filter: [], schema: null }
-const step = { scanned: 1, cursor: 'a', found: 0, staged: [] }
+const everything = { filter: [] }
+const step = { scanned: 1, cursor: 'a', found: 0, result: null }
 
 forEachEngine((engine) => {
   let store: Store
@@ -30,9 +28,6 @@ forEachEngine((engine) => {
     await jobs.create({ where, kind: 'patch', state: 'running', request: everything })
     return (await jobs.claim()) as Job
   }
-  const found = async ({ id }: Job) => (await jobs.read(id))?.found
-  const documents = async () =>
-    (await store.db.selectFrom('documents').select('id').execute()).map(({ id }) => id)
 
   it('gives a job to one of several claiming nodes', async () => {
     await jobs.create({ where, kind: 'list', state: 'running', request: everything })
@@ -82,24 +77,16 @@ forEachEngine((engine) => {
     await happen(job)
     const before = await jobs.read(job.id)
     const late = [
-      jobs.advance(job, { ...step, staged: [{ id: 'a', seen: '', tag: 't', body: '{}' }] }),
-      jobs.stage(job, [{ id: 'a', seen: '', tag: 't', body: '{}' }]),
+      jobs.advance(job, step),
+      jobs.stageParts(job, [{ text: '[]', records: 1 }], 0),
       jobs.begin(job),
       jobs.fail(job, new Failure('conflict', 'late')),
-      jobs.finish(job, async (trx) => {
-        const document = { id: 'a', tag: 't', body: '{}' }
-        await trx
-          .insertInto('documents')
-          .values({ ...where, ...document })
-          .execute()
-        return 1
-      }),
+      jobs.finish(job),
     ]
     for (const each of await Promise.allSettled(late)) {
       expect(each).toMatchObject({ status: 'rejected', reason: expect.any(LeaseLost) })
     }
     expect(await jobs.read(job.id)).toEqual(before)
-    expect(await documents()).toEqual([])
     expect(await store.db.selectFrom('job_documents').selectAll().execute()).toEqual([])
   })
 
@@ -120,21 +107,6 @@ forEachEngine((engine) => {
     expect(next).toEqual({ ...job, cursor: 'a', done: 1, found: 1 })
   })
 
-  it('ends a job and makes its last change together or not at all', async () => {
-    const job = await claimed()
-    const failing = jobs.finish(job, async (trx) => {
-      await trx
-        .insertInto('documents')
-        .values({ ...where, id: 'a', tag: 't', body: '{}' })
-        .execute()
-      throw new Error('in the middle')
-    })
-    await expect(failing).rejects.toThrow('in the middle')
-    expect([(await jobs.read(job.id))?.state, await documents()]).toEqual(['running', []])
-    expect(await jobs.finish(job, async () => 7)).toMatchObject({ state: 'done', found: 7 })
-    expect(await found(job)).toBe(7)
-  })
-
   if (engine.name === 'postgres') {
     it('finds neither due nor obsolete jobs in an idle, read-only database', async () => {
       const found = await store.transaction(async (trx) => {
@@ -145,40 +117,27 @@ forEachEngine((engine) => {
       })
       expect(found).toEqual([undefined, undefined, false])
     })
-
-    it('stores nothing if the database is dropped during the last change', async () => {
-      const there = { database: 'x', collection: 'articles' }
-      await storeDatabases(store, 'x')
-      await jobs.create({ where: there, kind: 'patch', state: 'running', request: everything })
-      const job = (await jobs.claim()) as Job
-      const outside = AsyncLocalStorage.snapshot()
-      const ending = jobs.finish(job, async (trx) => {
-        const document = { ...there, id: 'a', tag: 't', body: '{}' }
-        await trx.insertInto('documents').values(document).execute()
-        await outside(() => store.db.deleteFrom('databases').execute())
-        return 1
-      })
-      await expect(ending).rejects.toMatchObject({ code: 'database-not-found' })
-      expect([(await jobs.read(job.id))?.state, await documents()]).toEqual(['running', []])
-    })
   }
 
-  it.each(['preparing', 'attached'] as const)(
-    'is stale, and not claimed, once its node has died with its request: %s',
-    async (state) => {
-      const job = await jobs.create({ where, kind: 'patch', state, request: everything })
-      const stateAfter = async (time: number) => {
-        now += time
-        await other.discardStale()
-        return [await other.claim(), (await jobs.read(job.id))?.state]
-      }
-      expect(await stateAfter(LEASE)).toEqual([undefined, state])
-      expect(await stateAfter(1)).toEqual([undefined, 'discarded'])
-    },
-  )
+  it('is stale, and not claimed, once its node has died with its request', async () => {
+    const state = 'preparing'
+    const job = await jobs.create({ where, kind: 'import', state, request: everything })
+    const stateAfter = async (time: number) => {
+      now += time
+      await other.discardStale()
+      return [await other.claim(), (await jobs.read(job.id))?.state]
+    }
+    expect(await stateAfter(LEASE)).toEqual([undefined, state])
+    expect(await stateAfter(1)).toEqual([undefined, 'discarded'])
+  })
 
   it('is not stale while its own process renews the lease, even if that is late', async () => {
-    const job = await jobs.create({ where, kind: 'patch', state: 'attached', request: everything })
+    const job = await jobs.create({
+      where,
+      kind: 'import',
+      state: 'preparing',
+      request: everything,
+    })
     const [stop, stopOther] = [jobs.keepLease(job), jobs.keepLease(job)]
     stopOther()
     const stateAfterCleanup = async () => {
@@ -186,7 +145,7 @@ forEachEngine((engine) => {
       return (await jobs.read(job.id))?.state
     }
     now += LEASE + 1
-    expect(await stateAfterCleanup()).toBe('attached')
+    expect(await stateAfterCleanup()).toBe('preparing')
     stop()
     expect(await stateAfterCleanup()).toBe('discarded')
   })

@@ -1,16 +1,14 @@
-import { MAX_SYNC_BULK_DOCUMENTS } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Job, toJob } from '../job.ts'
-import { createApplying } from './applying.ts'
 import { createCancellation } from './cancellation.ts'
 import { createClaims } from './claims.ts'
 import { createCleanup } from './cleanup.ts'
 import { createCreation } from './creation.ts'
 import { createLease, renewalTimer } from './lease.ts'
+import { createParts } from './parts.ts'
 import { createProgress } from './progress.ts'
-import { createStaging } from './staging.ts'
 
 /** The jobs of a store, with the leases of one node. */
 export type JobRepository = ReturnType<typeof createJobRepository>
@@ -32,18 +30,6 @@ export function createJobRepository(
       return row && toJob(row)
     },
 
-    /** Returns the creations of small arrays that requests of an earlier process waited for. */
-    async abandonedArrays(): Promise<Job[]> {
-      const rows = await db
-        .selectFrom('jobs')
-        .selectAll()
-        .where('state', '=', 'preparing')
-        .where('kind', '=', 'create')
-        .where('done', '<=', MAX_SYNC_BULK_DOCUMENTS)
-        .execute()
-      return rows.map(toJob)
-    },
-
     /**
      * Returns the failure of a request whose job this node no longer holds.
      *
@@ -56,9 +42,8 @@ export function createJobRepository(
 
     ...createCreation(store, lease, now, leaseClock),
     ...createClaims(store, lease, leaseClock, timer, kept),
-    ...createStaging(store, lease),
+    ...createParts(store, lease),
     ...createProgress(store, lease),
-    ...createApplying(store, now),
     ...createCancellation(store, now),
     ...createCleanup(store, now, leaseClock, kept),
   }

@@ -5,7 +5,6 @@ import type { Tables } from '../tables.ts'
  * Adjusts a restored store to changes that were made after the backup:
  * - Revisions continue from the current time in ms, so that revisions seen by clients or nodes
  *   after the backup are not reused.
- * - Cancelled jobs have ended: a backup does not contain the entries of indexes that they reserved.
  * - Claims on jobs are released, so that the next node can continue them.
  * - Indexes of documents are built again, because a backup does not contain their entries.
  * - Proposed endpoints that no node had opened are deleted.
@@ -18,11 +17,6 @@ export async function adjustRestored(trx: Transaction<Tables>, now: number): Pro
     .where('value', '<', now)
     .execute()
   await trx.updateTable('jobs').set({ claimed_until: 0 }).execute()
-  await trx
-    .updateTable('jobs')
-    .set({ state: 'cancelled' })
-    .where('state', '=', 'cancelling')
-    .execute()
   await trx
     .updateTable('document_indexes')
     .set({ state: 'building', cursor: null, done: 0, total: null })

@@ -6,7 +6,6 @@ import { WAIT } from '../../test-support/wait.testing.ts'
 import { migrate } from '../migrate.ts'
 import { allMigrations } from '../migrations/all-migrations.ts'
 import { openStore } from '../open.ts'
-import type { Store } from '../store.ts'
 import { forEachEngine, forEngine } from '../test-support/each-engine.testing.ts'
 import { createBackupFixture, everything, fill, SESSION, withDatabase } from './backup.testing.ts'
 import { connectPostgres } from './connect-postgres.ts'
@@ -15,75 +14,6 @@ import { migrationsUpTo, TRANSIENT_TABLES } from './tables.ts'
 const backup = createBackupFixture()
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
-
-/** Stores documents d1 to d5 and a committed job that has written d1 to d3. */
-async function storeApplying({ db }: Store, kind: string): Promise<void> {
-  const ids = ['d1', 'd2', 'd3', 'd4', 'd5']
-  const where = { database: '_system', collection: kind }
-  const at = { updated_at: 1, created_at: 1, claimed_by: 'n', claimed_until: 0 }
-  await db
-    .insertInto('jobs')
-    .values({
-      ...where,
-      ...at,
-      id: kind,
-      kind,
-      state: 'applying',
-      request: '{"filter":[]}',
-      cursor: 'd2',
-      done: 5,
-      total: 5,
-      found: 5,
-      failure: null,
-      clean: 0,
-    })
-    .execute()
-  const isDeletion = kind === 'delete'
-  const taken = { tag: isDeletion ? '' : 'new', body: isDeletion ? '' : '{"new":true}' }
-  const stored = kind === 'create' ? [] : ids.slice(2)
-  for (const id of ids) {
-    // A request has changed d3 after the job was committed.
-    const seen = id === 'd3' ? '*' : 'old'
-    await db
-      .insertInto('job_documents')
-      .values({ ...taken, job: kind, id, seen })
-      .execute()
-  }
-  for (const id of new Set(['d3', ...stored])) {
-    const body = id === 'd3' ? '{"later":true}' : '{}'
-    await db
-      .insertInto('documents')
-      .values({ ...where, id, tag: 'old', body })
-      .execute()
-  }
-}
-
-forEngine('sqlite', (engine) => {
-  test.each(['sqlite', 'postgres'] as const)(
-    'a backup for %s contains what committed jobs have not yet written',
-    async (name) => {
-      const store = await engine.open()
-      for (const kind of ['create', 'patch', 'delete']) await storeApplying(store, kind)
-      await backup.create(engine.location())
-      const location = await backup.targets[name]()
-      await backup.restoreTo(location)
-      const restored = await openStore(location, 'tool')
-      const { db } = restored
-      const rows = await db.selectFrom('documents').select(['collection', 'id', 'body']).execute()
-      const [later, made] = ['{"later":true}', '{"new":true}']
-      expect(rows.map(({ collection, id, body }) => `${collection} ${id} ${body}`).sort()).toEqual(
-        [
-          ...[`create d3 ${later}`, `create d4 ${made}`, `create d5 ${made}`],
-          ...[`patch d3 ${later}`, `patch d4 ${made}`, `patch d5 ${made}`],
-          `delete d3 ${later}`,
-        ].sort(),
-      )
-      const jobs = await db.selectFrom('jobs').select('state').execute()
-      expect(jobs.map(({ state }) => state)).toEqual(['done', 'done', 'done'])
-      await restored.close()
-    },
-  )
-})
 
 forEngine('postgres', (engine) => {
   test('a time limit of the database does not end a backup', async () => {

@@ -10,27 +10,6 @@ import {
   tablesOf,
 } from './tables.ts'
 
-const APPLYING = `select 1 from jobs where state = 'applying'`
-
-/**
- * Applies committed jobs whose documents are not all written yet
- * (docs/decisions/0020-redo-log-for-large-changes.md), so that the backup is complete without them.
- * PostgreSQL, to which the backup may be restored, has no such jobs.
- */
-const APPLY_JOBS = `
-  begin;
-  create temporary view pending as
-    select jobs.kind, jobs.database, jobs.collection, taken.id, taken.tag, taken.body
-    from jobs join job_documents as taken on taken.job = jobs.id
-    where jobs.state = 'applying' and taken.id > jobs.cursor and taken.seen <> '*';
-  delete from documents where (database, collection, id) in (
-    select database, collection, id from pending where kind = 'delete');
-  insert or replace into documents (database, collection, id, tag, body)
-    select database, collection, id, tag, body from pending where kind <> 'delete';
-  update jobs set state = 'done', cursor = null where state = 'applying';
-  drop view pending;
-  commit`
-
 /** Maximum wait for a process that has locked the database, ms. */
 const MAX_LOCK_WAIT = 5_000
 
@@ -56,8 +35,6 @@ export function copyFromSqlite(data: string, target: string): void {
   try {
     // A separate journal file would not be part of the backup.
     copy.exec('pragma journal_mode = delete; pragma secure_delete = on')
-    // Stores of older versions have no such jobs, and lack columns that APPLY_JOBS reads.
-    if (copy.prepare(APPLYING).get() !== undefined) copy.exec(APPLY_JOBS)
     for (const { name } of tablesOf(copy)) {
       if (TRANSIENT_TABLES.includes(name)) copy.exec(`delete from ${quoteIdentifier(name)}`)
     }

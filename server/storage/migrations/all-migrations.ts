@@ -18,6 +18,7 @@ import { documentIndexes } from './0015-document-indexes.ts'
 import { jobResults } from './0016-job-results.ts'
 import { documentCtids } from './0017-document-ctids.ts'
 import { jobCallers } from './0018-job-callers.ts'
+import { visibleJobs } from './0019-visible-jobs.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -43,5 +44,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0016-job-results': jobResults(),
     '0017-document-ctids': documentCtids(engine),
     '0018-job-callers': jobCallers(),
+    '0019-visible-jobs': visibleJobs(engine),
   }
 }

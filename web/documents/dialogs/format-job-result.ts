@@ -3,7 +3,6 @@ import { capitalize } from '../../shared/ui/text/capitalize.ts'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 
 const gerunds: Record<JobView['kind'], string> = {
-  create: 'Creating',
   delete: 'Deleting',
   patch: 'Changing',
   list: 'Listing',
@@ -12,7 +11,6 @@ const gerunds: Record<JobView['kind'], string> = {
 
 /** What a job does, as a noun. */
 export const jobNouns: Record<JobView['kind'], string> = {
-  create: 'creation',
   delete: 'deletion',
   patch: 'change',
   list: 'listing',
@@ -20,7 +18,6 @@ export const jobNouns: Record<JobView['kind'], string> = {
 }
 
 const verbs: Record<JobView['kind'], string> = {
-  create: 'created',
   delete: 'deleted',
   patch: 'changed',
   list: 'listed',
@@ -36,14 +33,15 @@ export function formatJobTitle({ kind, state }: Pick<JobView, 'kind' | 'state'>)
 
 /** Formats a job that has ended: "12 documents of articles were changed." */
 export function formatJobResult(job: JobView): string {
-  const { kind, found, failure, state } = job
+  const { kind, found, failure, state, result } = job
   const changed = `${formatCount(found)} document${found === 1 ? '' : 's'} of ${placeOf(job)} ${found === 1 ? 'was' : 'were'} ${verbs[kind]}.`
-  const kept = kind === 'import' ? changed : `Nothing was ${verbs[kind]}.`
-  if (state === 'cancelled') {
-    if (kind === 'import') return `The job was cancelled. ${changed} Imported documents stay.`
-    return `The job was cancelled. ${kind === 'list' ? changed : kept}`
-  }
-  return failure === null ? changed : `${kept} ${failure.message}`
+  const failed = result?.failed ?? 0
+  const rejected =
+    failed === 0
+      ? ''
+      : ` ${formatCount(failed)} ${failed === 1 ? 'document was' : 'documents were'} rejected.`
+  if (state === 'cancelled') return `The job was cancelled. ${changed}${rejected}`
+  return `${changed}${rejected}${failure === null ? '' : ` ${failure.message}`}`
 }
 
 /** Returns what a job changes: a collection, or "the database". */

@@ -64,9 +64,8 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
 
 /** What remains of a job that is cancelled. */
 const keptAfterCancel: Record<JobView['kind'], string> = {
-  create: 'nothing is created',
-  delete: 'nothing is deleted',
-  patch: 'nothing is changed',
+  delete: 'documents that are deleted by then stay deleted',
+  patch: 'documents that are changed by then stay changed',
   list: 'the documents listed by then stay listed',
   import: 'documents that are stored by then stay',
 }
@@ -91,7 +90,6 @@ function Progress({ job, error, mayCancel }: ProgressProps) {
         {formatCount(done)}
         {total !== null && ` of ${formatCount(total)}`} documents of {placeOf(job)} processed. The
         job continues when you close this dialog.
-        {kind !== 'import' && ' The change becomes visible when it is complete.'}
         {mayCancel && ` If you cancel it, ${keptAfterCancel[kind]}.`}
       </p>
       {error !== null && (

@@ -1,10 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
 import { START } from '../../../audit/record.ts'
-import { createJobs } from '../../../jobs/jobs.ts'
 import type { Store } from '../../../storage/store.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { createTestRules } from '../../document-rules.testing.ts'
 import { createIndexesModule } from '../module.ts'
 
 const where = { database: 'db', collection: 'articles' }
@@ -48,39 +46,4 @@ forEachEngine((engine) => {
     expect(await states()).toEqual(['ready'])
     expect(errors).toEqual([])
   })
-
-  if (engine.name === 'sqlite') {
-    it('publishes an event when an index fails because a large change is applied', async () => {
-      await using indexes = openIndexes()
-      let isCreated = false
-      const jobs = createJobs({
-        store,
-        rules: createTestRules(() => 0),
-        now: () => 0,
-        async pause() {
-          await new Promise(setImmediate)
-          if (isCreated || store.collectionWrites?.unapplied(where) === undefined) return
-          isCreated = true
-          await indexes.put(where, 'by-n', { fields: ['n'], unique: true }, on)
-          await expect.poll(() => events).toBe(2)
-          expect(await states()).toEqual(['ready'])
-        },
-        onError: (error) => errors.push(error),
-        onApplied: indexes.onChange,
-      })
-      async function* parts() {
-        for (let n = 0; n < 3_000; n += 250) {
-          yield Array.from({ length: 250 }, (_, at) => {
-            const id = `d${10_000 + n + at}`
-            return { id, body: JSON.stringify({ id, ...(n === 2_750 && { n: 1 }) }) }
-          })
-        }
-      }
-      await jobs.create(where, parts(), false)
-      await expect.poll(() => events).toBe(3)
-      expect(await states()).toEqual(['failed'])
-      await jobs.stop()
-      expect(errors).toEqual([])
-    })
-  }
 })

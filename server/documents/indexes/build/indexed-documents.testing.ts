@@ -1,9 +1,8 @@
-import { createJobs } from '../../../jobs/jobs.ts'
+import { createTestJobs } from '../../../jobs/jobs.testing.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { Store } from '../../../storage/store.ts'
-import { createTestRules } from '../../document-rules.testing.ts'
 import { createTestDocuments } from '../../documents.testing.ts'
-import { createDocumentRepository } from '../../repository/repository.ts'
+import { createDocumentRepository } from '../../repository/stored-documents.ts'
 import { openIndexesOf } from './build-indexes.testing.ts'
 
 /** Number of documents of a part of an array. */
@@ -16,10 +15,7 @@ const PART = 250
  */
 export function openIndexedDocuments(store: Store, between: () => Promise<unknown>) {
   const errors: unknown[] = []
-  const jobs = createJobs({
-    store,
-    rules: createTestRules(() => 0),
-    now: () => 0,
+  const jobs = createTestJobs(store, {
     pause: async () => {
       await new Promise(setImmediate)
       await between()
@@ -29,7 +25,6 @@ export function openIndexedDocuments(store: Store, between: () => Promise<unknow
   const documents = createTestDocuments({
     repository: createDocumentRepository(store),
     now: () => 0,
-    large: jobs,
   })
   return {
     jobs,
@@ -44,8 +39,11 @@ export function openIndexedDocuments(store: Store, between: () => Promise<unknow
           yield list.slice(at, at + PART).map((each) => JSON.stringify(each))
         }
       }
-      const created = await documents.createMany(where, parts(), false)
-      if ('release' in created) created.release()
+      await documents.createMany(where, parts(), {
+        onConflict: 'fail',
+        respondAsync: false,
+        beginImport: (rest) => jobs.beginImport(where, { onConflict: 'fail' }, rest),
+      })
     },
   }
 }

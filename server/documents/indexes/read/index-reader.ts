@@ -56,10 +56,6 @@ export interface IndexReader {
    * asynchronous.
    */
   ready(where: CollectionRef): readonly IndexDefinition[] | Promise<readonly IndexDefinition[]>
-  /** Returns whether the documents and indexes of a collection contain all committed changes. */
-  isApplied(where: CollectionRef): boolean
-  /** Returns the indexes that can serve queries once all committed changes are applied. */
-  readyOnceApplied: IndexReader['ready']
   /** Returns whether an index can still serve queries: entries read before are complete. */
   isReady(where: CollectionRef, index: IndexDefinition): Promise<boolean>
   /** Returns entries by key and id; none if the index can no longer serve queries. */
@@ -175,8 +171,6 @@ export function createIndexReader({
   }
   return {
     ready: readReady,
-    isApplied: () => true,
-    readyOnceApplied: readReady,
     async isReady(_, { id }) {
       return (await isReady(id)).rows.length > 0
     },

@@ -7,7 +7,7 @@ import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { createTestDocuments } from '../../documents.testing.ts'
 import type { Documents } from '../../documents.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
-import { createDocumentRepository } from '../../repository/repository.ts'
+import { createDocumentRepository } from '../../repository/stored-documents.ts'
 import { openIndexesOf } from '../build/build-indexes.testing.ts'
 
 const where = { database: 'db', collection: 'articles' }

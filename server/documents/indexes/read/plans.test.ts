@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { createDocumentRepository } from '../../repository/repository.ts'
+import { createDocumentRepository } from '../../repository/stored-documents.ts'
 
 forEachEngine((engine) => {
   let store: Store

@@ -18,8 +18,6 @@ const key = keyOfValues(['x'], fields).bytes
 /** A reader of three documents. Each of them fills a batch. */
 const reader: IndexReader = {
   ready: async () => [index],
-  isApplied: () => true,
-  readyOnceApplied: async () => [index],
   isReady: async () => true,
   count: async () => ({ count: 0, last: undefined }),
   entries: async (_where, _index, { after }) =>

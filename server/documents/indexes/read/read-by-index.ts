@@ -78,10 +78,8 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
     index: plan.index.name,
   })
   const isPast = ({ id }: IndexEntry) => upTo !== undefined && compareCodePoints(id, upTo) > 0
-  // One of several streams may have ended because the index was dropped. A large change may have
-  // been committed, and written in part, since the first entries were read.
-  const isComplete = async () =>
-    streams.length === 1 ? reader.isApplied(where) : reader.isReady(where, plan.index)
+  // One of several streams may have ended because the index was dropped.
+  const isComplete = async () => streams.length === 1 || reader.isReady(where, plan.index)
   /** Adds the documents that match. Returns the result of the query if it needs no more entries. */
   async function add(
     entries: readonly IndexEntry[],

@@ -9,9 +9,8 @@ import type { Documents } from '../../documents.ts'
 import { idsOn } from '../../query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../../query/query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
-import { createDocumentRepository } from '../../repository/repository.ts'
 import type { DocumentRepository } from '../../repository/stored-documents.ts'
-import { reserveEntries } from '../../repository/writes/reserved-entries.ts'
+import { createDocumentRepository } from '../../repository/stored-documents.ts'
 import { openIndexesOf } from '../build/build-indexes.testing.ts'
 import { KEY_BYTES } from '../index-key.ts'
 import { INLINE_BYTES } from './index-reader.ts'
@@ -192,42 +191,6 @@ forEachEngine((engine) => {
     expect(idsOn(page).join()).toBe(ids)
     expect(page.index).toBe('by-a')
   })
-
-  if (engine.name === 'sqlite') {
-    it('finds a document by its own values, not by those that a job will give it', async () => {
-      await indexes.put(where, 'by-c', ['c'], true)
-      await indexes.build()
-      await documents.create(where, '{"id":"6","c":"now"}')
-      await documents.create(where, '{"id":"7","c":"maybe"}')
-      const next = { id: '6', body: '{"id":"6","c":"later"}' }
-      await store.transaction((trx) => reserveEntries(trx, where, [next]))
-      expect(viewOf(await find('c=later')).ids).toBe('')
-      expect(viewOf(await find('c=now')).ids).toBe('6')
-      expect(viewOf(await find('c:gte=a&sort=c')).ids).toBe('7,6')
-      expect(viewOf(await find('c:gte=a&sort=-c')).ids).toBe('6,7')
-      expect(viewOf(await find('c:gte=a')).ids).toBe('6,7')
-      expect((await find('c:gte=a', true)).total).toBe(2)
-      expect((await find('c:gte=a&sort=c', true)).total).toBe(2)
-      expect((await find('c=later', true)).total).toBe(0)
-      const earlier = { id: '6', body: '{"id":"6","c":"earlier"}' }
-      await store.transaction((trx) => reserveEntries(trx, where, [earlier]))
-      for (const [sort, ids] of [
-        ['c', '1,2,3,4,5,7,6'],
-        ['-c', '6,7,1,2,3,4,5'],
-      ]) {
-        const parameters = new URLSearchParams({ sort: `${sort}`, limit: '2' })
-        const pages: string[] = []
-        for (let next: Page['next'] | true = true; next !== undefined; ) {
-          const page = await find(parameters.toString())
-          next = page.next
-          if (page.nextParameter !== undefined) parameters.set(...page.nextParameter)
-          expect(page.index).toBe('by-c')
-          pages.push(idsOn(page).join())
-        }
-        expect(pages.join()).toBe(ids)
-      }
-    })
-  }
 
   if (engine.name === 'postgres') {
     it('reads and counts by a unique index in the same way', async () => {

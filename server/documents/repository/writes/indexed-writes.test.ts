@@ -5,8 +5,8 @@ import { createEntityTag } from '../../entity-tag.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { pauseAfterOpeningIndexes } from '../after-statement.testing.ts'
-import { createDocumentRepository } from '../repository.ts'
 import type { DocumentRepository } from '../stored-documents.ts'
+import { createDocumentRepository } from '../stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

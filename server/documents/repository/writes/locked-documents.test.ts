@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { readStored } from '../read-stored.testing.ts'
-import { createDocumentRepository } from '../repository.ts'
+import { createDocumentRepository } from '../stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

@@ -4,7 +4,7 @@ import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { afterStatement, pauseAfterOpeningIndexes } from '../after-statement.testing.ts'
-import { createDocumentRepository } from '../repository.ts'
+import { createDocumentRepository } from '../stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const documents = ['a', 'b', 'c', 'd'].map((id) => ({ id, body: JSON.stringify({ id }) }))

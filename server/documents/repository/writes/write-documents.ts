@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { createTurns } from '../../../concurrency/turns.ts'
+import { CHANGE_ROWS } from '../../../contract/document.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { Failure, failureAt } from '../../../failure.ts'
@@ -30,7 +31,7 @@ export type WriteResult = 'created' | 'replaced' | 'exists' | NotUnique | Unique
 export interface WriteOptions {
   /** Whether stored documents with the same ids are replaced. */
   readonly replaces: boolean
-  /** Whether all documents are written or none, within {@link ALL_TIME_LIMIT}. Default: false. */
+  /** Whether all documents are written or none. Default: false. */
   readonly all?: boolean
   /** The tag of the schema that has validated the documents, null for none. Default: not checked. */
   readonly schema?: string | null
@@ -48,7 +49,7 @@ export type WrittenDocument = NewDocument & { readonly tag?: string }
  * @returns the results of the first documents, at least one; call it again with the others.
  * @throws Failure `database-not-found`; with `all`, `busy`, or that of the first document that cannot
  * be stored, at its index
- * @throws SchemaChanged
+ * @throws TooManyRows with `all`; SchemaChanged
  */
 export type WriteDocuments = (
   where: CollectionRef,
@@ -78,7 +79,7 @@ interface Row extends NewDocument {
   readonly tag: string
 }
 
-interface Scope {
+export interface Scope {
   readonly engine: EngineName
   readonly where: CollectionRef
 }
@@ -105,6 +106,7 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
       await requireDatabase(trx, where.database)
       await lockDocuments(trx, engine)
       const indexes = await openIndexes(trx, engine, where)
+      if (all) requireFewRows(documents.length, indexes)
       const target: Target = { trx, engine, where, indexes, replaces, isRepeated }
       const until = performance.now() + (all ? ALL_TIME_LIMIT : TIME_LIMIT)
       while (written.length < documents.length) {
@@ -147,9 +149,16 @@ export function createWriteDocuments({ db, engine, transaction }: Store): WriteD
 const tookTooLong = () =>
   new Failure(
     'busy',
-    'Storing the array takes too long. Nothing was changed. Send fewer documents, or the header ' +
-      'Prefer: respond-async.',
+    'The change takes too long. Nothing was changed. Send the header Prefer: respond-async.',
   )
+
+/** Thrown by a change of more than {@link CHANGE_ROWS} rows. A job makes it instead. */
+export class TooManyRows extends Error {}
+
+/** @throws TooManyRows if the documents and their entries are too many for one transaction. */
+export function requireFewRows(documents: number, indexes: CollectionIndexes | undefined): void {
+  if (documents * (1 + (indexes?.definitions.length ?? 0)) > CHANGE_ROWS) throw new TooManyRows()
+}
 
 /** @param from the index of the first document. */
 function requireStored(outcomes: readonly WriteResult[], from: number): void {
@@ -265,7 +274,7 @@ async function insert(target: Target, rows: readonly Row[]): Promise<number> {
   return Number(numAffectedRows)
 }
 
-function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
+export function insertion({ engine, where }: Scope, rows: readonly Row[]): RawBuilder<unknown> {
   // Sort the ids: transactions that insert the same ids in different orders deadlock.
   const sorted = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const into = sql`insert into documents (database, collection, id, tag, body)`
@@ -289,7 +298,7 @@ interface State {
 }
 
 /** Returns the stored states of rows by id. No other transaction can change them from then on. */
-async function storedStates(
+export async function storedStates(
   target: Scope & { readonly trx: Kysely<Tables> },
   rows: readonly { readonly id: string }[],
 ): Promise<Map<string, State>> {
@@ -301,7 +310,7 @@ async function storedStates(
   return new Map(found.rows.map(({ id, tag, bytes }) => [id, { tag, bytes }]))
 }
 
-function isAmong({ engine, where }: Scope, rows: readonly { readonly id: string }[]) {
+export function isAmong({ engine, where }: Scope, rows: readonly { readonly id: string }[]) {
   const list = rows.map(({ id }) => id)
   const ids =
     engine === 'sqlite'
