@@ -15,6 +15,7 @@ import { createDocumentsModule } from './documents/module.ts'
 import { createReadInIdOrder } from './documents/query/scan/read-in-id-order.ts'
 import { ScanLimit } from './documents/query/scan/scan-limit.ts'
 import { createDocumentRepository } from './documents/repository/stored-documents.ts'
+import { createChangeDocuments } from './documents/repository/writes/change-documents.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
 import { createDatabaseImporter } from './documents/transfer/database-importer.ts'
 import type { Certificate } from './endpoints/listeners/certificate.ts'
@@ -141,6 +142,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),
       search: createCollectionSearch(store, scans, createTurns()),
+      changeDocuments: createChangeDocuments(store),
     }),
   )
   const documents = stack.use(

@@ -2,14 +2,13 @@ import type { Caller } from '../concurrency/work-queue.ts'
 import { CHANGE_BYTES, CHANGE_ROWS } from '../contract/document.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
 import type { Filter } from '../documents/query/filter.ts'
-import {
-  type ChangeDocuments,
-  type StateChange,
-  StateChanged,
+import type {
+  ChangeDocuments,
+  StateChange,
 } from '../documents/repository/writes/change-documents.ts'
-import { TooManyRows } from '../documents/repository/writes/write-documents.ts'
 import { Failure } from '../failure.ts'
 import { SchemaChanged } from '../storage/current-schema.ts'
+import { StateChanged, TooManyRows } from '../storage/document-change-errors.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { fieldsOf, type Scan, type ScanTarget } from './scan.ts'
 

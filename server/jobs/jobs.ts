@@ -7,6 +7,7 @@ import type { ChangeDocuments } from '../documents/repository/writes/change-docu
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import type { Store } from '../storage/store.ts'
+import { requireCallerPermission } from './caller-permission.ts'
 import { createChangeCollection } from './change-collection.ts'
 import { type BeginImport, cancelImport, createBeginImport } from './import-job.ts'
 import type { DocumentRules, Job, JobRequest, JobState } from './job.ts'
@@ -92,7 +93,15 @@ export function createJobs(deps: JobsDeps): Jobs {
     repository,
     pause,
     onError,
-    step: createStep({ repository, rules, scan, search, changeDocuments, onError }),
+    step: createStep({
+      repository,
+      rules,
+      scan,
+      search,
+      changeDocuments,
+      requirePermission: (job) => requireCallerPermission(store, job, deps.now()),
+      onError,
+    }),
   })
 
   async function read(database: string, id: string): Promise<Job> {

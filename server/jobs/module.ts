@@ -1,5 +1,4 @@
 import { createTurns } from '../concurrency/turns.ts'
-import { createChangeDocuments } from '../documents/repository/writes/change-documents.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { Store } from '../storage/store.ts'
@@ -19,17 +18,18 @@ export interface JobsModuleDeps {
   readonly leaseClock: NonNullable<JobsDeps['leaseClock']>
   readonly onError: (error: unknown) => void
   readonly search: JobsDeps['search']
+  readonly changeDocuments: JobsDeps['changeDocuments']
 }
 
 /** Creates the jobs and their routes. */
 export function createJobsModule(deps: JobsModuleDeps) {
   const { store, rules, documents, http, requireRole, idOf, now, leaseClock } = deps
-  const { onError, search } = deps
+  const { onError, search, changeDocuments } = deps
   const pause = createTurns()
   const jobs = createJobs({
     store,
     rules,
-    changeDocuments: createChangeDocuments(store),
+    changeDocuments,
     search,
     now,
     leaseClock,

@@ -1,14 +1,14 @@
 import { type ChangeResult, IMPORT_ERRORS } from '../contract/import.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
-import {
-  type ChangeDocuments,
-  type ChangeResult as Outcome,
-  StateChanged,
+import type {
+  ChangeDocuments,
+  ChangeResult as Outcome,
 } from '../documents/repository/writes/change-documents.ts'
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import { SchemaChanged } from '../storage/current-schema.ts'
+import { StateChanged } from '../storage/document-change-errors.ts'
 import { failImport, importNext } from './import-job.ts'
 import type { DocumentRules, Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
@@ -21,6 +21,8 @@ export interface StepDeps {
   readonly scan: Scan
   readonly search: Pick<CollectionSearch, 'connected' | 'select'>
   readonly changeDocuments: ChangeDocuments
+  /** @throws Failure `forbidden` if the caller of the job has lost the role that it requires. */
+  readonly requirePermission: (job: Job) => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
@@ -34,7 +36,7 @@ export type Step = (job: Job, signal: AbortSignal) => Promise<Job>
 
 /** Returns the {@link Step} of the jobs that a node has claimed. */
 export function createStep(deps: StepDeps): Step {
-  const { repository, rules, scan, search, changeDocuments, onError } = deps
+  const { repository, rules, scan, search, changeDocuments, requirePermission, onError } = deps
   /**
    * The document ids that an index has found for the jobs of this node, by job id; undefined for
    * jobs that scan the collection.
@@ -86,6 +88,7 @@ export function createStep(deps: StepDeps): Step {
 
   return async (job, signal) => {
     try {
+      await requirePermission(job)
       return await (job.kind === 'import'
         ? importNext(repository, rules, job, signal)
         : scanNext({ ...job, kind: job.kind }, signal))

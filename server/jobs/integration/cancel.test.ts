@@ -61,6 +61,36 @@ forEachEngine((engine) => {
     })
   })
 
+  it('ends a job whose caller loses the role, and keeps what it has done', async () => {
+    const { db } = fixture.store
+    const person = { id: 'p', provider: 'a', issuer: 'a', subject: 'a', username: 'a:a' }
+    await db
+      .insertInto('people')
+      .values({ ...person, role: 'operator', created_at: 1 })
+      .execute()
+    const token = { id: 't', name: 't', prefix: 't', hash: 't', owner_id: 'p', role: 'operator' }
+    await db
+      .insertInto('tokens')
+      .values({ ...token, created_at: 1 })
+      .execute()
+    await insert()
+    let steps = 0
+    const jobs: Jobs = node(async () => {
+      if (++steps === 2) await db.updateTable('people').set({ role: 'viewer' }).execute()
+    })
+    const { id } = await jobs.begin(where, 'patch', patched, 'token:t')
+    await expect.poll(async () => (await jobs.read('_system', id)).state).toBe('failed')
+    const { failure, found } = await jobs.read('_system', id)
+    expect(failure).toMatchObject({
+      code: 'forbidden',
+      message: 'The caller no longer has the operator role.',
+    })
+    expect(found).toBeGreaterThan(0)
+    expect(found).toBeLessThan(COUNT)
+    expect((await stored()).filter(({ on }) => on)).toHaveLength(found)
+    await jobs.stop()
+  })
+
   it('is not run if it is cancelled before a node has claimed it', async () => {
     await insert()
     const requesting = node()

@@ -16,8 +16,6 @@ import { LEASE } from '../repository/lease.ts'
 
 export const where = { database: '_system', collection: 'articles' }
 export const everything = { filter: [] }
-/** Long enough that a job with some hundred documents takes several steps. */
-export const text = 'x'.repeat(2_000)
 export const documents = (count: number, more: object = {}) =>
   JSON.stringify(Array.from({ length: count }, (_, n) => ({ id: `d${10_000 + n}`, n, ...more })))
 

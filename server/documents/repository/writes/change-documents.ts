@@ -4,6 +4,7 @@ import type { Failure } from '../../../failure.ts'
 import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
 import { requireSchema } from '../../../storage/current-schema.ts'
+import { StateChanged } from '../../../storage/document-change-errors.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { requireDatabase } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
@@ -59,9 +60,6 @@ export type ChangeDocuments = (
   options: ChangeOptions,
 ) => Promise<readonly ChangeResult[]>
 
-/** Thrown if documents have changed since they were read. */
-export class StateChanged extends Error {}
-
 /** Number of documents and bytes that are changed in a turn of the event loop. */
 const BATCH = { documents: 250, bytes: 512 * 1024 } as const
 
@@ -80,6 +78,7 @@ export function createChangeDocuments({ db, engine, transaction }: Store): Chang
     let last: Pick<Row, 'id' | 'tag'> | undefined
     const change = async (trx: Transaction<Tables>) => {
       results = []
+      last = undefined
       await requireDatabase(trx, where.database)
       await lockDocuments(trx, engine)
       const indexes = await openIndexes(trx, engine, where, fields)

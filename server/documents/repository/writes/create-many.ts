@@ -4,6 +4,7 @@ import type { OnConflict } from '../../../contract/import.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { Failure, failureAt } from '../../../failure.ts'
 import { OutcomeUnknown } from '../../../storage/availability/unavailable.ts'
+import { TooManyRows } from '../../../storage/document-change-errors.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { type NewDocument, quoteId, toDocument } from '../../document.ts'
 import { createEntityTag } from '../../entity-tag.ts'
@@ -11,7 +12,7 @@ import { type StoredPart, storedParts } from '../../import/stored-part.ts'
 import { parseInTurns } from '../../json/parse-in-turns.ts'
 import type { CheckDocuments } from '../../schemas/schemas.ts'
 import type { DocumentRepository } from '../stored-documents.ts'
-import { TooManyRows, type WriteResult } from './write-documents.ts'
+import type { WriteResult } from './write-documents.ts'
 
 /** The stored documents of an array, in the order of the request. */
 export interface CreatedMany {

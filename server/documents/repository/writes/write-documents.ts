@@ -8,6 +8,7 @@ import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts
 import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
 import { requireSchema } from '../../../storage/current-schema.ts'
+import { TooManyRows } from '../../../storage/document-change-errors.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { EngineName } from '../../../storage/engine.ts'
 import { requireDatabase } from '../../../storage/sql/database-exists.ts'
@@ -151,9 +152,6 @@ const tookTooLong = () =>
     'busy',
     'The change takes too long. Nothing was changed. Send the header Prefer: respond-async.',
   )
-
-/** Thrown by a change of more than {@link CHANGE_ROWS} rows. A job makes it instead. */
-export class TooManyRows extends Error {}
 
 /** @throws TooManyRows if the documents and their entries are too many for one transaction. */
 export function requireFewRows(documents: number, indexes: CollectionIndexes | undefined): void {
