@@ -38,7 +38,6 @@ export function createAccessModule(deps: AccessModuleDeps) {
     authenticate: access.authenticate,
     lastKnown: access.lastKnown,
     countFailure: ({ address }) => deps.countFailure(failureKey('token', address)),
-    onAuthenticated: http.responses.authenticate,
     catchUp: deps.catchUp,
     clientOf,
     cookie,

@@ -1,86 +1,54 @@
 import { expect, test } from 'vitest'
 import { Semaphore } from './semaphore.ts'
 
-const forever = () => new AbortController().signal
-
-/** Lets requests of callers enter, and records their order. */
+/** Lets requests enter, and records their order. */
 function enterings(semaphore: Semaphore) {
   const entered: string[] = []
-  const enter = (request: string, signal = forever()) => {
-    // The name of a request begins with that of its caller.
-    const entering = semaphore.enter(() => signal, request[0])
+  const enter = (request: string, signal?: AbortSignal) => {
+    const entering = semaphore.enter(signal && (() => signal))
     if (entering === undefined) entered.push(request)
     return entering?.then(() => void entered.push(request))
   }
-  const leave = async (caller: string) => {
-    semaphore.leave(caller)
+  const leave = async () => {
+    semaphore.leave()
     await new Promise(setImmediate)
   }
   return { entered, enter, leave }
 }
 
-test('callers enter in turn, and the requests of each in order of arrival', async () => {
-  const { entered, enter, leave } = enterings(new Semaphore(1))
-  for (const request of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) void enter(request)
-  for (let at = 0; at < 6; at++) await leave(entered[at]?.[0] ?? '')
-  expect(entered).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
-})
+const limits = { waiting: 10, wait: 60_000, busy: () => new Error('busy') }
 
-test('a request that does not wait enters only if a slot is free for its caller', () => {
-  const semaphore = new Semaphore(3, 2)
-  const tries = ['a', 'a', 'a', 'b', 'c'].map((caller) => semaphore.tryEnter(caller))
-  expect(tries).toEqual([true, true, false, true, false])
-  expect([semaphore.held, semaphore.waiting]).toEqual([3, 0])
-  semaphore.leave('a')
-  expect(semaphore.tryEnter('a')).toBe(true)
-})
-
-test('the caller that holds the fewest slots enters first', async () => {
-  const { entered, enter, leave } = enterings(new Semaphore(3))
-  for (const request of ['a1', 'a2', 'b1', 'a3', 'b2', 'c1']) void enter(request)
-  await leave('a')
-  expect(entered.at(-1)).toBe('c1')
-})
-
-test('requests of one caller enter in order of arrival, and free all slots', async () => {
+test('requests enter in order of arrival, and free all slots', async () => {
   const semaphore = new Semaphore(2)
   const { entered, enter, leave } = enterings(semaphore)
-  const requests = ['a1', 'a2', 'a3', 'a4']
+  const requests = ['a', 'b', 'c', 'd']
   for (const request of requests) void enter(request)
   expect([semaphore.held, semaphore.waiting]).toEqual([2, 2])
-  for (const _ of requests) await leave('a')
+  for (const _ of requests) await leave()
   expect(entered).toEqual(requests)
   expect([semaphore.held, semaphore.waiting]).toEqual([0, 0])
 })
 
-test('a caller holds at most its share, and others do not wait for it', async () => {
-  const semaphore = new Semaphore(3, 2)
-  const { entered, enter, leave } = enterings(semaphore)
-  for (const request of ['a1', 'a2', 'a3']) void enter(request)
-  expect([semaphore.held, semaphore.isAtShare('a'), semaphore.isAtShare('b')]).toEqual([
-    2,
-    true,
-    false,
-  ])
-  expect(enter('b1')).toBeUndefined()
-  await leave('b')
-  expect(entered).toEqual(['a1', 'a2', 'b1'])
-  await leave('a')
-  expect(entered.at(-1)).toBe('a3')
+test('limits how many wait, and for how long', async () => {
+  const { enter } = enterings(new Semaphore(1, { ...limits, waiting: 1, wait: 1 }))
+  void enter('a')
+  const waiting = enter('b')
+  expect(() => enter('c')).toThrow('busy')
+  await expect(waiting).rejects.toThrow('busy')
 })
 
 test('an aborted request leaves the queue', async () => {
-  const semaphore = new Semaphore(1)
-  const { entered, enter, leave } = enterings(semaphore)
-  const client = new AbortController()
-  void enter('a1')
-  const waiting = enter('a2', client.signal)
-  void enter('b1')
-  expect(semaphore.waitingOf('a')).toBe(1)
-  client.abort(new Error('disconnected'))
-  await expect(waiting).rejects.toThrow('disconnected')
-  await expect(enter('c1', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
-  expect([semaphore.waiting, semaphore.waitingOf('a')]).toEqual([1, 0])
-  await leave('a')
-  expect(entered).toEqual(['a1', 'b1'])
+  for (const semaphore of [new Semaphore(1), new Semaphore(1, limits)]) {
+    const { entered, enter, leave } = enterings(semaphore)
+    const client = new AbortController()
+    void enter('a')
+    const waiting = enter('b', client.signal)
+    void enter('c')
+    client.abort(new Error('busy'))
+    await expect(waiting).rejects.toThrow('busy')
+    await expect(enter('d', AbortSignal.abort(new Error('busy')))).rejects.toThrow('busy')
+    expect(semaphore.waiting).toBe(1)
+    await leave()
+    expect(entered).toEqual(['a', 'c'])
+  }
 })

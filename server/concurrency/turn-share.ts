@@ -1,12 +1,13 @@
 import { nextTick } from 'node:process'
 
-/** Time that the work of a {@link TurnShare} has in a turn of the event loop, ms. */
+/** Time that the work of a class has in a turn of the event loop, ms. */
 export const SHARE = 5
 
 /**
  * A share of each turn of the event loop, for short work that many requests may begin in the same
  * turn. It runs one piece after another, for {@link SHARE}. The other pieces wait for later turns, in
- * the order of their arrival, and the event loop handles other events in between.
+ * the order of their arrival, and the event loop handles other events in between
+ * (docs/decisions/0035-shares-of-the-event-loop.md).
  */
 export class TurnShare {
   readonly #waiting: (() => void)[] = []
@@ -51,3 +52,9 @@ export class TurnShare {
     this.#end()
   }
 }
+
+/** The work of the administration: the console, its API and signing in. */
+export const administration = new TurnShare()
+
+/** All other work: requests, TLS handshakes, and what callers do with results of PostgreSQL. */
+export const otherWork = new TurnShare()

@@ -59,6 +59,3 @@ export const MAX_LISTINGS = 1000
 
 /** Maximum number of running listings per database, and of other running jobs. */
 export const MAX_UNFINISHED_JOBS = 100
-
-/** How many of them may be jobs of one caller. */
-export const MAX_UNFINISHED_JOBS_OF_CALLER = 50

@@ -6,6 +6,9 @@ import { quoteId } from './document.ts'
 /** Maximum time that a change waits for other changes of its document, ms. */
 const MAX_WAIT = 5_000
 
+/** Maximum number of changes of a document that wait. */
+const MAX_WAITING = 1_000
+
 /**
  * Makes the changes of a document that a node handles run one after another. A change that reads the
  * document and then writes it would otherwise have to repeat both for each concurrent change that
@@ -33,14 +36,11 @@ export class DocumentLocks {
     change: (hasWaited: boolean) => Promise<T>,
   ): Promise<T> {
     const key = `${database}/${collection}/${id}`
-    const lock = this.#locks.get(key) ?? new Semaphore(1)
+    const limits = { waiting: MAX_WAITING, wait: this.#maxWait, busy: () => busy(id) }
+    const lock = this.#locks.get(key) ?? new Semaphore(1, limits)
     this.#locks.set(key, lock)
-    const entering = lock.enter(() =>
-      AbortSignal.any([signal(), AbortSignal.timeout(this.#maxWait)]),
-    )
-    await entering?.catch(() => {
-      throw busy(id)
-    })
+    const entering = lock.enter(signal)
+    await entering
     try {
       return await change(entering !== undefined)
     } finally {

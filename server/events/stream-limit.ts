@@ -1,4 +1,4 @@
-import { Semaphore } from '../concurrency/semaphore.ts'
+import { PersonLimit } from '../concurrency/person-limit.ts'
 import { Failure } from '../failure.ts'
 
 /**
@@ -21,12 +21,13 @@ export interface StreamLimit {
 }
 
 export function createStreamLimit(ofPerson = STREAMS_PER_PERSON, all = STREAMS): StreamLimit {
-  const open = new Semaphore(all, ofPerson)
+  const open = new PersonLimit(all, ofPerson)
   return {
     enter(personId) {
-      if (!open.tryEnter(personId)) {
+      const reached = open.enter(personId)
+      if (reached !== undefined) {
         throw tooMany(
-          open.isAtShare(personId)
+          reached === 'person'
             ? `You have ${ofPerson} open event streams on this node`
             : `This node has ${all} open event streams`,
         )

@@ -1,4 +1,4 @@
-import type { Caller } from '../concurrency/work-queue.ts'
+import type { Caller } from '../concurrency/caller.ts'
 import { CHANGE_BYTES, CHANGE_ROWS } from '../contract/document.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
 import type { Filter } from '../documents/query/filter.ts'

@@ -1,5 +1,5 @@
+import type { Caller } from '../concurrency/caller.ts'
 import { createTurns, type NextTurn } from '../concurrency/turns.ts'
-import type { Caller } from '../concurrency/work-queue.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import type { JobKind } from '../contract/job.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'

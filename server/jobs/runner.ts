@@ -3,17 +3,8 @@ import type { Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
-/**
- * Maximum number of jobs that a node runs concurrently, one step of each in turn. One caller has at
- * most all but one, so that its jobs do not delay those of all others.
- */
+/** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
 const CONCURRENCY = 4
-
-/**
- * How many of them may be listings, so that callers who may only read do not delay changes. One
- * caller has at most all but one.
- */
-const LISTINGS = 2
 
 /** Number of job steps per cleanup step. */
 const STEPS_PER_CLEANUP = 16
@@ -47,14 +38,7 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
     await repository.discardStale()
     const active: Job[] = []
     async function claimNext(): Promise<Job | undefined> {
-      const listings = active.filter(({ kind }) => kind === 'list')
-      const held = countByCaller(active)
-      const claimed = await repository.claim({
-        held,
-        atShare: callersWith(CONCURRENCY - 1, held),
-        listing:
-          listings.length < LISTINGS ? callersWith(LISTINGS - 1, countByCaller(listings)) : 'all',
-      })
+      const claimed = await repository.claim()
       if (claimed !== undefined) running.set(claimed.id, new AbortController())
       return claimed
     }
@@ -95,16 +79,6 @@ export function createRunner({ repository, step, pause, onError }: RunnerDeps) {
     abort,
   }
 }
-
-function countByCaller(jobs: readonly Job[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { caller } of jobs) counts.set(caller, (counts.get(caller) ?? 0) + 1)
-  return counts
-}
-
-/** Returns the callers with at least this number of jobs. */
-const callersWith = (least: number, counts: ReadonlyMap<string, number>): string[] =>
-  [...counts].flatMap(([caller, count]) => (count >= least ? caller : []))
 
 /** Ignores {@link LeaseLost}: another node holds the job, or it no longer exists. */
 function ignoreLeaseLost(error: unknown): undefined {

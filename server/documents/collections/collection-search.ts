@@ -1,4 +1,4 @@
-import type { Caller } from '../../concurrency/work-queue.ts'
+import type { Caller } from '../../concurrency/caller.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -35,11 +35,10 @@ export function createCollectionSearch(
   const reader = createIndexReader(store)
   const connected =
     (signal: AbortSignal): ScanStep =>
-    (step) =>
-      scans.paced(() => {
-        requireConnected(signal)
-        return step()
-      })
+    async (step) => {
+      requireConnected(signal)
+      return step()
+    }
   return {
     /**
      * Returns the ids of the documents that a filter lists, or an index finds for it, in order. They

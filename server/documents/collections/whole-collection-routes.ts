@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import type { Caller } from '../../concurrency/work-queue.ts'
+import type { Caller } from '../../concurrency/caller.ts'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'

@@ -56,19 +56,17 @@ export async function exportCollection(
   const query = parseExportQuery(parameters, format)
   if (isNotModified(c)) return c.body(null, 304, VARY_ACCEPT)
   const authorizedAt = performance.now()
-  const {
-    chunks,
-    deadline,
-    signal: ending,
-    index,
-    damaged,
-  } = await exporter.begin(where, query, format, queueCallerOf(c))
+  const { chunks, deadline, index, damaged } = await exporter.begin(
+    where,
+    query,
+    format,
+    queueCallerOf(c),
+  )
   // Errors of the query are sent before the first chunk.
   const { value: first } = await chunks.next()
   const body = streamText(c, first ?? '', chunks, {
     authorizedAt,
     deadline,
-    signal: ending,
     onError: onExportError,
   })
   return c.body(body, 200, {

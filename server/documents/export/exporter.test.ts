@@ -297,22 +297,6 @@ forEachEngine((engine) => {
     await reader[Symbol.asyncDispose]()
     expect(found).toEqual(ids)
   })
-
-  test('measures in bytes how much its client has read', async () => {
-    const store = await engine.open()
-    await storeArticles(store, 2, { text: 'é😀' })
-    const limit = new ExportLimit()
-    const enter = limit.enter.bind(limit)
-    let bytes = 0
-    limit.enter = async (caller) => ({
-      ...(await enter(caller)),
-      written(more) {
-        bytes += more
-      },
-    })
-    const text = await textOf(createExporter(store, limit))
-    expect(bytes).toBe(Buffer.byteLength(text))
-  })
 })
 
 test('a node runs few exports at once, and rejects those that wait too long', async () => {
@@ -338,59 +322,6 @@ test('limits the number of waiting exports', async () => {
   await expect(limit.enter(forever)).rejects.toMatchObject({ code: 'busy' })
   turn[Symbol.dispose]()
   await waiting
-})
-
-test('an export whose client reads too slowly ends once another one waits', async () => {
-  let time = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const { progress, stallTimeout } = EXPORTS
-  const limit = new ExportLimit({ ...EXPORTS, running: 1 })
-  const turn = await limit.enter(forever)
-  // A client that reads at a sufficient speed, and one that becomes slow.
-  for (let n = 0; n < 3; n++) {
-    turn.written(progress)
-    time += stallTimeout - 1
-    turn.continued()
-  }
-  turn.written(progress - 1)
-  time += stallTimeout - 1
-  turn.continued()
-  const waiting = [limit.enter(forever)]
-  expect(turn.signal.aborted).toBe(false)
-  turn.check()
-  // The time in which the export reads documents does not count.
-  time += stallTimeout
-  waiting.push(limit.enter(forever))
-  expect(turn.signal.aborted).toBe(false)
-  turn.written(0)
-  time += 1
-  waiting.push(limit.enter(forever))
-  clock.mockRestore()
-  expect(turn.signal.reason).toMatchObject({ code: 'busy' })
-  expect(turn.check).toThrow(turn.signal.reason)
-  turn[Symbol.dispose]()
-  for (const each of waiting) (await each)[Symbol.dispose]()
-  expect(limit.running).toBe(0)
-})
-
-test('an export that waits for another one of its caller does not end those of others', async () => {
-  let time = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const limit = new ExportLimit(EXPORTS)
-  const [own, other] = [
-    await limit.enter(testCaller(undefined, 'own')),
-    await limit.enter(testCaller(undefined, 'other')),
-  ]
-  other.written(0)
-  time += EXPORTS.stallTimeout
-  const waiting = limit.enter(testCaller(undefined, 'own'))
-  expect(other.signal.aborted).toBe(false)
-  const third = limit.enter(testCaller(undefined, 'third'))
-  clock.mockRestore()
-  expect(other.signal.aborted).toBe(true)
-  for (const each of [other, own]) each[Symbol.dispose]()
-  for (const each of [waiting, third]) (await each)[Symbol.dispose]()
-  expect(limit.running).toBe(0)
 })
 
 test('an export ends after its maximum duration', async () => {

@@ -1,6 +1,6 @@
+import type { Caller } from '../../concurrency/caller.ts'
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
-import type { Caller } from '../../concurrency/work-queue.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import type { OnDamaged } from '../damage-log.ts'
@@ -16,7 +16,7 @@ import { idsOf } from '../query/scan/read-by-ids.ts'
 import { createDocumentPrinter } from '../query/select-fields.ts'
 import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
-import { ExportLimit, type ExportTurn } from './export-limit.ts'
+import { ExportLimit } from './export-limit.ts'
 import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { readMatching } from './read-matching.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
@@ -26,8 +26,6 @@ export interface Export {
   readonly chunks: AsyncGenerator<string, void>
   /** When the export must end, by `performance.now()`. */
   readonly deadline: number
-  /** Aborted if the export must end before, because its client reads too slowly. */
-  readonly signal: AbortSignal
   /** Name of the index that serves the query; undefined for a scan. */
   readonly index: string | undefined
   /** The ids of documents that were left out so far, because their stored text is not JSON. */
@@ -107,11 +105,11 @@ export function createExporter(
     const opened = new AsyncDisposableStack()
     try {
       const turn = opened.use(await limit.enter(caller))
-      const { check, deadline, signal } = turn
+      const { check, deadline } = turn
       const reader = opened.use(await openSnapshotReader(store))
       const damaged = new Set<string>()
       const { texts, index } = await open({ reader, nextTurn, check }, damaged)
-      return { chunks: disposing(texts, opened, turn), deadline, signal, index, damaged }
+      return { chunks: disposing(texts, opened), deadline, index, damaged }
     } catch (error) {
       await opened.disposeAsync()
       throw error
@@ -119,14 +117,10 @@ export function createExporter(
   }
 }
 
-/**
- * Disposes the resources of a generator when it ends, even if it has not begun. Measures how fast
- * it is read.
- */
+/** Disposes the resources of a generator when it ends, even if it has not begun. */
 function disposing(
   texts: AsyncGenerator<string, void>,
   opened: AsyncDisposableStack,
-  { written, continued }: ExportTurn,
 ): AsyncGenerator<string, void> {
   const end = async <T>(result: Promise<T>): Promise<T> => {
     try {
@@ -138,10 +132,8 @@ function disposing(
   return {
     async next() {
       try {
-        continued()
         const result = await texts.next()
         if (result.done) await opened.disposeAsync()
-        else written(Buffer.byteLength(result.value))
         return result
       } catch (error) {
         await opened.disposeAsync()

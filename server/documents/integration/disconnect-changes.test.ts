@@ -7,7 +7,7 @@ const COUNT = 30_000
 const LEAVE_AFTER = 5
 
 /** Maximum number of statements from then on: those of steps in progress, and of the clean-up. */
-const UNTIL_STOPPED = 100
+const UNTIL_STOPPED = 40
 
 // One engine, because disconnections are handled above the engines.
 describe('a client that disconnects stops', () => {

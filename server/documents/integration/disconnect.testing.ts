@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type SQLInputValue, StatementSync } from 'node:sqlite'
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest'
 import { openStore } from '../../storage/open.ts'
 import { startForTest, type TestNode } from '../../test-support/start.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
-import { PACE } from '../query/scan/scan-pace.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 
 /** Number of event-loop turns without a statement after which the work of a request has ended. */
@@ -68,14 +67,6 @@ export function createDisconnectFixture() {
     return done
   }
 
-  /** Waits until a scan runs no further statements: for longer than it may pause. */
-  async function scanEnded(): Promise<void> {
-    for (let before = -1; before !== statements; ) {
-      before = statements
-      await pause(2 * PACE.pause)
-    }
-  }
-
   return {
     get node() {
       return node
@@ -114,7 +105,6 @@ export function createDisconnectFixture() {
       const client = send(request)
       while (statements < after) await nextTurn()
       client.destroy()
-      await scanEnded()
       return workDone()
     },
   }

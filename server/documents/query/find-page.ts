@@ -1,5 +1,5 @@
+import type { Caller } from '../../concurrency/caller.ts'
 import type { NextTurn } from '../../concurrency/turns.ts'
-import type { Caller } from '../../concurrency/work-queue.ts'
 import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'

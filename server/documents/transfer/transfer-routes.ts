@@ -48,12 +48,11 @@ export function transferRoutes(deps: TransferRoutesDeps) {
       const database = databaseOf(c)
       if (isNotModified(c)) return c.body(null, 304)
       const authorizedAt = performance.now()
-      const { chunks, deadline, signal } = await exporter.beginDatabase(database, queueCallerOf(c))
+      const { chunks, deadline } = await exporter.beginDatabase(database, queueCallerOf(c))
       const { value: first } = await chunks.next()
       const body = streamText(c, first ?? '', chunks, {
         authorizedAt,
         deadline,
-        signal,
         onError: onExportError,
       })
       return c.body(body, 200, {

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../concurrency/semaphore.ts'
+import { PersonLimit } from '../../concurrency/person-limit.ts'
 import { type RateLimit, tooManyRequests } from '../../rate-limit.ts'
 
 /** Maximum number of checks per person and minute. The console sends at most three per second. */
@@ -26,14 +26,14 @@ export interface CheckLimit {
  * @param rate allows {@link CHECKS_PER_MINUTE} per person.
  */
 export function createCheckLimit(rate: Pick<RateLimit, 'consume'>): CheckLimit {
-  const running = new Semaphore(CHECKS, CHECKS_PER_PERSON)
+  const running = new PersonLimit(CHECKS, CHECKS_PER_PERSON)
   return {
     async run(personId, check) {
-      if (!running.tryEnter(personId)) {
-        const reached = running.isAtShare(personId)
-          ? `You have ${CHECKS_PER_PERSON} checks`
-          : `This node has ${CHECKS} checks`
-        throw tooManyRequests(`${reached} in progress, the maximum`, 1_000)
+      const reached = running.enter(personId)
+      if (reached !== undefined) {
+        const checks =
+          reached === 'person' ? `You have ${CHECKS_PER_PERSON}` : `This node has ${CHECKS}`
+        throw tooManyRequests(`${checks} checks in progress, the maximum`, 1_000)
       }
       try {
         const wait = rate.consume(personId)

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../concurrency/turn-share.ts'
 import { Traffic } from '../traffic/traffic.ts'
 import { printClientError } from './connections/client-error.ts'
-import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
+import { ResponseBudget } from './connections/response-budget.ts'
 import {
   type ConnectionOwner,
   createHttpEngine,
@@ -501,10 +501,7 @@ describe('createHttpEngine', () => {
       limits: HttpLimits = HTTP_LIMITS,
     ) {
       const engine = createHttpEngine(limits, new ResponseBudget(limit))
-      engine.onRequest((_request, response) => {
-        engine.authenticate(response)
-        handle(response, engine)
-      })
+      engine.onRequest((_request, response) => void handle(response, engine))
       const socket = connect(await serve(engine, createOwner()), '127.0.0.1')
       open.push(() => socket.destroy())
       socket.pause().write(get.repeat(requests))
@@ -573,13 +570,13 @@ describe('createHttpEngine', () => {
 
     it("rejects responses beyond the node's budget, unless nothing else is held", async () => {
       let first: ServerResponse | undefined
-      const { engine } = await pipeline(4 * MIB, 1, async (response, engine) => {
-        first = response
+      const { engine } = await pipeline(8 * MIB, 1, async (response, engine) => {
+        first = Object.assign(response, { isAdministration: false })
         await engine.reserve(response, 6 * MIB)
       })
       await expect.poll(() => engine.unsent).toBe(6 * MIB)
-      expect(() => engine.requireAvailable()).toThrow(
-        'Clients have not yet read 6 MiB of responses. This node buffers at most 4 MiB. ' +
+      expect(() => engine.requireAvailable(first)).toThrow(
+        'Clients have not yet read 6 MiB of responses. This node buffers at most 6 MiB. ' +
           'Try again in 5 s.',
       )
       await expect(async () => engine.reserve(first, 7 * MIB)).rejects.toMatchObject({
@@ -588,43 +585,31 @@ describe('createHttpEngine', () => {
       })
       await engine.reserve(first, 3 * MIB)
       expect(engine.unsent).toBe(3 * MIB)
-      engine.requireAvailable()
+      engine.requireAvailable(first)
     })
 
-    it('closes a connection that keeps sending while the node has no room', async () => {
-      const { engine, socket } = await pipeline(MIB, 1, (response) =>
-        response.end(Buffer.alloc(20 * MIB)),
-      )
-      await expect.poll(() => engine.unsent).toBeGreaterThan(5 * MIB)
-      socket.write(get)
-      await expect.poll(() => engine.unsent).toBe(0)
-    })
-
-    it('disconnects the anonymous client that has read nothing for the longest, and serves others', async () => {
-      const [budget, anonymousBudget] = [new ResponseBudget(), new AnonymousBudget(90 * MIB)]
-      const engine = createHttpEngine(HTTP_LIMITS, budget, anonymousBudget)
+    it('disconnects the client that has read nothing for the longest, and serves others', async () => {
+      const engine = createHttpEngine(HTTP_LIMITS, new ResponseBudget(90 * MIB))
       const body = Buffer.alloc(40 * MIB)
       const sockets: Socket[] = []
-      engine.onRequest(({ socket, url }, response) => {
-        if (url === '/authenticated') engine.authenticate(response)
+      engine.onRequest(({ socket }, response) => {
         sockets.push(socket)
         response.end(body)
       })
       const port = await serve(engine, createOwner())
-      const send = async (path = '/') => {
+      const send = async () => {
         const { length } = sockets
         const client = connect(port, '127.0.0.1').pause()
         open.push(() => client.destroy())
-        client.write(get.replace('/', path))
+        client.write(get)
         await expect.poll(() => sockets.length).toBe(length + 1)
       }
-      for (const path of ['/', '/', '/authenticated', '/authenticated']) await send(path)
+      for (let n = 0; n < 2; n++) await send()
       const isClosed = () => sockets.map(({ destroyed }) => destroyed)
-      expect(isClosed()).toEqual([false, false, false, false])
+      expect(isClosed()).toEqual([false, false])
       await send()
-      expect(isClosed()).toEqual([true, false, false, false, false])
-      expect(budget.held).toBeGreaterThan(20 * MIB)
-      expect(anonymousBudget.held).toBeLessThan(90 * MIB)
+      expect(isClosed()).toEqual([true, false, false])
+      expect(engine.unsent).toBeLessThan(90 * MIB)
       for (const close of open.splice(0)) close()
       await expect.poll(() => engine.unsent).toBe(0)
     })

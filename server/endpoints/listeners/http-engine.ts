@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { TurnShare } from '../../concurrency/turn-share.ts'
+import { administration, otherWork, type TurnShare } from '../../concurrency/turn-share.ts'
 import { BODY_PROGRESS } from '../../contract/request-body.ts'
 import { systemCode } from '../../failure.ts'
 import type { Traffic } from '../traffic/traffic.ts'
@@ -8,7 +8,7 @@ import { BodyProgress } from './connections/body-progress.ts'
 import { printClientError, printConnectError, rejectVersion } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
 import { CountedResponse, sendComplete } from './connections/counted-response.ts'
-import { AnonymousBudget, ResponseBudget } from './connections/response-budget.ts'
+import { ResponseBudget } from './connections/response-budget.ts'
 
 /** The listener that accepted a request, as the engine sees it. */
 export interface ConnectionOwner {
@@ -28,11 +28,11 @@ export interface HttpEngine<D extends ConnectionOwner> {
   /** Bytes of responses that are being prepared or have not been read by clients. */
   readonly unsent: number
   /**
-   * Throws if responses that clients have not read exhaust the memory budget of the node.
+   * Throws if responses that clients have not read leave no memory for a response.
    *
    * @throws Failure `unavailable`
    */
-  requireAvailable(): void
+  requireAvailable(response: unknown): void
   /**
    * Reserves bytes for a response before it is prepared, replacing its earlier reservation. Called
    * before a large body is read. Returns a promise only if the response has to wait.
@@ -40,11 +40,6 @@ export interface HttpEngine<D extends ConnectionOwner> {
    * @throws Failure `unavailable` if the node holds too much or the client has disconnected.
    */
   reserve(response: unknown, bytes: number): Promise<void> | undefined
-  /**
-   * Counts what the connection of a response holds as held by an authenticated client, until it has
-   * no request in progress.
-   */
-  authenticate(response: unknown): void
   /** Counts a response to an error that an identity provider reported apart from this server's. */
   countProviderError(response: unknown): void
   /** Stops the timers. The listeners close their connections. */
@@ -82,8 +77,8 @@ const isSafe = (method: string | undefined) =>
 /** Matches the paths of health checks, which are not delayed unless they are pipelined. */
 const HEALTH = /^(?:\/_db\/[^/?]+)?\/(?:_api\/health|healthz)(?:[/?]|$)/
 
-/** Matches the paths of administration: the console, its API and signing in. */
-const ADMINISTRATION = /^(?:\/_db\/[^/?]+)?\/_(?:api|console|oauth2|idp)\//
+/** Matches the paths of administration: `/`, the console, its API and signing in. */
+const ADMINISTRATION = /^(?:\/_db\/[^/?]+)?\/(?:$|\?|_(?:api|console|oauth2|idp)\/)/
 
 /** Matches targets with dot segments, which are resolved later and may lead to any path. */
 const DOT_SEGMENT = /[/\\](?:\.|%2e)/i
@@ -103,13 +98,11 @@ type Timed = CountedResponse & { [BEGUN]?: number; [PROVIDER_ERROR]?: true }
  * `net.Server.close` leaves its busy keep-alive connections open, and each request knows its
  * listener (docs/decisions/0005-one-http-server-for-all-listeners.md).
  *
- * @param budget for all responses that authenticated clients have not read yet.
- * @param anonymousBudget the same for all other clients.
+ * @param budget for all responses that clients have not read yet.
  */
 export function createHttpEngine<D extends ConnectionOwner>(
   limits: HttpLimits = HTTP_LIMITS,
   budget = new ResponseBudget(),
-  anonymousBudget = new AnonymousBudget(),
 ): HttpEngine<D> {
   const http = createServer<typeof IncomingMessage, typeof CountedResponse>({
     ...limits,
@@ -184,15 +177,13 @@ export function createHttpEngine<D extends ConnectionOwner>(
     return owner
   }
 
-  const administration = new TurnShare()
-  const data = new TurnShare()
   /**
    * Returns the share of the event loop in which a request is handled; undefined if it is not
    * limited (docs/decisions/0035-shares-of-the-event-loop.md).
    */
   function shareOf({ url = '' }: IncomingMessage): TurnShare | undefined {
     const isHealth = HEALTH.test(url)
-    if ((!isHealth && !ADMINISTRATION.test(url)) || DOT_SEGMENT.test(url)) return data
+    if ((!isHealth && !ADMINISTRATION.test(url)) || DOT_SEGMENT.test(url)) return otherWork
     return isHealth ? undefined : administration
   }
 
@@ -213,8 +204,10 @@ export function createHttpEngine<D extends ConnectionOwner>(
           if (request.httpVersionMajor === 1) handle(request, response)
           else rejectVersion(request, response)
         }
+        const own = shareOf(request)
+        response.isAdministration = own !== otherWork
         // Thousands of health checks could be pipelined.
-        const share = connection?.isPipelining ? data : shareOf(request)
+        const share = connection?.isPipelining ? otherWork : own
         const begin = share === undefined ? run : () => share.run(run)
         if (connection === undefined) begin()
         else connection.enter(isSafe(request.method), begin)
@@ -222,7 +215,7 @@ export function createHttpEngine<D extends ConnectionOwner>(
     },
     ownerOf,
     serve(socket: Served<D>, owner) {
-      const connection = new Connection(socket, budget, anonymousBudget)
+      const connection = new Connection(socket, budget)
       connections.add(connection)
       socket.once('close', () => connections.delete(connection))
       socket[CONNECTION] = connection
@@ -236,18 +229,16 @@ export function createHttpEngine<D extends ConnectionOwner>(
       return connection
     },
     get unsent() {
-      return budget.held + anonymousBudget.held
+      return budget.held
     },
-    requireAvailable: () => budget.requireAvailable(1),
+    requireAvailable(response) {
+      if (!(response instanceof CountedResponse)) return
+      budget.requireAvailable(1, response.isAdministration)
+    },
     reserve(response, bytes) {
       if (!(response instanceof CountedResponse)) return undefined
       const { [CONNECTION]: connection }: Served<D> = response.req.socket
       return connection?.reserve(response, bytes)
-    },
-    authenticate(response) {
-      if (!(response instanceof CountedResponse)) return
-      const { [CONNECTION]: connection }: Served<D> = response.req.socket
-      connection?.authenticate()
     },
     countProviderError(response) {
       if (response instanceof CountedResponse) (response as Timed)[PROVIDER_ERROR] = true

@@ -59,7 +59,6 @@ const deps: RequireRoleDeps = {
   countFailure() {
     if (++failures > 2) throw new Failure('too-many-requests', 'Too many.')
   },
-  onAuthenticated: () => {},
   catchUp: () => undefined,
   clientOf: (c) => ({ address: '10.0.0.9', secure: false, host: c.req.header('Host') ?? '' }),
   cookie: createSessionCookie('x', 1000),
@@ -135,17 +134,6 @@ describe('requireRole', () => {
       actor: { name: 'github:1', by: 'session' },
     })
     expect((await sendRequest('known', bearer('wrong'))).status).toBe(401)
-  })
-
-  it('reports responses to callers with a role, and no others', async () => {
-    let authenticated = 0
-    const by = createRequireRole({ ...deps, onAuthenticated: () => authenticated++ })
-    await sendRequest('known', {}, 'GET', by)
-    await sendRequest('viewer', bearer('wrong'), 'GET', by)
-    await sendRequest('pending', cookie('pending'), 'GET', by)
-    expect(authenticated).toBe(0)
-    await sendRequest('viewer', bearer('viewer'), 'GET', by)
-    expect(authenticated).toBe(1)
   })
 
   it('distinguishes background requests, by request or by route, from user activity', async () => {

@@ -30,8 +30,6 @@ export interface RequireRoleDeps {
   readonly countFailure: (client: Client) => void
   readonly clientOf: ClientOf
   readonly cookie: SessionCookie
-  /** Called with the Node response to a request of a caller with a role. */
-  readonly onAuthenticated: (response: unknown) => void
   /** Syncs changes made by another process; undefined if there are none. */
   readonly catchUp: () => Promise<void> | undefined
   /** Returns whether a host belongs to an endpoint or to the public URL. */
@@ -147,8 +145,6 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
           c.set('principal', principal)
           c.set('actor', { name: principal.username, by: principal.by, address: client.address })
           guardBrowser(deps, c, client, credentials)
-          // Anyone can sign in with a provider and is pending then.
-          if (principal.role !== 'pending') deps.onAuthenticated(c.env.outgoing)
         }
         permit(c, principal)
         c.set('authorizeAgain', authorizeAgain)

@@ -11,7 +11,6 @@ import { streamText } from './stream-text.ts'
 function open(
   texts: readonly (string | Error)[],
   deadline = performance.now() + 60_000,
-  signal?: AbortSignal,
   outgoing?: ServerResponse,
   authorizeAgain?: () => Promise<void>,
 ) {
@@ -37,7 +36,7 @@ function open(
     async begin() {
       const { value = '' } = await generated.next()
       return new Response(
-        streamText(c, value ?? '', generated, { authorizedAt, deadline, signal, onError }),
+        streamText(c, value ?? '', generated, { authorizedAt, deadline, onError }),
       )
     },
   }
@@ -76,20 +75,6 @@ test('ends at its deadline, also if nothing reads it', async () => {
   await expect(response.text()).rejects.toThrow('too slowly')
 })
 
-test('ends when its signal is aborted, before or after its first text', async () => {
-  for (const isAborted of [true, false]) {
-    const ending = new AbortController()
-    const reason = new Error('others wait')
-    const { state, onError, begin } = open(['first', 'second'], undefined, ending.signal)
-    if (isAborted) ending.abort(reason)
-    const response = await begin()
-    ending.abort(reason)
-    await expect.poll(() => state.ended).toBe(true)
-    expect(onError.mock.calls).toEqual([[reason]])
-    await expect(response.text()).rejects.toBe(reason)
-  }
-})
-
 test('ends the texts when the client disconnects', async () => {
   const { state, onError, begin } = open(['first', 'second', 'third'])
   const reader = (await begin()).body?.getReader()
@@ -102,7 +87,7 @@ test('ends the texts when the client disconnects', async () => {
 test('reports no error of a text after the client has disconnected', async () => {
   const outgoing = new ServerResponse(new IncomingMessage(new Socket()))
   const texts = ['first', new Error('The client has disconnected.')]
-  const { state, onError, begin } = open(texts, undefined, undefined, outgoing)
+  const { state, onError, begin } = open(texts, undefined, outgoing)
   const reader = (await begin()).body?.getReader()
   await reader?.read()
   outgoing.destroy()
@@ -118,7 +103,7 @@ test('ends when the caller has lost access', async () => {
   const revoked = new Error('revoked')
   const authorizeAgain = vi.fn(async () => {})
   const texts = ['first', 'second', 'third', 'last']
-  const { state, onError, begin } = open(texts, now + 60_000, undefined, undefined, authorizeAgain)
+  const { state, onError, begin } = open(texts, now + 60_000, undefined, authorizeAgain)
   const reader = (await begin()).body?.getReader()
   await reader?.read()
   expect(authorizeAgain).not.toHaveBeenCalled()
@@ -138,7 +123,7 @@ test('does not end because the caller cannot be authorized during an outage', as
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
   onTestFinished(() => clock.mockRestore())
   const authorizeAgain = vi.fn(() => Promise.reject(new Failure('unavailable', 'away')))
-  const { onError, begin } = open(['1', '2'], now + 60_000, undefined, undefined, authorizeAgain)
+  const { onError, begin } = open(['1', '2'], now + 60_000, undefined, authorizeAgain)
   // The export has waited in a queue.
   now += AUTHORIZATION_INTERVAL
   expect(await (await begin()).text()).toBe('12')
@@ -147,20 +132,15 @@ test('does not end because the caller cannot be authorized during an outage', as
 })
 
 test('reports one error if its deadline passes while the caller is authorized', async () => {
-  const ending = new AbortController()
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const authorizing = Promise.withResolvers<void>()
   const clock = vi.spyOn(performance, 'now').mockReturnValueOnce(-AUTHORIZATION_INTERVAL)
   onTestFinished(() => clock.mockRestore())
-  const { onError, begin } = open(
-    ['1'],
-    60_000,
-    ending.signal,
-    undefined,
-    () => authorizing.promise,
-  )
+  const { onError, begin } = open(['1'], 60_000, undefined, () => authorizing.promise)
   const reading = (await begin()).text()
-  ending.abort(new Error('late'))
+  vi.advanceTimersByTime(60_000)
   authorizing.reject(new Error('revoked'))
-  await expect(reading).rejects.toThrow('late')
-  expect(onError.mock.calls).toEqual([[new Error('late')]])
+  await expect(reading).rejects.toThrow('too slowly')
+  expect(onError).toHaveBeenCalledOnce()
 })

@@ -10,8 +10,6 @@ export interface StreamTextOptions {
   readonly authorizedAt: number
   /** When the response must end, by `performance.now()`. */
   readonly deadline: number
-  /** Aborted if the response must end before, with the reason. */
-  readonly signal?: AbortSignal | undefined
   /** Called with the error that ended the response early, unless the client had disconnected. */
   readonly onError: (error: unknown) => void
 }
@@ -27,18 +25,14 @@ export function streamText(
   c: Context<AppEnv>,
   first: string,
   texts: AsyncGenerator<string, void>,
-  { authorizedAt, deadline, signal, onError }: StreamTextOptions,
+  { authorizedAt, deadline, onError }: StreamTextOptions,
 ): ReadableStream<Uint8Array> {
   const { outgoing } = c.env
   let rest = Buffer.from(first)
   let lastAuthorization = authorizedAt
   let isCut = false
   let timer: NodeJS.Timeout | undefined
-  let onAbort = () => {}
-  const settle = () => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+  const settle = () => clearTimeout(timer)
   const authorizeAgain = async () => {
     if (performance.now() - lastAuthorization < AUTHORIZATION_INTERVAL) return
     try {
@@ -56,9 +50,6 @@ export function streamText(
           () => end(controller, new Error('The client reads its response too slowly.')),
           Math.max(0, deadline - performance.now()),
         )
-        onAbort = () => end(controller, signal?.reason)
-        signal?.addEventListener('abort', onAbort, { once: true })
-        if (signal?.aborted) onAbort()
       },
       async pull(controller) {
         try {

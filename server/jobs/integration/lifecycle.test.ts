@@ -1,9 +1,5 @@
 import { expect, it } from 'vitest'
-import {
-  JOB_RETENTION,
-  MAX_UNFINISHED_JOBS,
-  MAX_UNFINISHED_JOBS_OF_CALLER,
-} from '../../contract/job.ts'
+import { JOB_RETENTION, MAX_UNFINISHED_JOBS } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { LEASE } from '../repository/lease.ts'
@@ -146,31 +142,12 @@ forEachEngine((engine) => {
     await later.stop()
   })
 
-  it('is rejected if too many jobs of its caller are unfinished', async () => {
+  it('is rejected if simultaneous requests begin too many', async () => {
     const jobs = node()
     await jobs.stop()
-    const begin = (caller: string, kind: 'delete' | 'list' = 'delete', database = '_system') =>
-      jobs.begin({ ...where, database }, kind, everything, caller)
-    for (let n = 0; n < MAX_UNFINISHED_JOBS_OF_CALLER; n++) await begin('a')
-    await expect(begin('a')).rejects.toMatchObject({
-      code: 'too-many-requests',
-      message: expect.stringContaining('50 of your jobs'),
-    })
-    await expect(begin('b')).resolves.toBeDefined()
-    await expect(begin('a', 'list')).resolves.toBeDefined()
-    await expect(begin('a', 'delete', 'x')).resolves.toBeDefined()
-  })
-
-  it('is rejected if simultaneous requests of its caller begin too many', async () => {
-    const jobs = node()
-    await jobs.stop()
-    for (let n = 2; n < MAX_UNFINISHED_JOBS_OF_CALLER; n++) {
-      await jobs.begin(where, 'delete', everything, 'a')
-    }
-    const simultaneous = Array.from({ length: 8 }, () =>
-      jobs.begin(where, 'delete', everything, 'a'),
-    )
-    const begun = await Promise.allSettled(simultaneous)
+    const begin = () => jobs.begin(where, 'delete', everything)
+    for (let n = 2; n < MAX_UNFINISHED_JOBS; n++) await begin()
+    const begun = await Promise.allSettled(Array.from({ length: 8 }, begin))
     const rejected = begun.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
     expect(rejected).toEqual(Array.from({ length: 6 }, () => 'too-many-requests'))
   })

@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_LISTINGS } from '../../contract/job.ts'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
-import { SCANS, ScanLimit } from '../../documents/query/scan/scan-limit.ts'
-import { PACE, ScanPace } from '../../documents/query/scan/scan-pace.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
@@ -78,28 +76,6 @@ forEachEngine((engine) => {
       const request = { filter: [['on', 'true']], after: 'd12389' } as const
       const end = await ended(jobs, await jobs.begin(where, 'list', request))
       expect(end).toMatchObject({ done: 5, found: 5, cursor: 'd12398' })
-      await jobs.stop()
-    })
-
-    it('pauses with the other scans of a busy node', async () => {
-      let time = 0
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const pace = new ScanPace({
-        now: () => {
-          time += PACE.work
-          return time
-        },
-        sleep: () => promise,
-        idle: () => 0,
-      })
-      const jobs = node(undefined, undefined, undefined, new ScanLimit(SCANS, undefined, pace))
-      const job = await jobs.begin(where, 'list', everything)
-      const done = async () => (await jobs.read('_system', job.id)).done
-      await expect.poll(done).toBe(1_000)
-      for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
-      expect(await done()).toBe(1_000)
-      resolve()
-      expect(await ended(jobs, job)).toMatchObject({ done: 2_400 })
       await jobs.stop()
     })
 

@@ -1,20 +1,7 @@
-import { sql } from 'kysely'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Job, toJob } from '../job.ts'
 import type { Lease, RenewalTimer } from './lease.ts'
-
-/** Which job a node claims next. */
-export interface ClaimOrder {
-  /** Numbers of jobs that the node runs, by caller. Callers with fewer jobs come first. */
-  readonly held: ReadonlyMap<string, number>
-  /** Callers whose jobs are not claimed. */
-  readonly atShare: readonly string[]
-  /** Callers whose listings are not claimed. */
-  readonly listing: readonly string[] | 'all'
-}
-
-const IN_ORDER: ClaimOrder = { held: new Map(), atShare: [], listing: [] }
 
 /**
  * Returns the queries that acquire, renew and release the leases of jobs.
@@ -90,25 +77,16 @@ export function createClaims(
       }),
 
     /**
-     * Claims the next running job whose lease has expired. Ignores jobs that a transaction is
+     * Claims the oldest running job whose lease has expired, changes before listings. Ignores jobs that a transaction is
      * changing: their node ends them, however long it takes.
      */
-    async claim({ held, atShare, listing }: ClaimOrder = IN_ORDER): Promise<Job | undefined> {
-      const caller = sql<string>`coalesce(created_by, '')`
-      const heldByCaller = [...held].map(([id, jobs]) => sql`when ${id} then ${sql.lit(jobs)}`)
+    async claim(): Promise<Job | undefined> {
       const due = db
         .selectFrom('jobs')
         .select('id')
         .where('state', '=', 'running')
         .where('claimed_until', '<', leaseClock())
-        .$if(atShare.length > 0, (query) => query.where(caller, 'not in', atShare))
-        .$if(listing === 'all', (query) => query.where('kind', '!=', 'list'))
-        .$if(listing !== 'all' && listing.length > 0, (query) =>
-          query.where((eb) => eb.or([eb('kind', '!=', 'list'), eb(caller, 'not in', listing)])),
-        )
-        .$if(held.size > 0, (query) =>
-          query.orderBy(sql`case ${caller} ${sql.join(heldByCaller, sql` `)} else 0 end`),
-        )
+        .orderBy((eb) => eb('kind', '=', 'list'))
         .orderBy('created_at')
         .limit(1)
       // A read-only PostgreSQL rejects the update even if no job is due.

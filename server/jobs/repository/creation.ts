@@ -1,10 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
-import {
-  type JobKind,
-  MAX_UNFINISHED_JOBS,
-  MAX_UNFINISHED_JOBS_OF_CALLER,
-} from '../../contract/job.ts'
+import { type JobKind, MAX_UNFINISHED_JOBS } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -56,7 +52,7 @@ export function createCreation(
 
   return {
     /**
-     * Stores a job unless its caller or its database has too many.
+     * Stores a job unless its database has too many.
      *
      * @throws Failure `too-many-requests`
      */
@@ -85,23 +81,15 @@ async function lockNewJobs(trx: Transaction<Tables>, database: string): Promise<
  */
 async function requireWithinLimits(
   trx: Transaction<Tables>,
-  job: Pick<Tables['jobs'], 'database' | 'kind' | 'created_by'>,
+  job: Pick<Tables['jobs'], 'database' | 'kind'>,
 ): Promise<void> {
-  const { all, own } = await trx
+  const { count } = await trx
     .selectFrom('jobs')
-    .select(({ fn }) => [
-      fn.countAll().as('all'),
-      fn.countAll().filterWhere('created_by', '=', job.created_by).as('own'),
-    ])
+    .select(({ fn }) => fn.countAll().as('count'))
     .where('state', 'in', ['preparing', 'running'])
     .where('database', '=', job.database)
     .where('kind', job.kind === 'list' ? '=' : '!=', 'list')
     .executeTakeFirstOrThrow()
-  if (Number(own) >= MAX_UNFINISHED_JOBS_OF_CALLER)
-    throw new Failure(
-      'too-many-requests',
-      `${MAX_UNFINISHED_JOBS_OF_CALLER} of your jobs in this database wait or run already. Try again after one has ended.`,
-    )
-  if (Number(all) < MAX_UNFINISHED_JOBS) return
+  if (Number(count) < MAX_UNFINISHED_JOBS) return
   throw new Failure('too-many-requests', 'This database has too many running jobs.')
 }

@@ -35,30 +35,16 @@ forEachEngine((engine) => {
     expect(taken.filter((each) => each !== undefined)).toHaveLength(1)
   })
 
-  it('gives the oldest job of the callers that run the fewest, within their shares', async () => {
-    const create = async (caller: string | undefined, kind: 'list' | 'delete') => {
+  it('gives the oldest job, changes before listings', async () => {
+    const create = async (kind: 'list' | 'delete') => {
       now++
-      return (await jobs.create({ where, kind, state: 'running', request: everything, caller })).id
+      return (await jobs.create({ where, kind, state: 'running', request: everything })).id
     }
-    const full = await create('full', 'delete')
-    const busy = await create('busy', 'delete')
-    const listed = await create('listing', 'list')
-    const unknown = await create(undefined, 'list')
-    const idle = await create('listing', 'delete')
+    const ids = [await create('list'), await create('delete'), await create('delete')]
     now++
-    const order = {
-      held: new Map([
-        ['full', 3],
-        ['busy', 1],
-      ]),
-      atShare: ['full'],
-      listing: ['listing'],
-    }
-    const ids = []
-    for (let n = 0; n < 4; n++) ids.push((await jobs.claim(order))?.id)
-    expect(ids).toEqual([unknown, idle, busy, undefined])
-    expect(await jobs.claim({ ...order, atShare: [], listing: 'all' })).toMatchObject({ id: full })
-    expect(await jobs.claim()).toMatchObject({ id: listed, caller: 'listing' })
+    const claimed = []
+    for (let n = 0; n < 4; n++) claimed.push((await jobs.claim())?.id)
+    expect(claimed).toEqual([ids[1], ids[2], ids[0], undefined])
   })
 
   it.each<[string, (job: Job) => Promise<unknown>]>([

@@ -9,15 +9,13 @@ export const MAX_WAITING_CHANGES = 1_000
 
 /** Runs changes one at a time, in order of arrival. */
 export class ChangeQueue {
-  readonly #limit: number
-  readonly #turn = new Semaphore(1)
-  /** Ends the wait of each waiting change. */
-  readonly #waiting = new Set<AbortController>()
-  #closed = false
+  readonly #turn: Semaphore
+  readonly #closing = new AbortController()
 
-  /** @param limit maximum wait, ms. */
-  constructor(limit = CHANGE_WAIT) {
-    this.#limit = limit
+  /** @param wait maximum wait, ms. */
+  constructor(wait = CHANGE_WAIT) {
+    const busy = () => (this.#closing.signal.aborted ? closed() : tooMany())
+    this.#turn = new Semaphore(1, { waiting: MAX_WAITING_CHANGES, wait, busy })
   }
 
   /**
@@ -27,8 +25,8 @@ export class ChangeQueue {
    * the queue is closed.
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw closed()
-    if (!this.#turn.tryEnter()) await this.#wait()
+    if (this.#closing.signal.aborted) throw closed()
+    await this.#turn.enter(() => this.#closing.signal)
     try {
       return await work()
     } finally {
@@ -38,25 +36,11 @@ export class ChangeQueue {
 
   /** Rejects waiting and new changes. */
   close(): void {
-    this.#closed = true
-    for (const wait of this.#waiting) wait.abort(closed())
-  }
-
-  async #wait(): Promise<void> {
-    if (this.#turn.waiting >= MAX_WAITING_CHANGES) throw busy()
-    const wait = new AbortController()
-    const timer = setTimeout(() => wait.abort(busy()), this.#limit)
-    this.#waiting.add(wait)
-    try {
-      await this.#turn.enter(() => wait.signal)
-    } finally {
-      clearTimeout(timer)
-      this.#waiting.delete(wait)
-    }
+    this.#closing.abort()
   }
 }
 
-const busy = () =>
+const tooMany = () =>
   new Failure('unavailable', 'Too many changes wait for the database. Try again in a moment.')
 
 const closed = () => new Failure('unavailable', 'The database is closed.')

@@ -8,7 +8,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import type pg from 'pg'
-import { TurnShare } from '../../concurrency/turn-share.ts'
+import { otherWork } from '../../concurrency/turn-share.ts'
 import type { TransactionConnection } from '../changes/round-trips.ts'
 import type { Engine } from '../engine.ts'
 import type { Statement } from './connections/guarded-client.ts'
@@ -50,11 +50,6 @@ export const createAfterMigrations =
 
 class PostgresDriver implements Driver {
   readonly #pool: GuardedPool
-  /**
-   * For what callers do with their results, because those of all connections can arrive in one
-   * turn. Not that of the batches, which could hold the connections for long.
-   */
-  readonly #share = new TurnShare()
 
   constructor(pool: GuardedPool) {
     this.#pool = pool
@@ -63,7 +58,7 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
-    return new PostgresConnection(this.#pool.connect(), this.#share)
+    return new PostgresConnection(this.#pool.connect())
   }
 
   async beginTransaction(connection: PostgresConnection): Promise<void> {
@@ -87,12 +82,10 @@ class PostgresDriver implements Driver {
 
 class PostgresConnection implements TransactionConnection {
   readonly client: PooledClient
-  readonly #share: TurnShare
   #isTransaction = false
 
-  constructor(client: PooledClient, share: TurnShare) {
+  constructor(client: PooledClient) {
     this.client = client
-    this.#share = share
   }
 
   begin(): void {
@@ -102,8 +95,9 @@ class PostgresConnection implements TransactionConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const [result] = await this.client.query(statementOf(query))
-    // A transaction holds locks, so it does not wait.
-    if (!this.#isTransaction) await this.#share.enter()
+    // The results of all connections can arrive in one turn. A transaction holds locks, so it does
+    // not wait.
+    if (!this.#isTransaction) await otherWork.enter()
     return resultOf(result)
   }
 

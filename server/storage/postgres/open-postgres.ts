@@ -1,6 +1,5 @@
 import pg from 'pg'
 import { InFlight } from '../../concurrency/in-flight.ts'
-import { TurnShare } from '../../concurrency/turn-share.ts'
 import { Failure, systemCode } from '../../failure.ts'
 import { ConnectionLimits } from '../availability/connection-limits.ts'
 import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
@@ -78,9 +77,8 @@ export async function openPostgres(
     onFailure: (failure) => writeFailed(failure),
   })
   const pace = new RoundTripPace()
-  const share = new TurnShare()
-  const lookups = new Lookups(guarded.executeAll, pace, share)
-  const rowChanges = new RowChanges(guarded.execute, pace, share)
+  const lookups = new Lookups(guarded.executeAll, pace)
+  const rowChanges = new RowChanges(guarded.execute, pace)
   return {
     name: 'postgres',
     dialect: createPostgresDialect(guarded),

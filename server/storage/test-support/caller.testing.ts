@@ -1,4 +1,4 @@
-import type { Caller } from '../../concurrency/work-queue.ts'
+import type { Caller } from '../../concurrency/caller.ts'
 
 /** Returns a caller, by default one that does not disconnect. */
 export const testCaller = (signal = new AbortController().signal, id = 'caller'): Caller => ({

@@ -1,4 +1,4 @@
-import { type Caller, NO_CALLER } from '../../../concurrency/work-queue.ts'
+import { type Caller, NO_CALLER } from '../../../concurrency/caller.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { requireConnected } from '../../../failure.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'

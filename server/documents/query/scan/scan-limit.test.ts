@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { INDEXED_READ, ScanLimit } from './scan-limit.ts'
-import { PACE, ScanPace } from './scan-pace.ts'
 
-const limits = { running: 1, ofCaller: 1, waiting: 1, wait: 60_000, work: 10_000, duration: 60_000 }
+const limits = { running: 1, waiting: 1, wait: 60_000, work: 10_000 }
 const forever = testCaller()
 
 it('runs queries in order, and rejects queries when too many wait', async () => {
@@ -49,26 +48,6 @@ it('stops a query that works for too long', async () => {
   await scans.run(forever, (step) => step(() => {}))
 })
 
-it('stops a query that runs for too long, with the time between its steps', async () => {
-  let now = 0
-  const scans = new ScanLimit(limits, () => now)
-  let steps = 0
-  const running = scans.run(forever, async (step) => {
-    for (;;) {
-      await step(() => {
-        steps++
-        now += 1_000
-      })
-      now += 19_000
-    }
-  })
-  await expect(running).rejects.toMatchObject({
-    code: 'query-too-expensive',
-    message: expect.stringContaining('after 60 s'),
-  })
-  expect(steps).toBe(4)
-})
-
 it('stops a query, and leaves the queue, when the client disconnects', async () => {
   const scans = new ScanLimit(limits)
   const client = new AbortController()
@@ -104,31 +83,4 @@ it('limits a query by an index once it has read many entries', async () => {
   await first
   expect(await readUpTo(INDEXED_READ.entries + 1)).toBe(INDEXED_READ.entries + 1)
   await scans.run(forever, (step) => step(() => {}))
-})
-
-it('paces scans, and queries by an index once they have read many entries', async () => {
-  let time = 0
-  let pauses = 0
-  const pace = new ScanPace({
-    now: () => {
-      time += PACE.work
-      return time
-    },
-    sleep: async (ms) => {
-      pauses++
-      time += ms
-    },
-    idle: () => time,
-  })
-  const scans = new ScanLimit({ ...limits, running: 2, ofCaller: 2 }, undefined, pace)
-  await scans.run(forever, async (step) => {
-    for (let batch = 0; batch < 3; batch++) await step(() => {})
-  })
-  expect(pauses).toBe(2)
-  await scans.runIndexed(forever, async (step) => {
-    await step(0, 0, () => {})
-    expect(pauses).toBe(2)
-    await step(INDEXED_READ.entries, 0, () => {})
-  })
-  expect(pauses).toBe(3)
 })

@@ -1,20 +1,13 @@
-import { type Caller, WorkQueue } from '../../../concurrency/work-queue.ts'
+import type { Caller } from '../../../concurrency/caller.ts'
+import { Semaphore } from '../../../concurrency/semaphore.ts'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure, requireConnected } from '../../../failure.ts'
-import { ScanPace } from './scan-pace.ts'
 
 /**
  * Limits of queries that read a collection without an index: how many run at once on a node, how
- * many wait, and for how long they wait, work, and run including their pauses, ms.
+ * many wait, and for how long they wait and work, ms.
  */
-export const SCANS = {
-  running: 2,
-  ofCaller: 2,
-  waiting: 100,
-  wait: 5_000,
-  work: 10_000,
-  duration: 60_000,
-} as const
+export const SCANS = { running: 2, waiting: 100, wait: 5_000, work: 10_000 } as const
 
 /**
  * Maximum that a query reads by an index before the limits of scans apply to it: entries, and bytes
@@ -22,11 +15,7 @@ export const SCANS = {
  */
 export const INDEXED_READ = { entries: 2_000, bytes: PAGE_BYTES } as const
 
-/**
- * Runs a step of a scan, such as a batch; see {@link ScanPace.run}.
- *
- * @throws Failure if the scan must end
- */
+/** Runs a step of a scan, such as a batch. @throws Failure if the scan must end */
 export type ScanStep = <T>(step: () => T | Promise<T>) => Promise<T>
 
 /**
@@ -44,33 +33,23 @@ export type IndexStep = <T>(
 
 /** Limits the scans of a node ({@link SCANS}). */
 export class ScanLimit {
-  readonly #queue: WorkQueue
-  readonly #limits: Readonly<Record<keyof typeof SCANS, number>>
+  readonly #slots: Semaphore
+  readonly #work: number
   readonly #now: () => number
-  readonly #pace: ScanPace
 
   /** @param now returns the time of a monotonic clock, ms. */
   constructor(
     limits: Readonly<Record<keyof typeof SCANS, number>> = SCANS,
     now: () => number = () => performance.now(),
-    pace: ScanPace = new ScanPace(),
   ) {
-    this.#limits = limits
-    this.#queue = new WorkQueue(limits, {
-      work: 'queries',
-      busy: 'Too many queries are running. Try again.',
-      retryAfter: 1,
-    })
+    this.#slots = new Semaphore(limits.running, { ...limits, busy })
+    this.#work = limits.work
     this.#now = now
-    this.#pace = pace
   }
 
   get waiting(): number {
-    return this.#queue.waiting
+    return this.#slots.waiting
   }
-
-  /** Runs a step of work that has limits of its own, such as a job. */
-  readonly paced: ScanStep = (step) => this.#pace.run(step)
 
   /**
    * Runs a scan when a slot is free.
@@ -79,11 +58,11 @@ export class ScanLimit {
    * `query-too-expensive` if the scan takes too long.
    */
   async run<T>(caller: Caller, scan: (step: ScanStep) => Promise<T>): Promise<T> {
-    await this.#queue.enter(caller)
+    await this.#slots.enter(() => caller.signal)
     try {
       return await scan(this.#begin(caller))
     } finally {
-      this.#queue.leave(caller)
+      this.#slots.leave()
     }
   }
 
@@ -99,36 +78,35 @@ export class ScanLimit {
         requireConnected(caller.signal)
         const isLong = entries >= INDEXED_READ.entries || bytes >= INDEXED_READ.bytes
         if (limited === undefined && isLong) {
-          await this.#queue.enter(caller)
+          await this.#slots.enter(() => caller.signal)
           limited = this.#begin(caller)
         }
         return limited === undefined ? step() : limited(step)
       })
     } finally {
-      if (limited !== undefined) this.#queue.leave(caller)
+      if (limited !== undefined) this.#slots.leave()
     }
   }
 
   #begin({ signal }: Caller): ScanStep {
-    const { work, duration } = this.#limits
-    const end = this.#now() + duration
     let worked = 0
-    return (step) => {
+    return async (step) => {
       requireConnected(signal)
-      return this.#pace.run(async () => {
-        requireConnected(signal)
-        const begun = this.#now()
-        if (worked > work) throw tooExpensive(work)
-        if (begun > end) throw tooExpensive(duration)
-        try {
-          return await step()
-        } finally {
-          worked += this.#now() - begun
-        }
-      })
+      if (worked > this.#work) throw tooExpensive(this.#work)
+      const begun = this.#now()
+      try {
+        return await step()
+      } finally {
+        worked += this.#now() - begun
+      }
     }
   }
 }
+
+const busy = () =>
+  new Failure('busy', 'Too many queries are running. Try again.', {
+    headers: { 'Retry-After': '1' },
+  })
 
 const tooExpensive = (time: number) =>
   new Failure(

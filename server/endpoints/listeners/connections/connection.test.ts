@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { Connection } from './connection.ts'
 import { CountedResponse } from './counted-response.ts'
-import { AnonymousBudget, ResponseBudget } from './response-budget.ts'
+import { ResponseBudget } from './response-budget.ts'
 
 test('queued responses close when the client disconnects', async () => {
   const server = createServer()
@@ -12,7 +12,7 @@ test('queued responses close when the client disconnects', async () => {
   onTestFinished(() => void server.close())
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   const [socket] = (await once(server, 'connection')) as [Socket]
-  const connection = new Connection(socket, new ResponseBudget(), new AnonymousBudget())
+  const connection = new Connection(socket, new ResponseBudget())
   const responses = Array.from({ length: 3 }, () => {
     const response = new CountedResponse(new IncomingMessage(socket))
     connection.begin(response, false)

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure } from '../../../failure.ts'
 import type { CountedResponse, ResponseAccount } from './counted-response.ts'
-import type { AnonymousBudget, Holder, ResponseBudget } from './response-budget.ts'
+import type { Holder, ResponseBudget } from './response-budget.ts'
 
 /** How long a connection must be idle before a drain closes it, ms. */
 export const IDLE_BEFORE_CLOSE = 1000
@@ -55,15 +55,10 @@ interface WaitingForRoom {
  *
  * The connection counts the bytes of responses that are being prepared or that its client has not
  * read. Above a limit, its next requests wait. A drain uses the connection's idle time.
- *
- * The bytes belong to the budget of authenticated clients while an authenticated request is in
- * progress or its response is unread, and otherwise to that of anonymous clients.
  */
 export class Connection implements ResponseAccount, Holder {
   readonly socket: Socket
   readonly #budget: ResponseBudget
-  readonly #anonymousBudget: AnonymousBudget
-  #isAuthenticated = false
   /** Begun responses in the order of their requests. Only the first one has the socket. */
   readonly #responses = new Set<CountedResponse>()
   #idleSince = performance.now()
@@ -71,7 +66,9 @@ export class Connection implements ResponseAccount, Holder {
   #reads = 0
   #changes = 0
   readonly #waiting: Waiting[] = []
-  #held = 0
+  /** Bytes of responses that are being prepared or that the client has not read. */
+  #unsent = 0
+  #progressedAt = 0
   readonly #waitingForRoom: WaitingForRoom[] = []
   /** The response to a malformed request. */
   #rejection: string | undefined
@@ -80,10 +77,9 @@ export class Connection implements ResponseAccount, Holder {
   #checksWithoutProgress = 0
   #checksAfterRejection = 0
 
-  constructor(socket: Socket, budget: ResponseBudget, anonymousBudget: AnonymousBudget) {
+  constructor(socket: Socket, budget: ResponseBudget) {
     this.socket = socket
     this.#budget = budget
-    this.#anonymousBudget = anonymousBudget
     this.#readWhenIdle = socket.bytesRead
     socket.once('close', () => this.#close())
   }
@@ -126,7 +122,6 @@ export class Connection implements ResponseAccount, Holder {
     this.#rejectAfterResponses()
     // With pipelining, the next request may begin before the close event of this response.
     if (this.#responses.size > 0) return
-    this.#isAuthenticated = false
     this.#idleSince = now
     this.#readWhenIdle = this.socket.bytesRead
   }
@@ -165,7 +160,7 @@ export class Connection implements ResponseAccount, Holder {
       const [next] = this.#waiting
       if (next === undefined || !this.#mayStart(next.safe)) return
       this.#waiting.shift()
-      this.#release(WAITING_BYTES)
+      this.#budget.release(this, WAITING_BYTES)
       if (this.#waiting.length === MAX_WAITING - 1) this.socket.resume()
       this.#start(next.safe, next.respond)
     }
@@ -201,24 +196,30 @@ export class Connection implements ResponseAccount, Holder {
   }
 
   hold(bytes: number): void {
-    if (this.#closed) return
-    this.#held += bytes
-    this.#hold(bytes)
+    if (this.#closed || bytes === 0) return
+    if (this.held === 0) this.#progressedAt = performance.now()
+    this.#unsent += bytes
+    this.#budget.hold(this, bytes)
   }
 
   release(bytes: number): void {
-    if (this.#closed) return
-    this.#held -= bytes
-    this.#release(bytes)
+    if (this.#closed || bytes === 0) return
+    this.#progressedAt = performance.now()
+    this.#unsent -= bytes
+    this.#budget.release(this, bytes)
   }
 
-  /** Called when a request in progress is authenticated. */
-  authenticate(): void {
-    if (this.#isAuthenticated || this.#closed) return
-    const bytes = this.#allHeld
-    this.#release(bytes)
-    this.#isAuthenticated = true
-    this.#hold(bytes)
+  /** The bytes that the connection holds in its budget. */
+  get held(): number {
+    return this.#unsent + this.#waiting.length * WAITING_BYTES
+  }
+
+  get progressedAt(): number {
+    return this.#progressedAt
+  }
+
+  get isUnread(): boolean {
+    return this.socket.writableLength > 0
   }
 
   /** Closes the connection, whose client does not read its responses. */
@@ -266,7 +267,7 @@ export class Connection implements ResponseAccount, Holder {
   }
 
   #mayStart(safe: boolean): boolean {
-    if (this.#held >= CONNECTION_UNSENT) return false
+    if (this.#unsent >= CONNECTION_UNSENT) return false
     return this.#changes === 0 && this.#reads < (safe ? MAX_READS : 1)
   }
 
@@ -285,13 +286,8 @@ export class Connection implements ResponseAccount, Holder {
 
   #wait(request: Waiting): void {
     if (this.#closed) return
-    // The node has no memory for more requests of clients that do not read their responses.
-    if (this.#isAuthenticated && this.#budget.isFull) {
-      this.socket.destroy()
-      return
-    }
     this.#waiting.push(request)
-    this.#hold(WAITING_BYTES)
+    this.#budget.hold(this, WAITING_BYTES)
     this.pauseIfFull()
   }
 
@@ -299,8 +295,8 @@ export class Connection implements ResponseAccount, Holder {
   #tryToReserve(response: CountedResponse, bytes: number): boolean {
     const more = bytes - response.reserved
     // Only the response to be sent next has the socket.
-    if (response.socket === null && this.#held + more > CONNECTION_PREPARED) return false
-    this.#budget.requireAvailable(more)
+    if (response.socket === null && this.#unsent + more > CONNECTION_PREPARED) return false
+    this.#budget.requireAvailable(more, response.isAdministration)
     response.reserve(bytes)
     return true
   }
@@ -317,28 +313,13 @@ export class Connection implements ResponseAccount, Holder {
     }
   }
 
-  /** The bytes that the connection holds in its budget. */
-  get #allHeld(): number {
-    return this.#held + this.#waiting.length * WAITING_BYTES
-  }
-
-  #hold(bytes: number): void {
-    if (bytes === 0) return
-    if (this.#isAuthenticated) this.#budget.hold(bytes)
-    else this.#anonymousBudget.hold(this, bytes)
-  }
-
-  #release(bytes: number): void {
-    if (bytes === 0) return
-    if (this.#isAuthenticated) this.#budget.release(bytes)
-    else this.#anonymousBudget.release(this, bytes)
-  }
-
   #close(): void {
     if (this.#closed) return
-    this.#release(this.#allHeld)
     this.#closed = true
+    const { held } = this
+    this.#unsent = 0
     this.#waiting.length = 0
+    this.#budget.release(this, held)
     for (const { reject } of this.#waitingForRoom.splice(0)) reject(clientDisconnected())
     for (const response of this.#responses) if (response.socket === null) closeQueued(response)
   }

@@ -21,6 +21,8 @@ export class CountedResponse extends ServerResponse {
   #account: ResponseAccount | undefined
   #held = 0
   #reserved = 0
+  /** Whether it may use the part of the budget that is reserved for the administration. */
+  isAdministration = false
 
   /** Sets the account that counts the bytes of this response. */
   countIn(account: ResponseAccount): void {

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { TurnShare } from '../../../concurrency/turn-share.ts'
+import { otherWork } from '../../../concurrency/turn-share.ts'
 import type { Traffic } from '../../traffic/traffic.ts'
 import type { Certificate } from '../certificate.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
@@ -17,12 +17,6 @@ export interface ListenerConnectionsDeps {
   /** Called when the last connection has closed. */
   readonly onEmpty: () => void
 }
-
-/**
- * The share of the event loop in which TLS handshakes begin, because the server computes a signature
- * for each. All listeners of the process share it.
- */
-const handshakes = new TurnShare()
 
 /** The connections of one listener. */
 export class ListenerConnections {
@@ -131,8 +125,9 @@ export class ListenerConnections {
     })
     carrier.on('error', () => carrier.destroy())
     carrier.setTimeout(HTTP_LIMITS.headersTimeout, () => carrier.destroy())
+    // The server computes a signature for each handshake.
     carrier.once('readable', () =>
-      handshakes.run(() => {
+      otherWork.run(() => {
         // A client may disconnect while it waits. The server reads what has arrived in this turn.
         if (carrier.readableLength === 0) carrier.destroy()
         else secure.emit('connection', carrier.setTimeout(0))

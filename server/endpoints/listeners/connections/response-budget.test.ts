@@ -1,34 +1,74 @@
-import { expect, it } from 'vitest'
-import { AnonymousBudget, type Holder } from './response-budget.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { type Holder, ResponseBudget } from './response-budget.ts'
 
-it('drops the holders that have released nothing for the longest time, until the others fit', () => {
-  const budget = new AnonymousBudget(10)
+const busy = expect.objectContaining({ code: 'unavailable' })
+
+/** Returns a budget, a function that lets a connection hold bytes, and those that were closed. */
+function open(limit: number) {
+  const budget = new ResponseBudget(limit)
   const dropped: string[] = []
-  const hold = (name: string, bytes: number): Holder => {
+  const hold = (name: string, bytes: number, isUnread = true) => {
     const holder = {
+      held: bytes,
+      progressedAt: performance.now(),
+      isUnread,
       drop() {
         dropped.push(name)
-        budget.release(holder, bytes)
+        release(holder.held)
       },
     }
-    budget.hold(holder, bytes)
-    return holder
+    function release(read: number) {
+      holder.held -= read
+      holder.progressedAt = performance.now()
+      budget.release(holder, read)
+    }
+    budget.hold(holder satisfies Holder, bytes)
+    return release
   }
-  const reading = hold('reading', 4)
-  hold('stalled', 3)
+  return { budget, dropped, hold }
+}
+
+it('closes the connections whose clients have read nothing for the longest time, until the others fit', () => {
+  const { budget, dropped, hold } = open(10)
+  const read = hold('reading', 4)
+  hold('preparing', 1, false)
+  hold('stalled', 2)
   hold('other', 3)
-  budget.release(reading, 1)
-  budget.hold(reading, 1)
+  read(1)
+  hold('reading again', 1)
   expect(dropped).toEqual([])
-  hold('next', 4)
+  hold('next', 5)
   expect(dropped).toEqual(['stalled', 'other'])
-  expect(budget.held).toBe(8)
+  expect(budget.held).toBe(10)
 })
 
 it('lets a single response exceed the limit', () => {
-  const budget = new AnonymousBudget(10)
-  const holder = { drop: () => expect.unreachable() }
-  budget.hold(holder, 20)
-  budget.release(holder, 20)
-  expect(budget.held).toBe(0)
+  const { budget, dropped, hold } = open(10)
+  hold('single', 20)(20)
+  budget.requireAvailable(20)
+  expect([dropped, budget.held]).toEqual([[], 0])
+})
+
+it('reserves a quarter for the administration', () => {
+  const { budget, hold } = open(8)
+  hold('data', 5)
+  budget.requireAvailable(1)
+  expect(() => budget.requireAvailable(2)).toThrow(busy)
+  budget.requireAvailable(3, true)
+  expect(() => budget.requireAvailable(4, true)).toThrow(busy)
+})
+
+it('closes connections of stalled clients to make room for others', () => {
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  const { budget, dropped, hold } = open(8)
+  hold('stalled', 3)
+  hold('preparing', 1, false)
+  now = 4_999
+  hold('reading', 2)
+  expect(() => budget.requireAvailable(1)).toThrow(busy)
+  now = 5_000
+  budget.requireAvailable(1)
+  expect(dropped).toEqual(['stalled'])
 })

@@ -74,7 +74,7 @@ test('a server survives clients that pipeline large pages and do not read them',
   expect(await server.exit).toEqual({ code: 0, signal: null })
 })
 
-test('anonymous clients that do not read their responses cause no errors for others', async () => {
+test('clients that do not read their responses are disconnected to make room for others', async () => {
   const { socketPath, call, unsent } = await startServer()
   const request = 'GET /_api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
   sockets = Array.from({ length: 5 * CONNECTIONS }, () => {
@@ -85,6 +85,7 @@ test('anonymous clients that do not read their responses cause no errors for oth
   await expect.poll(unsent).toBeGreaterThan(2 ** 20)
   const connections = async () => (await call('GET', '/_api/listener')).json[0].connections
   await expect.poll(connections).toBeLessThan(sockets.length)
-  expect(await unsent()).toBeLessThan((HEAP_MIB / 4) * 2 ** 20)
-  expect((await call('GET', '/large')).json).toHaveLength(16)
+  await expect
+    .poll(async () => (await call('GET', '/large')).json, { timeout: 20_000 })
+    .toHaveLength(16)
 })

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import { CollectedBytes } from '../../../collected-bytes.ts'
-import { TurnShare } from '../../../concurrency/turn-share.ts'
+import { otherWork } from '../../../concurrency/turn-share.ts'
 import { BODY_PROGRESS, BODY_STALLED } from '../../../contract/request-body.ts'
 import { Failure } from '../../../failure.ts'
 import type { AppEnv } from '../../env.ts'
@@ -65,7 +65,7 @@ export async function readBody(
   const body = await collectBody(c, maxBytes, budget)
   if (isLate(arrival)) {
     // What is done with a body can take milliseconds, and many bodies may end in one turn.
-    await lateBodies.enter()
+    await otherWork.enter()
     // The body is no longer counted in the budget.
     if (c.env.outgoing?.destroyed) throw clientDisconnected()
     await c.get('authorizeAgain')?.(c)
@@ -73,9 +73,6 @@ export async function readBody(
   }
   return body
 }
-
-/** The share of the event loop for requests whose bodies arrived after their heads. */
-const lateBodies = new TurnShare()
 
 /** When a body began to be read: the turn of the event loop; undefined if the body was complete. */
 type Arrival = object | undefined

@@ -1,4 +1,4 @@
-import { TurnShare } from '../../../concurrency/turn-share.ts'
+import { otherWork } from '../../../concurrency/turn-share.ts'
 import { Failure } from '../../../failure.ts'
 import type { Pace } from './pace.ts'
 
@@ -48,7 +48,6 @@ export class Batcher<Item, Result> {
   readonly #limits: BatchLimits
   readonly #pace: Pace
   readonly #schedule: (begin: () => void) => void
-  readonly #share: TurnShare
   #waiting: Entry<Item, Result>[] = []
   /**
    * The callers of waiting items, by the keys of the items. It is replaced when no item waits,
@@ -68,7 +67,6 @@ export class Batcher<Item, Result> {
   /**
    * @param mayBeRowError returns whether an error of a batch may be caused by one of its items.
    * Such a batch is divided until the error concerns a single item.
-   * @param share for what the callers do with their results.
    * @param schedule runs a function at the end of the turn of the event loop.
    */
   constructor(
@@ -76,13 +74,11 @@ export class Batcher<Item, Result> {
     pace: Pace,
     run: RunBatch<Item, Result>,
     mayBeRowError: (error: unknown) => boolean,
-    share = new TurnShare(),
     schedule: (begin: () => void) => void = setImmediate,
   ) {
     this.#limits = limits
     this.#pace = pace
     this.#schedule = schedule
-    this.#share = share
     this.#run = run
     this.#mayBeRowError = mayBeRowError
   }
@@ -230,7 +226,7 @@ export class Batcher<Item, Result> {
       )
       this.#pace.record(performance.now() - begun)
       for (const [at, { callers }] of batch.entries()) {
-        for (const { resolve } of callers) this.#share.run(() => resolve(results[at] as Result))
+        for (const { resolve } of callers) otherWork.run(() => resolve(results[at] as Result))
       }
     } catch (error) {
       if (batch.length === 1 || !this.#mayBeRowError(error)) {

@@ -1,6 +1,5 @@
 import type { QueryResult } from 'kysely'
 import type { QueryArrayResult } from 'pg'
-import { TurnShare } from '../../../concurrency/turn-share.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import type { Engine } from '../../engine.ts'
 import type { ExecuteAll, PreparedStatement } from '../connections/guarded-pool.ts'
@@ -43,19 +42,12 @@ type Row = Record<string, unknown>
 export class Lookups {
   readonly #executeAll: ExecuteAll
   readonly #pace: Pace
-  readonly #share: TurnShare
   readonly #shared: Batcher<Lookup, LookupResult>
   readonly #batchers: Batcher<Lookup, LookupResult>[] = []
 
-  /** @param share for what the callers do with their results. */
-  constructor(
-    executeAll: ExecuteAll,
-    pace: Pace = new RoundTripPace(),
-    share: TurnShare = new TurnShare(),
-  ) {
+  constructor(executeAll: ExecuteAll, pace: Pace = new RoundTripPace()) {
     this.#executeAll = executeAll
     this.#pace = pace
-    this.#share = share
     this.#shared = this.#createBatcher(LIMITS)
   }
 
@@ -87,7 +79,7 @@ export class Lookups {
 
   #createBatcher(limits: BatchLimits): Batcher<Lookup, LookupResult> {
     const run = (items: readonly Lookup[]) => lookUp(this.#executeAll, items)
-    const batcher = new Batcher(limits, this.#pace, run, mayBeRowError, this.#share)
+    const batcher = new Batcher(limits, this.#pace, run, mayBeRowError)
     this.#batchers.push(batcher)
     return batcher
   }

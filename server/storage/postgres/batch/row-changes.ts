@@ -1,4 +1,3 @@
-import { TurnShare } from '../../../concurrency/turn-share.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import { type ChangeRow, RowLocked, type RowStatement } from '../../engine.ts'
 import type { Execute } from '../connections/guarded-pool.ts'
@@ -36,18 +35,11 @@ const UNIQUE_VIOLATION = '23505'
 export class RowChanges {
   readonly #execute: Execute
   readonly #pace: Pace
-  readonly #share: TurnShare
   readonly #batchers: Batcher<readonly string[], boolean>[] = []
 
-  /** @param share for what the callers do with their results. */
-  constructor(
-    execute: Execute,
-    pace: Pace = new RoundTripPace(),
-    share: TurnShare = new TurnShare(),
-  ) {
+  constructor(execute: Execute, pace: Pace = new RoundTripPace()) {
     this.#execute = execute
     this.#pace = pace
-    this.#share = share
   }
 
   /** Number of changes whose statement was not sent yet. */
@@ -87,7 +79,6 @@ export class RowChanges {
         }
       },
       mayBeRowError,
-      this.#share,
     )
     this.#batchers.push(batcher)
     return (...values) => {
