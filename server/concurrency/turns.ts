@@ -27,15 +27,3 @@ export function createTurns(): NextTurn {
     return granted
   }
 }
-
-/** Runs each step of a computation in a turn of its own. Returns its result. */
-export async function runInTurns<Result>(
-  steps: Iterator<undefined, Result>,
-  nextTurn: NextTurn,
-): Promise<Result> {
-  for (;;) {
-    await nextTurn()
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}

@@ -1,12 +1,9 @@
-import { createTurns, runInTurns } from '../concurrency/turns.ts'
-import type { Json } from '../contract/json/json.ts'
-import { parseJsonInSteps } from '../contract/json/parse-json-in-steps.ts'
+import { parseJson } from '../contract/json/parse-json.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import { toDocument } from './document.ts'
+import { patchDocument } from './document.ts'
 import type { ImportPart } from './import/importer.ts'
-import { mergeInTurns } from './json/merge-in-turns.ts'
-import { parseFieldsInTurns } from './json/parse-fields.ts'
+import { parseFields } from './json/parse-fields.ts'
 import { createMatcher, type Filter, parseFilter } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
@@ -28,7 +25,6 @@ export const createDocumentRules = (
   now: () => number,
   schemaOf: CurrentSchemaOf,
   imports: ImportRules,
-  nextTurn = createTurns(),
 ) => ({
   ...imports,
 
@@ -38,12 +34,11 @@ export const createDocumentRules = (
    * its request arrived.
    */
   async merger(where: CollectionRef, text: string) {
-    const patch = await runInTurns(parseJsonInSteps(text), nextTurn)
+    const patch = parseJson(text)
     const { tag, validate } = await schemaOf(where)
     const merge = async (id: string, body: string): Promise<string> => {
       try {
-        const { value, printed } = await mergeInTurns(body, patch, text.length, nextTurn)
-        const document = toDocument(value, id, now, printed)
+        const document = patchDocument({ id, body }, patch, now)
         await validate?.([document])
         return document.body
       } catch (error) {
@@ -57,12 +52,11 @@ export const createDocumentRules = (
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean> {
     if (filter.length === 0) return () => true
     const conditions = parseFilter(filter)
-    const matchesParsed = createMatcher(conditions)
-    const matches = (parsed: Json | undefined) => parsed !== undefined && matchesParsed(parsed)
+    const matches = createMatcher(conditions)
     const names = namesRead({ conditions, sort: [] })
     return (body) => {
-      const parsing = parseFieldsInTurns(body, names, nextTurn)
-      return parsing instanceof Promise ? parsing.then(matches) : matches(parsing)
+      const parsed = parseFields(body, names)
+      return parsed !== undefined && matches(parsed)
     }
   },
 })

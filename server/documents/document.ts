@@ -2,6 +2,9 @@ import { DOCUMENT_BYTES } from '../contract/document.ts'
 import { documentIdError } from '../contract/document-id.ts'
 import { documentTooLarge } from '../contract/document-too-large.ts'
 import type { Json } from '../contract/json/json.ts'
+import { requireJsonLimits } from '../contract/json/json-limits.ts'
+import { mergePatch } from '../contract/json/merge-patch.ts'
+import { parseJson } from '../contract/json/parse-json.ts'
 import { printJson } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
 import { createDocumentId } from './document-id.ts'
@@ -40,6 +43,22 @@ export function toDocument(
   const body = ownId === undefined ? withId(printed, id) : printed
   if (Buffer.byteLength(body) > DOCUMENT_BYTES) throw documentTooLarge()
   return { id, body }
+}
+
+/**
+ * Returns the document that a merge patch (RFC 7396) makes of a stored one.
+ *
+ * @throws Failure `invalid`, `too-large`
+ */
+export function patchDocument(
+  { id, body }: NewDocument,
+  patch: Json,
+  now: () => number,
+): NewDocument {
+  const value = mergePatch(parseJson(body), patch)
+  const printed = printJson(value)
+  requireJsonLimits(printed)
+  return toDocument(value, id, now, printed)
 }
 
 /** Adds an id to a printed object. A copy of an object with many keys would take longer. */

@@ -42,68 +42,12 @@ it('reads no more of a collection than a page needs, unless a filter may skip ma
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.max])
 })
 
-it.each([
-  ['create', 4],
-  ['replace', 4],
-  ['patch', 7],
-] as const)(
-  'parses large bodies in separate turns of the event loop: %s',
-  async (change, steps) => {
-    let turn = 0
-    const stored: number[] = []
-    const store = async () => void stored.push(turn)
-    const found = { id: 'a', tag: 'b', body: '{}' }
-    const repository: Pick<DocumentRepository, 'insert' | 'read' | 'update'> = {
-      insert: async () => store().then(() => ({ tags: ['c'] })),
-      read: () => found,
-      update: async () => store().then(() => 'c'),
-    }
-    const documents = createTestDocuments({
-      repository: repository as DocumentRepository,
-      now: () => 0,
-    })
-    const text = `{ "text": "${'x'.repeat(100_000)}" }`
-    const send = () =>
-      change === 'create'
-        ? documents.create(WHERE, text)
-        : documents[change]({ ...WHERE, id: 'a' }, text, { match: undefined, noneMatch: undefined })
-    let next = setImmediate(function count() {
-      turn++
-      next = setImmediate(count)
-    })
-    await Promise.all([send(), send(), send()])
-    expect(new Set(stored).size).toBe(3)
-    const before = turn
-    await send()
-    clearImmediate(next)
-    expect(turn - before).toBeGreaterThanOrEqual(steps)
-  },
-)
-
 /** Options of arrays that are stored without a job. */
 const NO_JOB: CreateManyOptions = {
   onConflict: 'fail',
   respondAsync: false,
   beginImport: () => Promise.reject(new Error('a job')),
 }
-
-it('takes several turns for a large document in an array', async () => {
-  let turn = 0
-  const repository: Pick<DocumentRepository, 'write'> = { write: async () => ['created'] }
-  const documents = createTestDocuments({
-    repository: repository as DocumentRepository,
-    now: () => 0,
-  })
-  const body = createBodyOf(Buffer.from(`[{"list":[${Array(200_000).fill(' 1').join()}]}]`))
-  if (!('parts' in body)) throw new Error('an array is split')
-  let next = setImmediate(function count() {
-    turn++
-    next = setImmediate(count)
-  })
-  await documents.createMany(WHERE, body.parts, NO_JOB)
-  clearImmediate(next)
-  expect(turn).toBeGreaterThanOrEqual(6)
-})
 
 /**
  * Returns a query that only the last of 2,500 documents matches, and the number of reads so far.

@@ -2,14 +2,19 @@ import { createTurns } from '../concurrency/turns.ts'
 import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
 import type { OnConflict } from '../contract/import.ts'
 import { invariant } from '../contract/invariant.ts'
+import { parseAndPrint, parseStrictly } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import type { OnDamaged } from './damage-log.ts'
-import { type NewDocument, quoteId, requireDocumentId, toDocument } from './document.ts'
+import {
+  type NewDocument,
+  patchDocument,
+  quoteId,
+  requireDocumentId,
+  toDocument,
+} from './document.ts'
 import { DocumentLocks } from './document-locks.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
-import { mergeInTurns } from './json/merge-in-turns.ts'
-import { parseInTurns } from './json/parse-in-turns.ts'
 import type { Cursors } from './query/cursor.ts'
 import { createFindPage, type FindBounds } from './query/find-page.ts'
 import type { Position } from './query/order.ts'
@@ -171,8 +176,8 @@ export function createDocuments({
   const locks = new DocumentLocks()
 
   /** Parses a request body as a document. */
-  async function parse(text: string, id?: string): Promise<NewDocument> {
-    const { value, printed } = await parseInTurns(text, nextTurn)
+  function parse(text: string, id?: string): NewDocument {
+    const { value, printed } = parseAndPrint(text)
     return toDocument(value, id, now, printed)
   }
 
@@ -214,14 +219,14 @@ export function createDocuments({
   const change = (
     ref: DocumentRef,
     conditions: Conditions,
-    next: (found: StoredDocument | undefined) => NewDocument | Promise<NewDocument>,
+    next: (found: StoredDocument | undefined) => NewDocument,
     { ahead, signal = forever }: ChangeOptions = {},
   ): Promise<StoredDocument> =>
     locks.run(ref, signal, async (hasWaited) => {
       for (let begun = hasWaited ? undefined : ahead; ; begun = undefined) {
         const found = await (begun?.stored ?? repository.read(ref))
         if (found === undefined && conditions.match === undefined) throw notFound(ref)
-        const document = await next(found)
+        const document = next(found)
         const checking = validate(ref, document, begun?.schema)
         if (checking !== undefined) await checking
         if (found === undefined) throw preconditionFailed()
@@ -290,20 +295,20 @@ export function createDocuments({
       }
     },
     async create(where, text, schema) {
-      const document = await parse(text)
+      const document = parse(text)
       const created = await insert(where, document, schema)
       if (created === undefined) throw existsFailure(document.id)
       return created
     },
     async createAt(ref, text, schema) {
       requireDocumentId(ref.id)
-      const created = await insert(ref, await parse(text, ref.id), schema)
+      const created = await insert(ref, parse(text, ref.id), schema)
       if (created === undefined) throw preconditionFailed()
       return created
     },
     createMany: (...parameters) => createMany({ repository, now, check, nextTurn }, ...parameters),
     async upsert(where, text, onConflict, { schema, ...options } = {}) {
-      const document = await parse(text)
+      const document = parse(text)
       const ref = { ...where, id: document.id }
       for (;;) {
         const created = await insert(where, document, schema)
@@ -316,16 +321,15 @@ export function createDocuments({
       }
     },
     async replace(ref, text, conditions, options) {
-      const document = await parse(text, ref.id)
+      const document = parse(text, ref.id)
       return change(ref, conditions, () => document, options)
     },
     async patch(ref, text, conditions, options) {
-      const { value: patch } = await parseInTurns(text, nextTurn)
-      const next = async (found: StoredDocument | undefined) => {
+      const patch = parseStrictly(text)
+      const next = (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()
-        const merged = await mergeInTurns(found.body, patch, text.length, nextTurn)
-        return toDocument(merged.value, ref.id, now, merged.printed)
+        return patchDocument(found, patch, now)
       }
       return change(ref, conditions, next, options)
     },

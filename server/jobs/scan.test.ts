@@ -103,16 +103,4 @@ forEachEngine((engine) => {
       expect(parsed).toBe(3)
     })
   })
-
-  test('a large patch is parsed in turns', async () => {
-    let turns = 0
-    const rules = createTestRules(now, {
-      async nextTurn() {
-        turns++
-      },
-    })
-    const patch = JSON.stringify(Array.from({ length: 40 }, () => 'x'.repeat(20_000)))
-    await rules.merger(where, `{"a":${patch}}`)
-    expect(turns).toBeGreaterThan(5)
-  })
 })

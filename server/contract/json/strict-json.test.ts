@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NUMBER_LENGTH } from '../document.ts'
 import { DEPTH } from './json-limits.ts'
-import { parseInSteps, parseStrictly, printJson } from './strict-json.ts'
+import { parseStrictly, printJson } from './strict-json.ts'
 
 /** Returns whether a double prints as the same decimal, by exact arithmetic. */
 function isSameDecimal(text: string): boolean {
@@ -147,18 +147,5 @@ describe('parseStrictly', () => {
       }),
       { numRuns: 2_000 },
     )
-  })
-})
-
-describe('parseInSteps', () => {
-  it.each([
-    ['as it is printed', '1', 2],
-    ['with whitespace', ' 1', 10],
-    ['of numbers with long exponents', '1e100', 10],
-  ])('parses a text of 1 MiB %s in steps', (_, element, steps) => {
-    const text = `[${Array(Math.floor(2 ** 20 / (element.length + 1)))
-      .fill(element)
-      .join()}]`
-    expect([...parseInSteps(text)].length).toBeGreaterThanOrEqual(steps)
   })
 })

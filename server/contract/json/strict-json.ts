@@ -1,5 +1,4 @@
 import { Failure } from '../../failure.ts'
-import { runSteps, type Steps } from '../run-steps.ts'
 import type { Json } from './json.ts'
 import {
   CLOSE_ARRAY,
@@ -13,9 +12,7 @@ import {
 import { requireJsonLimits } from './json-limits.ts'
 import { checkNumber, isDigit } from './json-number.ts'
 import { jsonPointer } from './json-pointer.ts'
-import { endOfString, keyOf } from './parse-json.ts'
-import { PIECE_LENGTH, parseJsonInSteps } from './parse-json-in-steps.ts'
-import { printJsonInSteps } from './print-json-in-steps.ts'
+import { endOfString, keyOf, parseJson } from './parse-json.ts'
 
 /**
  * Parses JSON (RFC 8259) that must round-trip. Rejects values that JavaScript would change
@@ -36,23 +33,17 @@ export interface Parsed {
 }
 
 /** Like {@link parseStrictly}; also returns the printed value. */
-export const parseAndPrint = (text: string): Parsed => runSteps(parseInSteps(text))
-
-/** Like {@link parseAndPrint}, in steps. */
-export function* parseInSteps(text: string): Steps<Parsed> {
+export function parseAndPrint(text: string): Parsed {
   requireJsonLimits(text)
-  yield
   let value: Json
   try {
-    value = yield* parseJsonInSteps(text)
+    value = parseJson(text)
   } catch (cause) {
     throw notJson(text, cause)
   }
-  yield
+  const printed = printJson(value)
   // Text that prints identically has lost nothing. Most clients send such text.
-  const printed = text.length > PIECE_LENGTH ? yield* printJsonInSteps(value) : printJson(value)
-  if (printed === text) return { value, printed: text }
-  yield* scan(text)
+  if (printed !== text) requireLossless(text)
   return { value, printed }
 }
 
@@ -79,19 +70,18 @@ interface Open {
   keys: Set<string> | undefined
 }
 
-/** Checks every key and number of a well-formed JSON text, in steps. */
-function* scan(text: string): Steps<void> {
+/**
+ * Checks every key and number of a well-formed JSON text, in linear time.
+ *
+ * @throws Failure `invalid`
+ */
+function requireLossless(text: string): void {
   const open: Open[] = []
   const field = () =>
     jsonPointer(open.map(({ isObject, key = '', index }) => (isObject ? key : index)))
   let current: Open | undefined
   let isKey = false
-  let checked = 0
   for (let at = 0; at < text.length; at++) {
-    if (at >= checked) {
-      yield
-      checked = at + PIECE_LENGTH
-    }
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
       const end = endOfString(text, at)

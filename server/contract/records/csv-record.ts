@@ -5,11 +5,8 @@ import type { CsvTypes } from '../import.ts'
 import type { Json } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
 import { jsonPointer } from '../json/json-pointer.ts'
-import { PIECE_LENGTH } from '../json/parse-json-in-steps.ts'
-import { printJsonInSteps } from '../json/print-json-in-steps.ts'
-import { parseInSteps, printJson } from '../json/strict-json.ts'
+import { parseStrictly, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
-import { runSteps, type Steps } from '../run-steps.ts'
 
 /**
  * Maximum number of columns of a file, and of characters in the names of their fields. `levels`
@@ -138,17 +135,17 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
 /**
  * Returns the document of a CSV record as JSON. Empty cells are omitted. With automatic types, a cell
  * with the JSON text of an array or object has that value, and so has a cell without quotes that is a
- * number, `true`, `false` or `null`. All other cells are strings, and so is the id. Yields between the steps of a large record, so that the caller can wait between them.
+ * number, `true`, `false` or `null`. All other cells are strings, and so is the id.
  *
  * @throws Failure `invalid` if the number of cells differs from the header, or the cells exceed
  * the limits of `contract/json/json-limits.ts`; `too-large`
  */
-export function* parseRecord(
+export function parseRecord(
   header: CsvHeader,
   record: string,
   separator: string,
   types: CsvTypes,
-): Steps<string> {
+): string {
   const quoted = new Set<number>()
   const cells = parseCells(record, separator, quoted)
   if (cells.length !== header.length) {
@@ -157,7 +154,6 @@ export function* parseRecord(
   }
   const document = emptyObject()
   let structures = 1
-  let length = 0
   for (const [at, path] of header.entries()) {
     const cell = cells[at] as string
     if (cell === '') continue
@@ -172,17 +168,9 @@ export function* parseRecord(
     }
     // Even if it is not JSON after all, parsing it takes as long.
     structures = requireJsonLimits(cell, 0, structures)
-    length += cell.length
-    if (length > PIECE_LENGTH) {
-      yield
-      length = cell.length
-    }
-    const isLarge = cell.length > PIECE_LENGTH
-    setAt(document, path, isLarge ? yield* toValue(cell) : runSteps(toValue(cell)))
+    setAt(document, path, toValue(cell))
   }
-  const isLong = record.length > PIECE_LENGTH
-  if (isLong) yield
-  const text = isLong ? yield* printJsonInSteps(document) : printJson(document)
+  const text = printJson(document)
   if (text.length > DOCUMENT_BYTES) throw documentTooLarge()
   return text
 }
@@ -216,13 +204,13 @@ const isStructure = (cell: string) =>
 function toScalar(cell: string): Json {
   // Numbers that print differently may have lost digits.
   const value = /^-?0[0-9]/.test(cell) ? cell : JSON.parse(cell)
-  return String(value) === cell ? value : runSteps(toValue(cell))
+  return String(value) === cell ? value : toValue(cell)
 }
 
-/** Returns the value of a cell that may be JSON text, in steps. */
-function* toValue(cell: string): Steps<Json> {
+/** Returns the value of a cell that may be JSON text. */
+function toValue(cell: string): Json {
   try {
-    return (yield* parseInSteps(cell)).value
+    return parseStrictly(cell)
   } catch {
     return cell
   }

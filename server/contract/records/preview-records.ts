@@ -1,7 +1,6 @@
 import { Failure } from '../../failure.ts'
 import type { Json } from '../json/json.ts'
 import { parseStrictly } from '../json/strict-json.ts'
-import { runSteps } from '../run-steps.ts'
 import {
   createRecordReader,
   type ImportFormat,
@@ -39,7 +38,7 @@ export function previewRecords(
   const errors: { line: number | undefined; message: string }[] = []
   try {
     for (const raw of [...splitter.push(begin), ...(isWhole ? splitter.end() : [])]) {
-      const record = runSteps(read(raw))
+      const record = read(raw)
       if (record === undefined) continue
       const { line } = record
       const document = documentOf(record)

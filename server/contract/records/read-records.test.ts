@@ -273,22 +273,6 @@ test.each([
   expect(sent).toBeLessThanOrEqual(DOCUMENT_BYTES)
 })
 
-test.each([
-  ['one large cell', [60_000], 16],
-  ['many small cells', Array.from({ length: 16 }, () => 12_000), 40],
-])('yields between the steps of a record with %s', async (_, numbers, min) => {
-  const header = numbers.map((_number, at) => `a${at}`).join()
-  const cells = numbers.map((count) => `"[${Array.from({ length: count }, () => '1')}]"`)
-  async function* bytes() {
-    yield Buffer.from(`${header}\n${cells}`)
-  }
-  const sizes: number[] = []
-  for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
-  expect(sizes.pop()).toBe(1)
-  expect(sizes.length).toBeGreaterThanOrEqual(min)
-  expect(sizes.every((size) => size === 0)).toBe(true)
-})
-
 test('accepts a quoted name of the only column that contains another separator', async () => {
   expect(await read('csv', '"a;b"\n1')).toEqual([[2, '{"a;b":1}']])
 })

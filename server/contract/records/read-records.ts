@@ -1,7 +1,6 @@
 import { Failure } from '../../failure.ts'
 import { documentTooLarge } from '../document-too-large.ts'
 import { CSV_SEPARATORS, type CsvSeparator, type CsvTypes } from '../import.ts'
-import type { Steps } from '../run-steps.ts'
 import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
 import {
   CsvSplitter,
@@ -24,18 +23,16 @@ interface Parser {
   readonly needsHeader: boolean
   /** Returns whether a record is a blank line. */
   isBlank(record: string): boolean
-  /** Returns the JSON text of a record, in steps; undefined for a header. */
-  parse(record: string): Steps<string | undefined>
+  /** Returns the JSON text of a record; undefined for a header. */
+  parse(record: string): string | undefined
 }
 
 const JSON_PARSER: Parser = {
   endsIfTooLarge: false,
   needsHeader: false,
   isBlank: (record) => record.trim() === '',
-  // biome-ignore lint/correctness/useYield: a line is parsed where it is validated
-  *parse(record) {
-    return record
-  },
+  // A line is parsed where it is validated.
+  parse: (record) => record,
 }
 
 /**
@@ -57,13 +54,12 @@ export interface RecordReader {
   /** Number of cells of a record; 0 for NDJSON, and before the header of CSV. */
   readonly columns: () => number
   /**
-   * Returns a record in the order of the splitter; undefined for a header and for blank lines. Yields
-   * between the steps of a large record.
+   * Returns a record in the order of the splitter; undefined for a header and for blank lines.
    *
    * @throws Failure `invalid` if the header of a CSV file cannot be used; `too-large` for a record of
    * CSV that is too large.
    */
-  readonly read: (raw: RawRecord) => Steps<ImportRecord | undefined>
+  readonly read: (raw: RawRecord) => ImportRecord | undefined
 }
 
 export interface ReadOptions {
@@ -91,8 +87,7 @@ export function createRecordReader(
 
 /**
  * Reads the records of an import as its bytes arrive. An error in a record does not end the import. A
- * part is empty if its lines are blank, and between the steps of a large record, so that the caller
- * can yield to other work.
+ * part is empty if its lines are blank, so that the caller can yield to other work.
  *
  * @param chunks closed if they are not read to their end.
  * @throws Failure `invalid` if the header of a CSV file cannot be used; `too-large` for a record of
@@ -109,10 +104,7 @@ export async function* readRecords(
   let bytes = 0
   function* add(records: readonly RawRecord[]) {
     for (const raw of records) {
-      const steps = read(raw)
-      let step = steps.next()
-      for (; !step.done; step = steps.next()) yield []
-      const record = step.value
+      const record = read(raw)
       if (record !== undefined) part.push(record)
       count++
       bytes += Math.max(raw.bytes?.length ?? 0, lengthOf(record), columns() * CELL_BYTES)
@@ -135,12 +127,12 @@ export async function* readRecords(
 const lengthOf = (record: ImportRecord | undefined): number =>
   record !== undefined && 'text' in record ? record.text.length : 0
 
-function* toRecord({ line, bytes }: RawRecord, parser: Parser): Steps<ImportRecord | undefined> {
+function toRecord({ line, bytes }: RawRecord, parser: Parser): ImportRecord | undefined {
   try {
     if (bytes === undefined) throw documentTooLarge()
     const record = withoutReturn(decode(bytes))
     if (parser.isBlank(record)) return undefined
-    const text = yield* parser.parse(record)
+    const text = parser.parse(record)
     return text === undefined ? undefined : { line, text }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -193,10 +185,10 @@ class CsvParser implements Parser {
     return record === '' || (this.#header?.length !== 1 && record.trim() === '')
   }
 
-  *parse(record: string): Steps<string | undefined> {
+  parse(record: string): string | undefined {
     const { separator } = this.#splitter
     if (this.#header !== undefined) {
-      return yield* parseRecord(this.#header, record, separator, this.#types)
+      return parseRecord(this.#header, record, separator, this.#types)
     }
     this.#header = parseHeader(record, separator)
     return undefined

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import type { Caller } from '../../concurrency/caller.ts'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { parseStrictly } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
@@ -13,7 +14,6 @@ import { described } from '../../http/openapi/describe.ts'
 import { jsonHeaders } from '../../http/output/json-headers.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { collection } from '../describe-routes.ts'
-import { parseInTurns } from '../json/parse-in-turns.ts'
 import type { Filter } from '../query/filter.ts'
 import { parseFilterQuery } from '../query/query.ts'
 
@@ -68,7 +68,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const patch = await textBody(c, DOCUMENT_BYTES)
       // After the body, because the database may be dropped while it arrives.
       const where = collectionOf(c)
-      await requirePatch(patch)
+      requirePatch(patch)
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
@@ -97,8 +97,8 @@ export const acceptedResponse = (c: Context<AppEnv>, { id }: { readonly id: stri
 const WHOLE_COLLECTION = 'a whole collection. Change single documents instead'
 
 /** Rejects a patch that no document accepts. @throws Failure `invalid` */
-async function requirePatch(text: string): Promise<void> {
-  const { value: patch } = await parseInTurns(text)
+function requirePatch(text: string): void {
+  const patch = parseStrictly(text)
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw new Failure('invalid', 'A patch of a collection must be a JSON object.', { field: '' })
   }

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest'
 import { TIME_SLICE } from '../../concurrency/time-slice.ts'
-import { PIECE_LENGTH } from '../../contract/json/parse-json-in-steps.ts'
 import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
@@ -146,24 +145,6 @@ forEachEngine((engine) => {
       parse.mockRestore()
       expect(text).toBe(expected)
       expect(longest).toBeLessThan(1_000)
-    },
-  )
-
-  test.each(['l.x:exists=false', 'sort=-l.x', 'n=0&l.x:exists=false', 'n=0&sort=l.x'])(
-    'large fields are parsed in pieces: %s',
-    async (query) => {
-      const store = await engine.open()
-      await storeArticles(store, 1, { l: { list: Array(50_000).fill({}) } })
-      const stored = openIndexesOf(store)
-      await stored.put(where, 'by-n', ['n'])
-      await stored.build()
-      const exporter = createExporter(store)
-      const parse = vi.spyOn(JSON, 'parse')
-      const text = await textOf(exporter, `${query}&fields=n`)
-      const longest = Math.max(...parse.mock.calls.map(([each]) => each.length))
-      parse.mockRestore()
-      expect(text).toBe('{"id":"00000","n":0}\n')
-      expect(longest).toBeLessThan(PIECE_LENGTH + 1_000)
     },
   )
 

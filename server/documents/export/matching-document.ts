@@ -2,7 +2,7 @@ import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { namesOf } from '../indexes/read/entry-documents.ts'
-import { parseFieldsInTurns } from '../json/parse-fields.ts'
+import { parseFields } from '../json/parse-fields.ts'
 import type { ExportQuery } from '../query/query.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 
@@ -28,13 +28,12 @@ export type Batches = AsyncGenerator<readonly MatchingDocument[], void>
 
 /**
  * Returns a function that parses a document: of a large one, only the fields that the query reads,
- * and those of the index that serves it. It returns a promise only if these fields are large.
+ * and those of the index that serves it.
  */
 export function createDocumentParser(
   { reads }: Pick<ExportQuery, 'reads'>,
-  nextTurn: NextTurn,
   plan?: IndexPlan,
-): (body: string) => ReturnType<typeof parseFieldsInTurns> {
+): (body: string) => Json | undefined {
   const names = plan === undefined ? reads : namesOf(plan, { reads })
-  return (body) => parseFieldsInTurns(body, names, nextTurn)
+  return (body) => parseFields(body, names)
 }

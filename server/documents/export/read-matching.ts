@@ -65,7 +65,7 @@ async function* scan(
   after?: string,
 ): Batches {
   const { matches, conditions, sort } = query
-  const parse = createDocumentParser(query, deps.nextTurn)
+  const parse = createDocumentParser(query)
   const timeSlice = createTimeSlice(deps.nextTurn)
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
   const ids = idsOf(conditions)
@@ -83,8 +83,7 @@ async function* scan(
     for (const { id, body } of some) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsing = parse(body)
-      const parsed = parsing instanceof Promise ? await parsing : parsing
+      const parsed = parse(body)
       if (parsed === undefined) {
         query.onDamaged?.(id)
         continue
@@ -178,7 +177,7 @@ async function* readStreams(
 ): Batches {
   const { matches } = query
   const { index } = plan
-  const parse = createDocumentParser(query, nextTurn, plan)
+  const parse = createDocumentParser(query, plan)
   const timeSlice = createTimeSlice(nextTurn)
   for (;;) {
     check()
@@ -196,8 +195,7 @@ async function* readStreams(
         if (turn !== undefined) await turn
         const { body } = document ?? documents?.get(id) ?? {}
         if (body === undefined) continue
-        const parsing = parse(body)
-        const parsed = parsing instanceof Promise ? await parsing : parsing
+        const parsed = parse(body)
         if (parsed === undefined) {
           query.onDamaged?.(id)
           continue

@@ -35,7 +35,7 @@ export async function collectPositions(
 ): Promise<Iterable<SizedPosition> | undefined> {
   const { sort } = query
   const compare = createComparator(sort)
-  const parse = createDocumentParser(query, nextTurn)
+  const parse = createDocumentParser(query)
   const runs: SizedPosition[][] = []
   let run: SizedPosition[] = []
   let count = 0
@@ -45,8 +45,7 @@ export async function collectPositions(
     for (const { id, body, parsed } of found) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsing = parsed ?? parse(body)
-      const values = parsing instanceof Promise ? await parsing : parsing
+      const values = parsed ?? parse(body)
       if (values === undefined) {
         query.onDamaged?.(id)
         continue

@@ -7,7 +7,6 @@ import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 import type { CurrentSchema, CurrentSchemaOf, Validate } from '../schemas/schemas.ts'
 import { createImporter, type Importer } from './importer.ts'
@@ -478,26 +477,4 @@ it('reads the next batch of an import while one is written, and counts both in o
   expect(result.errors.map(({ line }) => line)).toEqual([2, 1_002, 2_002])
   expect(written.reduce((sum, count) => sum + count)).toBe(2_997)
   expect(readDuring[0]).toBeLessThan(2_100)
-})
-
-it('takes several turns of the event loop for a large record', async () => {
-  let turn = 0
-  const repository: Pick<DocumentRepository, 'write'> = {
-    write: async (_where, documents) => documents.map(() => 'created'),
-  }
-  const importer = createImporter({
-    repository: repository as DocumentRepository,
-    now: () => 0,
-    schemaOf: noSchema,
-  })
-  async function* records() {
-    yield [{ line: 1, text: `{"list":[${Array(200_000).fill(' 1').join()}]}` }]
-  }
-  let next = setImmediate(function count() {
-    turn++
-    next = setImmediate(count)
-  })
-  await importer.run(where, records(), 'fail', forever())
-  clearImmediate(next)
-  expect(turn).toBeGreaterThanOrEqual(6)
 })

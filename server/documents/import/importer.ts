@@ -1,7 +1,8 @@
 import type { Transaction } from 'kysely'
 import { Semaphore } from '../../concurrency/semaphore.ts'
-import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
+import { createTurns } from '../../concurrency/turns.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
+import { parseAndPrint } from '../../contract/json/strict-json.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import { SCHEMA_CHANGES, SchemaChanged } from '../../storage/current-schema.ts'
@@ -9,7 +10,6 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { toDocument } from '../document.ts'
 import { createEntityTag } from '../entity-tag.ts'
-import { parseInTurns } from '../json/parse-in-turns.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { existsFailure } from '../repository/writes/create-many.ts'
 import type { WriteResult } from '../repository/writes/write-documents.ts'
@@ -172,7 +172,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       }
       try {
         for await (const part of records) {
-          const documents = await toDocuments(part, now, rejected, nextTurn)
+          const documents = toDocuments(part, now, rejected)
           for (const { body } of documents) size += body.length
           batch.push(...documents)
           if (batch.length + part.length > TRANSACTION || size > BATCH_SIZE) await begin()
@@ -192,7 +192,7 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
       const records = parseStoredPart(text).filter(({ line }) => line > begin)
       const failures: { readonly line: number; readonly failure: Failure }[] = []
       const rejected: Rejections = { fail: (line, failure) => failures.push({ line, failure }) }
-      const documents = await toDocuments(records, now, rejected, nextTurn)
+      const documents = toDocuments(records, now, rejected)
       let valid = await validated(where, documents, rejected, signal)
       const tally = new ImportTally(result ?? undefined)
       let committed = begin
@@ -219,12 +219,11 @@ export function createImporter({ repository, now, schemaOf }: ImporterDeps): Imp
 }
 
 /** Parses records. Those that are not documents are rejected. */
-async function toDocuments(
+function toDocuments(
   part: readonly ImportRecord[],
   now: () => number,
   rejected: Rejections,
-  nextTurn: NextTurn,
-): Promise<ImportedDocument[]> {
+): ImportedDocument[] {
   const documents: ImportedDocument[] = []
   for (const record of part) {
     const { line } = record
@@ -233,8 +232,7 @@ async function toDocuments(
       continue
     }
     try {
-      const parsing = parseInTurns(record.text, nextTurn)
-      const { value, printed } = parsing instanceof Promise ? await parsing : parsing
+      const { value, printed } = parseAndPrint(record.text)
       const document = toDocument(value, undefined, now, printed)
       documents.push({ line, tag: createEntityTag(), ...document })
     } catch (error) {

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import type { Json } from '../../contract/json/json.ts'
-import { PIECE_LENGTH } from '../../contract/json/parse-json-in-steps.ts'
 import { printJson } from '../../contract/json/strict-json.ts'
-import { runSteps } from '../../contract/run-steps.ts'
-import { parseFieldsInSteps, parseFieldsInTurns } from './parse-fields.ts'
+import { parseFields } from './parse-fields.ts'
 
 const text = fc.oneof(fc.constantFrom('"', '\\', '\\"', '}', ',', '[{', '\ud83d'), fc.string())
 const leaf = fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean())
@@ -24,42 +22,19 @@ it('returns the fields with some names, in the order of the document', () => {
         const document = Object.fromEntries(all)
         const names = new Set(selected.map((each) => all[each % all.length]?.[0] ?? ''))
         const expected = Object.entries(document).filter(([each]) => names.has(each))
-        const parsed = runSteps(parseFieldsInSteps(printJson(document), names))
+        const parsed = parseFields(printJson(document), names)
         expect(printJson(Object.entries(parsed as object))).toEqual(printJson(expected))
       },
     ),
   )
 })
 
-const noTurn = () => Promise.reject(new Error('a turn'))
-
 it('parses no other field of a large document', () => {
   const body = printJson({ id: '1', list: Array(20_000).fill({}), a: { b: 1 } })
   const parse = vi.spyOn(JSON, 'parse')
-  const parsed = parseFieldsInTurns(body, new Set(['id', 'a']), noTurn)
+  const parsed = parseFields(body, new Set(['id', 'a']))
   const texts = parse.mock.calls.map(([text]) => text)
   parse.mockRestore()
   expect(parsed).toEqual({ id: '1', a: { b: 1 } })
   expect(texts).toEqual(['"1"', '{"b":1}'])
-})
-
-it('returns no promise for a document that is not large', () => {
-  expect(parseFieldsInTurns('{"id":"1","a":{"b":1}}', new Set(['id']), noTurn)).toMatchObject({
-    id: '1',
-  })
-})
-
-it.each([
-  ['one', { a: Array(60_000).fill({}) }, 2],
-  ['several', { a: 'x'.repeat(40_000), b: 'x'.repeat(40_000), c: 'x'.repeat(40_000) }, 2],
-])('parses fields that are large in several turns: %s', async (_, fields, least) => {
-  let turns = 0
-  const nextTurn = async () => void turns++
-  const parse = vi.spyOn(JSON, 'parse')
-  const parsed = await parseFieldsInTurns(printJson(fields), new Set(['a', 'b', 'c']), nextTurn)
-  const longest = Math.max(...parse.mock.calls.map(([text]) => text.length))
-  parse.mockRestore()
-  expect(parsed).toEqual(fields)
-  expect(turns).toBeGreaterThanOrEqual(least)
-  expect(longest).toBeLessThan(PIECE_LENGTH + 10)
 })

@@ -1,15 +1,11 @@
-import { createTurns, runInTurns } from '../../concurrency/turns.ts'
 import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
-import { PIECE_LENGTH, parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
 import type { ImportRecord } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 
 /** Matches the beginning of a line with a document, whose JSON text follows. */
 const DOCUMENT = /^\s*\{\s*"document"\s*:/
-
-const nextTurn = createTurns()
 
 /** The lines of a database export. Documents are read in parts, other lines one by one. */
 export class DatabaseLines {
@@ -46,10 +42,7 @@ export class DatabaseLines {
     if ('failure' in line) throw misplaced(line.line, line.failure)
     requireLimits(line)
     try {
-      // A schema can have hundreds of kilobytes.
-      return line.text.length > PIECE_LENGTH
-        ? await runInTurns(parseJsonInSteps(line.text), nextTurn)
-        : parseJson(line.text)
+      return parseJson(line.text)
     } catch (cause) {
       throw misplaced(line.line, cause)
     }

@@ -1,7 +1,6 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { INDEXES } from '../../contract/document-index.ts'
 import { DEPTH } from '../../contract/json/json-limits.ts'
-import { PIECE_LENGTH } from '../../contract/json/parse-json-in-steps.ts'
 import { readRecords } from '../../contract/records/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { readDatabase } from './read-database.ts'
@@ -35,15 +34,6 @@ test.each([
   ['the maximum size', padded(DEFINITION_BYTES)],
 ])('a definition is read with %s', async (_, line) => {
   expect(await read(line)).toHaveLength(1)
-})
-
-test('a large definition is parsed in turns', async () => {
-  const enums = Array.from({ length: 20_000 }, (_, at) => `{"\\n${at}":1}`).join()
-  const parse = vi.spyOn(JSON, 'parse')
-  expect(await read(define(`{"enum":[${enums}]}`))).toHaveLength(1)
-  const longest = Math.max(...parse.mock.calls.map(([text]) => text.length))
-  parse.mockRestore()
-  expect(longest).toBeLessThan(2 * PIECE_LENGTH)
 })
 
 test.each([

@@ -1,10 +1,10 @@
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { type NextTurn, runInTurns } from '../../concurrency/turns.ts'
+import type { NextTurn } from '../../concurrency/turns.ts'
 import {
   type EndpointChangeInput,
   endpointChange,
 } from '../../contract/endpoints/endpoint-change.ts'
-import { parseJsonInSteps } from '../../contract/json/parse-json-in-steps.ts'
+import { parseJson } from '../../contract/json/parse-json.ts'
 import { parseColumn } from '../../storage/sql/parse-column.ts'
 
 /** Prints the changes of a bulk change as JSON, up to 4 MiB, in slices. */
@@ -28,7 +28,7 @@ export async function parseChanges(
 ): Promise<EndpointChangeInput[]> {
   const slice = createTimeSlice(nextTurn)
   const changes: EndpointChangeInput[] = []
-  for (const change of (await runInTurns(parseJsonInSteps(text), nextTurn)) as unknown[]) {
+  for (const change of parseJson(text) as unknown[]) {
     changes.push(parseColumn(endpointChange, 'endpoint_changes.changes', change))
     await slice()
   }

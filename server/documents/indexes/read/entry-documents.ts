@@ -1,7 +1,6 @@
-import type { NextTurn } from '../../../concurrency/turns.ts'
 import type { Json } from '../../../contract/json/json.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { parseFieldsInTurns } from '../../json/parse-fields.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { keyOfValues, valuesOf } from '../index-key.ts'
@@ -44,39 +43,26 @@ export async function readDocuments(
 /**
  * Returns the document of an entry, or undefined if it has other values: it has changed since the
  * entry was read, or a job has reserved the values of the entry for it. It is also undefined if the
- * text of the document is not JSON. Returns a promise only if the
- * fields with these names are large.
+ * text of the document is not JSON.
  */
 export function currentOf(
   { index }: IndexPlan,
   { reads, onDamaged }: Pick<PageQuery, 'reads' | 'onDamaged'>,
   entry: IndexEntry,
   found: ReadonlyMap<string, IndexedDocument>,
-  nextTurn: NextTurn,
-): Current | undefined | Promise<Current | undefined> {
+): Current | undefined {
   const document = entry.document ?? found.get(entry.id)
   if (document === undefined) return undefined
-  const parsing = parseFieldsInTurns(document.body, reads, nextTurn)
-  return parsing instanceof Promise ? parsing.then(current) : current(parsing)
-
-  function current(parsed: Json | undefined): Current | undefined {
-    if (parsed !== undefined) return currentIf(index, entry, document as IndexedDocument, parsed)
+  const parsed = parseFields(document.body, reads)
+  if (parsed === undefined) {
     onDamaged?.(entry.id)
     return undefined
   }
-}
-
-type Current = IndexedDocument & { readonly parsed: Json }
-
-function currentIf(
-  index: IndexDefinition,
-  entry: IndexEntry,
-  document: IndexedDocument,
-  parsed: Json,
-): Current | undefined {
   const isCurrent = entry.document !== undefined && !mayBeReserved(index)
   return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
 }
+
+type Current = IndexedDocument & { readonly parsed: Json }
 
 /**
  * Returns whether an index may contain entries of values that documents do not have yet

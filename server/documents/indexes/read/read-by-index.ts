@@ -91,8 +91,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (isPast(entry)) return { page: (await isComplete()) ? pageOf(undefined) : undefined }
-      const reading = currentOf(plan, parsedQuery, entry, found, nextTurn)
-      const current = reading instanceof Promise ? await reading : reading
+      const current = currentOf(plan, parsedQuery, entry, found)
       if (current === undefined || documents.has(entry.id)) continue
       const isLong = mayBeTruncated(entry.key.length, plan.index.fields.length)
       if (isLong && isOrderUnknown(plan, current.parsed)) return { page: undefined }
@@ -153,8 +152,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (upTo !== undefined && compareCodePoints(entry.id, upTo) > 0) continue
-      const reading = currentOf(plan, parsedQuery, entry, found, nextTurn)
-      const current = reading instanceof Promise ? await reading : reading
+      const current = currentOf(plan, parsedQuery, entry, found)
       const adding = current && matches.add(current)
       if (adding !== undefined) await adding
     }

@@ -1,7 +1,7 @@
 import { invariant } from '../../../contract/invariant.ts'
 import { valueAt } from '../../../contract/query/field-path.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { parseFieldsInTurns } from '../../json/parse-fields.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
@@ -111,8 +111,8 @@ function toPage(
   function positionOfLast(): Position | 'unknown' {
     const body = bodies.at(-1)
     invariant(body !== undefined, 'a page with a next one has documents')
-    const last = parseFieldsInTurns(body, reads, () => Promise.resolve())
-    if (last === undefined || last instanceof Promise) return 'unknown'
+    const last = parseFields(body, reads)
+    if (last === undefined) return 'unknown'
     const id = valueAt(last, ['id'])
     invariant(typeof id === 'string', 'a document contains its id')
     return positionOf(last, id, sort)

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTimeSlice } from '../../../concurrency/time-slice.ts'
-import type { NextTurn } from '../../../concurrency/turns.ts'
 import { DOCUMENT_BYTES } from '../../../contract/document.ts'
+import { invariant } from '../../../contract/invariant.ts'
 import type { Json } from '../../../contract/json/json.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
 import { printJson } from '../../../contract/json/strict-json.ts'
-import { runSteps } from '../../../contract/run-steps.ts'
 import { Failure } from '../../../failure.ts'
-import { parseFieldsInSteps, parseFieldsInTurns } from '../../json/parse-fields.ts'
-import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import type { SortValue } from '../../query/order.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { keyOfValues, valuesOf } from '../index-key.ts'
@@ -39,28 +37,21 @@ export class UniqueValuesTooLarge extends Failure {
 }
 
 /**
- * Returns the entries of documents. `parsed` is undefined if a stored text is not JSON. Other requests run after each time slice, and after each entry of
- * a large document.
+ * Returns the entries of documents. `parsed` is undefined if a stored text is not JSON. Other
+ * requests run after each time slice.
  */
-export async function entriesInTurns<T>(
+export async function entriesOfAll<T>(
   indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
   entriesOfDocument: (document: Indexed, parsed: Json | undefined) => Iterable<T>,
-  nextTurn: NextTurn = () => nextImmediate(),
 ): Promise<T[]> {
   const entries: T[] = []
   const names = namesIn(indexes)
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice(() => nextTurn())
   for (const document of documents) {
-    const isLarge = document.body.length > LARGE_LENGTH
-    const turn = isLarge ? nextTurn() : timeSlice()
+    const turn = timeSlice()
     if (turn !== undefined) await turn
-    const parsing = parseFieldsInTurns(document.body, names, nextTurn)
-    const parsed = parsing instanceof Promise ? await parsing : parsing
-    for (const entry of entriesOfDocument(document, parsed)) {
-      entries.push(entry)
-      if (isLarge) await nextTurn()
-    }
+    entries.push(...entriesOfDocument(document, parseFields(document.body, names)))
   }
   return entries
 }
@@ -115,8 +106,11 @@ export function* entryKeysOf(
 }
 
 /** Parses the fields of a document that indexes have. */
-const parseIndexed = (body: string, indexes: readonly IndexDefinition[]): Json =>
-  runSteps(parseFieldsInSteps(body, namesIn(indexes)))
+function parseIndexed(body: string, indexes: readonly IndexDefinition[]): Json {
+  const parsed = parseFields(body, namesIn(indexes))
+  invariant(parsed !== undefined, 'a document is JSON')
+  return parsed
+}
 
 /** Returns the names of the top-level fields that indexes have. */
 const namesIn = (indexes: readonly IndexDefinition[]): ReadonlySet<string> =>

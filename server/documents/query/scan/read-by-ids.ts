@@ -2,7 +2,7 @@ import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { shortestOf } from '../../indexes/plan.ts'
-import { parseFieldsInTurns } from '../../json/parse-fields.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import { type Condition, equalTexts } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
 import {
@@ -55,8 +55,7 @@ export async function readByIds(
       bytes += document.body.length
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsing = parseFieldsInTurns(document.body, query.reads, nextTurn)
-      const parsed = parsing instanceof Promise ? await parsing : parsing
+      const parsed = parseFields(document.body, query.reads)
       if (parsed === undefined) {
         query.onDamaged?.(document.id)
         continue

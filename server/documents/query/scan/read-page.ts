@@ -3,7 +3,7 @@ import type { NextTurn } from '../../../concurrency/turns.ts'
 import { PAGE } from '../../../contract/document.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
-import { parseFieldsInTurns } from '../../json/parse-fields.ts'
+import { parseFields } from '../../json/parse-fields.ts'
 import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
 import { isIdOrder, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
@@ -101,8 +101,7 @@ async function scanInIdOrder(
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (matches !== undefined) {
-        const parsing = parseFieldsInTurns(row.body, reads, nextTurn)
-        const parsed = parsing instanceof Promise ? await parsing : parsing
+        const parsed = parseFields(row.body, reads)
         if (parsed === undefined) {
           query.onDamaged?.(row.id)
           continue
@@ -165,8 +164,7 @@ async function scanSorted(
     for (const { id, tag, body } of rows) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
-      const parsing = parseFieldsInTurns(body, query.reads, nextTurn)
-      const parsed = parsing instanceof Promise ? await parsing : parsing
+      const parsed = parseFields(body, query.reads)
       if (parsed === undefined) {
         query.onDamaged?.(id)
         continue

@@ -2,6 +2,7 @@ import type { NextTurn } from '../../../concurrency/turns.ts'
 import { CHANGE_BYTES, CHANGE_ROWS } from '../../../contract/document.ts'
 import type { OnConflict } from '../../../contract/import.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
+import { parseAndPrint } from '../../../contract/json/strict-json.ts'
 import { Failure, failureAt } from '../../../failure.ts'
 import { OutcomeUnknown } from '../../../storage/availability/unavailable.ts'
 import { TooManyRows } from '../../../storage/document-change-errors.ts'
@@ -9,7 +10,6 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { type NewDocument, quoteId, toDocument } from '../../document.ts'
 import { createEntityTag } from '../../entity-tag.ts'
 import { type StoredPart, storedParts } from '../../import/stored-part.ts'
-import { parseInTurns } from '../../json/parse-in-turns.ts'
 import type { CheckDocuments } from '../../schemas/schemas.ts'
 import type { DocumentRepository } from '../stored-documents.ts'
 import type { WriteResult } from './write-documents.ts'
@@ -101,7 +101,7 @@ async function storeAll(
   const documents: NewDocument[] = []
   for (const part of parts) {
     if (documents.length > 0) await deps.nextTurn()
-    const parsed = await parseElements(part, documents.length, deps)
+    const parsed = parseElements(part, documents.length, deps.now)
     await deps.check(where, parsed, documents.length)
     documents.push(...parsed)
   }
@@ -142,16 +142,11 @@ function requireNew(documents: readonly NewDocument[], written: readonly WriteRe
 }
 
 /** Parses elements of an array. `from` is the index of the first one. */
-async function parseElements(
-  texts: readonly string[],
-  from: number,
-  { now, nextTurn }: CreateManyDeps,
-): Promise<NewDocument[]> {
+function parseElements(texts: readonly string[], from: number, now: () => number): NewDocument[] {
   const documents: NewDocument[] = []
   for (const text of texts) {
     try {
-      const parsing = parseInTurns(text, nextTurn)
-      const { value, printed } = parsing instanceof Promise ? await parsing : parsing
+      const { value, printed } = parseAndPrint(text)
       documents.push(toDocument(value, undefined, now, printed))
     } catch (error) {
       if (!(error instanceof Failure)) throw error

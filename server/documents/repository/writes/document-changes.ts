@@ -14,7 +14,6 @@ import {
   type DocumentState,
   IndexedCollections,
   type IndexedWrites,
-  isLarge,
   outcomeOf,
 } from './indexed-writes.ts'
 import { createInsertDocuments, type InsertDocuments } from './insert-documents.ts'
@@ -104,7 +103,6 @@ export function createDocumentChanges(
     }
     // A build may add entries that the statement does not see.
     if (indexes.some(({ state }) => state !== 'ready')) return undefined
-    if (isLarge(old) || (next !== undefined && isLarge(next))) return undefined
     return next === undefined
       ? writes.delete?.(ref, old, indexes)
       : writes.update?.(ref, old, next, indexes)

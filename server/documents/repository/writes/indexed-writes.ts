@@ -4,14 +4,12 @@ import { RowLocked } from '../../../storage/engine.ts'
 import type { IndexDefinition } from '../../indexes/definition.ts'
 import type { IndexedDocument } from '../../indexes/read/index-reader.ts'
 import { type CollectionIndexes, isMaintained } from '../../indexes/write/collection-indexes.ts'
-import { LARGE_LENGTH } from '../../json/parse-in-turns.ts'
 
 /** A state of a document. The tag identifies it. */
 export type DocumentState = Pick<IndexedDocument, 'tag' | 'body'>
 
 /**
- * Writes single documents of collections whose indexes are known, with their entries. Their entries
- * are computed in one turn of the event loop, so documents must not be large. A write returns
+ * Writes single documents of collections whose indexes are known, with their entries. A write returns
  * whether it was made. It is not made if the collection has other indexes by now, if a unique
  * index excludes the document, or if the database was dropped.
  */
@@ -41,9 +39,6 @@ export interface IndexedWrites {
     indexes: readonly IndexDefinition[],
   ): Promise<boolean>
 }
-
-/** Returns whether a transaction computes the entries of a document in several turns. */
-export const isLarge = ({ body }: Pick<DocumentState, 'body'>) => body.length > LARGE_LENGTH
 
 /** How a statement ended: `locked` if it would have to wait for the lock of a longer transaction. */
 export type Outcome = 'made' | 'not made' | 'locked'

@@ -12,7 +12,6 @@ import { openIndexes } from '../../indexes/write/collection-indexes.ts'
 import {
   type IndexedCollections,
   type IndexedWrites,
-  isLarge,
   type Outcome,
   outcomeOf,
 } from './indexed-writes.ts'
@@ -120,7 +119,6 @@ export function createInsertDocuments(deps: InsertDocumentsDeps): InsertDocument
   /** Inserts a document in one statement if possible, otherwise in a transaction. */
   async function insertOne(where: CollectionRef, document: NewDocument): Promise<Inserted> {
     const indexes = indexed.get(where)
-    if (indexes !== undefined && isLarge(document)) return insertInTransaction(where, [document])
     const tag = createEntityTag()
     const outcome = await (indexes === undefined
       ? insertUnindexed(where, document, tag)

@@ -1,10 +1,9 @@
 import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
-import { createTurns, runInTurns } from '../../../concurrency/turns.ts'
+import type { Json } from '../../../contract/json/json.ts'
 import { requireJsonLimits } from '../../../contract/json/json-limits.ts'
 import { parseJson } from '../../../contract/json/parse-json.ts'
-import { PIECE_LENGTH, parseJsonInSteps } from '../../../contract/json/parse-json-in-steps.ts'
 import { notJson } from '../../../contract/json/strict-json.ts'
 import type { AppEnv } from '../../env.ts'
 import { validated } from '../validated.ts'
@@ -12,8 +11,6 @@ import { textBody } from './text-body.ts'
 
 /** Maximum size of a request body under `/_api`, bytes. */
 export const BODY_LIMIT = 1024 * 1024
-
-const nextTurn = createTurns()
 
 /**
  * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing
@@ -29,16 +26,14 @@ export const jsonBody = <S extends z.ZodMiniType>(
 ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }> =>
   createMiddleware(async (c, next) => {
     const text = await textBody(c, limit)
-    c.req.addValidatedData('json', validated(schema, await parse(text), 'body') as object)
+    c.req.addValidatedData('json', validated(schema, parse(text), 'body') as object)
     await next()
   })
 
-/** Parses JSON. Each step of a long text takes a turn of the event loop of its own. */
-async function parse(text: string): Promise<unknown> {
+function parse(text: string): Json {
   requireJsonLimits(text)
   try {
-    if (text.length <= PIECE_LENGTH) return parseJson(text)
-    return await runInTurns(parseJsonInSteps(text), nextTurn)
+    return parseJson(text)
   } catch (cause) {
     throw notJson(text, cause)
   }
