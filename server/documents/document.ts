@@ -16,6 +16,12 @@ export interface NewDocument {
 }
 
 /**
+ * Returns whether the JSON of a document is handled in a turn of the event loop of its own. That of
+ * a smaller one takes about a millisecond.
+ */
+export const isLarge = ({ length }: string): boolean => length > 64 * 1024
+
+/**
  * Returns a value as a document to store. Generates an id if there is none.
  *
  * @param printed the value as {@link printJson} prints it, if it has been printed already.

@@ -42,6 +42,37 @@ it('reads no more of a collection than a page needs, unless a filter may skip ma
   expect(await askedFor([['author', 'ada']], 1)).toEqual([PAGE.max])
 })
 
+it.each(['create', 'replace', 'patch'] as const)(
+  'handles large bodies that arrive together in separate turns of the event loop: %s',
+  async (change) => {
+    let turn = 0
+    const stored: number[] = []
+    const store = async () => void stored.push(turn)
+    const found = { id: 'a', tag: 'b', body: '{}' }
+    const repository: Pick<DocumentRepository, 'insert' | 'read' | 'update'> = {
+      insert: async () => store().then(() => ({ tags: ['c'] })),
+      read: () => found,
+      update: async () => store().then(() => 'c'),
+    }
+    const documents = createTestDocuments({
+      repository: repository as DocumentRepository,
+      now: () => 0,
+    })
+    const text = `{ "text": "${'x'.repeat(100_000)}" }`
+    const send = () =>
+      change === 'create'
+        ? documents.create(WHERE, text)
+        : documents[change]({ ...WHERE, id: 'a' }, text, { match: undefined, noneMatch: undefined })
+    let next = setImmediate(function count() {
+      turn++
+      next = setImmediate(count)
+    })
+    await Promise.all([send(), send(), send()])
+    clearImmediate(next)
+    expect(new Set(stored).size).toBe(3)
+  },
+)
+
 /** Options of arrays that are stored without a job. */
 const NO_JOB: CreateManyOptions = {
   onConflict: 'fail',

@@ -7,6 +7,7 @@ import { Failure } from '../failure.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import type { OnDamaged } from './damage-log.ts'
 import {
+  isLarge,
   type NewDocument,
   patchDocument,
   quoteId,
@@ -176,7 +177,8 @@ export function createDocuments({
   const locks = new DocumentLocks()
 
   /** Parses a request body as a document. */
-  function parse(text: string, id?: string): NewDocument {
+  async function parse(text: string, id?: string): Promise<NewDocument> {
+    if (isLarge(text)) await nextTurn()
     const { value, printed } = parseAndPrint(text)
     return toDocument(value, id, now, printed)
   }
@@ -219,14 +221,14 @@ export function createDocuments({
   const change = (
     ref: DocumentRef,
     conditions: Conditions,
-    next: (found: StoredDocument | undefined) => NewDocument,
+    next: (found: StoredDocument | undefined) => NewDocument | Promise<NewDocument>,
     { ahead, signal = forever }: ChangeOptions = {},
   ): Promise<StoredDocument> =>
     locks.run(ref, signal, async (hasWaited) => {
       for (let begun = hasWaited ? undefined : ahead; ; begun = undefined) {
         const found = await (begun?.stored ?? repository.read(ref))
         if (found === undefined && conditions.match === undefined) throw notFound(ref)
-        const document = next(found)
+        const document = await next(found)
         const checking = validate(ref, document, begun?.schema)
         if (checking !== undefined) await checking
         if (found === undefined) throw preconditionFailed()
@@ -295,20 +297,20 @@ export function createDocuments({
       }
     },
     async create(where, text, schema) {
-      const document = parse(text)
+      const document = await parse(text)
       const created = await insert(where, document, schema)
       if (created === undefined) throw existsFailure(document.id)
       return created
     },
     async createAt(ref, text, schema) {
       requireDocumentId(ref.id)
-      const created = await insert(ref, parse(text, ref.id), schema)
+      const created = await insert(ref, await parse(text, ref.id), schema)
       if (created === undefined) throw preconditionFailed()
       return created
     },
     createMany: (...parameters) => createMany({ repository, now, check, nextTurn }, ...parameters),
     async upsert(where, text, onConflict, { schema, ...options } = {}) {
-      const document = parse(text)
+      const document = await parse(text)
       const ref = { ...where, id: document.id }
       for (;;) {
         const created = await insert(where, document, schema)
@@ -321,14 +323,16 @@ export function createDocuments({
       }
     },
     async replace(ref, text, conditions, options) {
-      const document = parse(text, ref.id)
+      const document = await parse(text, ref.id)
       return change(ref, conditions, () => document, options)
     },
     async patch(ref, text, conditions, options) {
+      if (isLarge(text)) await nextTurn()
       const patch = parseStrictly(text)
-      const next = (found: StoredDocument | undefined) => {
+      const next = async (found: StoredDocument | undefined) => {
         // The result of the patch is unknown, so it cannot be validated.
         if (found === undefined) throw preconditionFailed()
+        if (isLarge(found.body) || isLarge(text)) await nextTurn()
         return patchDocument(found, patch, now)
       }
       return change(ref, conditions, next, options)

@@ -7,7 +7,7 @@ import { Failure, failureAt } from '../../../failure.ts'
 import { OutcomeUnknown } from '../../../storage/availability/unavailable.ts'
 import { TooManyRows } from '../../../storage/document-change-errors.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { type NewDocument, quoteId, toDocument } from '../../document.ts'
+import { isLarge, type NewDocument, quoteId, toDocument } from '../../document.ts'
 import { createEntityTag } from '../../entity-tag.ts'
 import { type StoredPart, storedParts } from '../../import/stored-part.ts'
 import type { CheckDocuments } from '../../schemas/schemas.ts'
@@ -100,7 +100,7 @@ async function storeAll(
 ): Promise<CreatedMany | undefined> {
   const documents: NewDocument[] = []
   for (const part of parts) {
-    if (documents.length > 0) await deps.nextTurn()
+    if (documents.length > 0 || part.some(isLarge)) await deps.nextTurn()
     const parsed = parseElements(part, documents.length, deps.now)
     await deps.check(where, parsed, documents.length)
     documents.push(...parsed)
