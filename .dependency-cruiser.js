@@ -2,8 +2,8 @@
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure and
-// rate-limit, and http and the nouns secret and collected-bytes. The console imports contract and
-// the type of the API.
+// rate-limit, and http and the nouns secret and collected-bytes. The console imports contract, failure
+// and the type of the API.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN = '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2)/'
@@ -18,9 +18,12 @@ const SERVER_PACKAGES = [
   '@hono/node-server',
   'ajv',
   'commander',
+  'csv-parse',
+  'csv-stringify',
   'hono',
   'hono-openapi',
   'kysely',
+  'lru-cache',
   'oauth4webapi',
   'oidc-provider',
   'pg',
@@ -196,9 +199,9 @@ export default {
 
     rule(
       'console-imports-contract',
-      'The console imports the contract and the type of the API.',
+      'The console imports the contract, its failures and the type of the API.',
       { path: '^web/', pathNot: TEST },
-      { path: '^(server|e2e|bench)/', pathNot: '^server/(contract/|app\\.ts$)' },
+      { path: '^(server|e2e|bench)/', pathNot: '^server/(contract/|(app|failure)\\.ts$)' },
     ),
     rule(
       'console-api-types',

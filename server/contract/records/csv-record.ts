@@ -18,58 +18,16 @@ export const CSV_COLUMNS = { names: 1_000, characters: 64 * 1024, levels: 2_000 
 export type CsvHeader = readonly FieldPath[]
 
 /**
- * Returns the cells of a CSV record (RFC 4180), without its line break.
- *
- * @param separator a character.
- * @param quoted receives the indexes of quoted cells.
- * @throws Failure `invalid` for a quote that is neither around a cell nor doubled.
- */
-export function parseCells(record: string, separator: string, quoted?: Set<number>): string[] {
-  const cells: string[] = []
-  for (let at = 0; ; ) {
-    if (record[at] === '"') {
-      const [cell, end] = quotedCell(record, at)
-      quoted?.add(cells.length)
-      cells.push(cell)
-      at = end
-    } else {
-      const next = record.indexOf(separator, at)
-      const end = next === -1 ? record.length : next
-      const cell = record.slice(at, end)
-      if (cell.includes('"')) throw badQuote()
-      cells.push(cell)
-      at = end
-    }
-    if (at === record.length) return cells
-    if (record[at] !== separator) throw badQuote()
-    at++
-  }
-}
-
-/** Returns the cell whose opening quote is at `from`, and the index after its closing quote. */
-function quotedCell(record: string, from: number): [cell: string, end: number] {
-  let cell = ''
-  for (let at = from + 1; ; ) {
-    const quote = record.indexOf('"', at)
-    if (quote === -1) throw new Failure('invalid', 'A quoted cell has no closing quote.')
-    cell += record.slice(at, quote)
-    if (record[quote + 1] !== '"') return [cell, quote + 1]
-    cell += '"'
-    at = quote + 2
-  }
-}
-
-/**
  * Parses the first record of a CSV file. A dot separates the names of nested fields. Spaces around
  * names without quotes are removed.
+ *
+ * @param quoted the indexes of quoted cells.
  *
  * @throws Failure `invalid` for more than {@link CSV_COLUMNS}, for lines that end with a carriage
  * return, for a name that is repeated, nested in another one, or empty without quotes, as after a
  * trailing separator, for `id` with spaces in quotes, and for a single name that contains another separator without quotes.
  */
-export function parseHeader(record: string, separator: string): CsvHeader {
-  const quoted = new Set<number>()
-  const names = parseCells(record, separator, quoted)
+export function parseHeader(names: readonly string[], quoted: ReadonlySet<number>): CsvHeader {
   if (names.length > CSV_COLUMNS.names) {
     throw new Failure(
       'invalid',
@@ -79,10 +37,10 @@ export function parseHeader(record: string, separator: string): CsvHeader {
   if (names.some((name, at) => name.includes('\r') && !quoted.has(at))) {
     throw new Failure('invalid', 'A line must end with LF or CRLF.')
   }
-  if (names.length === 1 && /[,;\t]/.test(names[0] as string) && !quoted.has(0)) {
+  if (names.length === 1 && /[,;\t]/.test(names[0] ?? '') && !quoted.has(0)) {
     throw new Failure(
       'invalid',
-      `It has only the column ${printJson(record.slice(0, 64))}. Choose the separator of the file ` +
+      `It has only the column ${printJson(names[0]?.slice(0, 64) ?? '')}. Choose the separator of the file ` +
         '(csv-separator), or quote the name.',
     )
   }
@@ -137,17 +95,16 @@ function pathOf(name: string, isQuoted: boolean): FieldPath {
  * with the JSON text of an array or object has that value, and so has a cell without quotes that is a
  * number, `true`, `false` or `null`. All other cells are strings, and so is the id.
  *
+ * @param quoted the indexes of quoted cells.
  * @throws Failure `invalid` if the number of cells differs from the header, or the cells exceed
  * the limits of `contract/json/json-limits.ts`; `too-large`
  */
 export function parseRecord(
   header: CsvHeader,
-  record: string,
-  separator: string,
+  cells: readonly string[],
+  quoted: ReadonlySet<number>,
   types: CsvTypes,
 ): string {
-  const quoted = new Set<number>()
-  const cells = parseCells(record, separator, quoted)
   if (cells.length !== header.length) {
     const count = cells.length === 1 ? '1 cell' : `${cells.length} cells`
     throw new Failure('invalid', `The line has ${count}, but the header has ${header.length}.`)
@@ -159,16 +116,14 @@ export function parseRecord(
     if (cell === '') continue
     if (isId(path) || types === 'string') {
       setAt(document, path, withoutGuard(cell))
-      continue
-    }
-    if (!isStructure(cell)) {
+    } else if (isStructure(cell)) {
+      // Even if it is not JSON after all, parsing it takes as long.
+      structures = requireJsonLimits(cell, 0, structures)
+      setAt(document, path, toValue(cell))
+    } else {
       const isScalar = SCALAR.test(cell) && !quoted.has(at)
       setAt(document, path, isScalar ? toScalar(cell) : withoutGuard(cell))
-      continue
     }
-    // Even if it is not JSON after all, parsing it takes as long.
-    structures = requireJsonLimits(cell, 0, structures)
-    setAt(document, path, toValue(cell))
   }
   const text = printJson(document)
   if (text.length > DOCUMENT_BYTES) throw documentTooLarge()
@@ -219,9 +174,6 @@ function toValue(cell: string): Json {
 /** Removes the quote that an export puts before a cell which a spreadsheet would evaluate. */
 const withoutGuard = (cell: string) =>
   /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell
-
-const badQuote = () =>
-  new Failure('invalid', 'A cell that contains a quote must be quoted, and its quotes doubled.')
 
 const badName = (name: string) =>
   new Failure(

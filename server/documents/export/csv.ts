@@ -1,4 +1,5 @@
-import { CSV_SEPARATORS, type CsvSeparator } from '../../contract/import.ts'
+import { type Options, stringify } from 'csv-stringify/sync'
+import { CSV_SEPARATORS } from '../../contract/import.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { OPEN_OBJECT } from '../../contract/json/json-characters.ts'
 import { jsonPointer } from '../../contract/json/json-pointer.ts'
@@ -57,6 +58,9 @@ export function columnsOf(fields: readonly FieldPath[]): FieldPath[] {
   return [...columns.values()]
 }
 
+/** The cell of a string that must be in quotes, or any other cell. */
+type Cell = string | { readonly quoted: string }
+
 /** Formats documents as CSV (RFC 4180). */
 export interface CsvFormat {
   readonly header: string
@@ -74,32 +78,38 @@ export function createCsvFormat(
   columns: readonly FieldPath[],
   { separator, rawCells }: Pick<ExportQuery, 'separator' | 'rawCells'>,
 ): CsvFormat {
-  const character = CSV_SEPARATORS[separator]
-  const quoteCell = (text: string) =>
-    QUOTED[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  const textOf = rawCells ? quoteCell : (text: string) => quoteCell(escapeFormula(text))
-  const cellOf = (json: string, column: number): string => {
-    if (!json.startsWith('"')) return quoteCell(json)
+  const options: Options = {
+    delimiter: CSV_SEPARATORS[separator],
+    record_delimiter: '\r\n',
+    // Line breaks, and spaces and tabs, of which an import would skip a whole line.
+    quoted_match: /[\r\n]|^\s+$/,
+    cast: {
+      object: (cell) => ({ value: String(cell.quoted), quoted: true, quoted_empty: true }),
+    },
+  }
+  const print = (cells: readonly Cell[]) => stringify([cells], options)
+  const textOf = rawCells ? (text: string) => text : escapeFormula
+  const cellOf = (json: string, column: number): Cell => {
+    if (!json.startsWith('"')) return json
     const cell = textOf(JSON.parse(json))
     // An import reads the cell as a string with quotes, and ids without them too.
-    return column > 0 && SCALAR.test(cell) ? `"${cell}"` : cell
+    return column > 0 && SCALAR.test(cell) ? { quoted: cell } : cell
   }
   // An import keeps an empty name, and spaces around a name, only with quotes.
-  const nameOf = (path: FieldPath): string => {
+  const nameOf = (path: FieldPath): Cell => {
     const cell = textOf(printFieldPath(path))
-    const needsQuotes = path.includes('') || cell !== cell.trim()
-    return needsQuotes && !cell.startsWith('"') ? `"${cell}"` : cell
+    return path.includes('') || cell !== cell.trim() ? { quoted: cell } : cell
   }
   const tree: ColumnTree = new Map()
   for (const [column, path] of columns.entries()) addColumn(tree, path, column)
   return {
-    header: `${columns.map(nameOf).join(character)}\r\n`,
+    header: print(columns.map(nameOf)),
     row(body) {
-      const cells = Array<string>(columns.length).fill('')
+      const cells = Array<Cell>(columns.length).fill('')
       readValues(body, 0, tree, (column, json) => {
         cells[column] = cellOf(json, column)
       })
-      return `${cells.join(character)}\r\n`
+      return print(cells)
     },
   }
 }
@@ -146,13 +156,6 @@ const EVALUATED = /^'*[=+\-@\t\r\n＝＋－＠]/
 
 /** Returns a text that a spreadsheet does not evaluate. Its import removes the quote. */
 const escapeFormula = (text: string) => (EVALUATED.test(text) ? `'${text}` : text)
-
-/** Matches texts that need quotes. An import would skip a line that consists of spaces and tabs. */
-const QUOTED: Readonly<Record<CsvSeparator, RegExp>> = {
-  comma: /[",\r\n]/,
-  semicolon: /[";\r\n]/,
-  tab: /["\t\r\n]|^\s+$/,
-}
 
 const partOfAnother = (path: FieldPath) =>
   new Failure(

@@ -9,7 +9,7 @@ import {
   type OnConflict,
 } from '../../contract/import.ts'
 import { singleValue } from '../../contract/query/single-value.ts'
-import { type ImportFormat, readRecords } from '../../contract/records/read-records.ts'
+import type { ImportFormat } from '../../contract/records/import-record.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { callerIdOf } from '../../http/guards/queue-caller.ts'
@@ -25,6 +25,7 @@ import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import { ImportTally } from './import-tally.ts'
 import type { Importer } from './importer.ts'
 import { pacedRecords } from './paced-records.ts'
+import { readRecords } from './read-records.ts'
 import { storedParts } from './stored-part.ts'
 
 export interface ImportHandlerDeps {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, test, vi } from 'vitest'
 import type { OnConflict } from '../../contract/import.ts'
-import { type ImportRecord, readRecords } from '../../contract/records/read-records.ts'
+import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
@@ -10,6 +10,7 @@ import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 import type { CurrentSchema, CurrentSchemaOf, Validate } from '../schemas/schemas.ts'
 import { createImporter, type Importer } from './importer.ts'
+import { readRecords } from './read-records.ts'
 import { type PartImport, type StoredPart, storedParts } from './stored-part.ts'
 
 const where = { database: 'db', collection: 'articles' }

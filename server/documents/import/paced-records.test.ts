@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ImportRecord } from '../../contract/records/read-records.ts'
+import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { pacedRecords } from './paced-records.ts'
 
 test('other work runs between parts, also between those that are empty', async () => {

@@ -1,5 +1,5 @@
 import { createTurns } from '../../concurrency/turns.ts'
-import type { ImportRecord } from '../../contract/records/read-records.ts'
+import type { ImportRecord } from '../../contract/records/import-record.ts'
 
 const nextTurn = createTurns()
 

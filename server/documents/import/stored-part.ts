@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { OnConflict } from '../../contract/import.ts'
 import type { ImportJobResult } from '../../contract/job.ts'
-import type { ImportRecord } from '../../contract/records/read-records.ts'
+import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { Failure, type FailureCode, type FailureDetails } from '../../failure.ts'
 import type { Tables } from '../../storage/tables.ts'
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../../contract/audit/audit.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
-import type { ImportRecord } from '../../contract/records/read-records.ts'
+import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import type { Caller } from '../../storage/changes/begin-change.ts'

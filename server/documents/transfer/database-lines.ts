@@ -1,6 +1,6 @@
 import { requireJsonLimits } from '../../contract/json/json-limits.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'
-import type { ImportRecord } from '../../contract/records/read-records.ts'
+import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { INDEXES } from '../../contract/document-index.ts'
 import { DEPTH } from '../../contract/json/json-limits.ts'
-import { readRecords } from '../../contract/records/read-records.ts'
+import { readRecords } from '../import/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
 import { readDatabase } from './read-database.ts'
 

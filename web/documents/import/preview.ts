@@ -6,13 +6,10 @@ import {
   printFieldPath,
   valueAt,
 } from '../../../server/contract/query/field-path.ts'
-import {
-  previewRecords,
-  type RecordsPreview,
-} from '../../../server/contract/records/preview-records.ts'
 import { exportHead } from '../../../server/contract/transfer.ts'
 import { isBinary, NO_TEXT, SourceError } from '../../shared/import/source-error.ts'
 import { createDecoder, createLineConverter, errorAtEnd, NO_JSON } from './json-to-lines.ts'
+import { previewRecords, type RecordsPreview } from './preview-records.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 /** Number of documents in a preview, and of those that are checked. */

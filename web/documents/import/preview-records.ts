@@ -1,12 +1,14 @@
-import { Failure } from '../../failure.ts'
-import type { Json } from '../json/json.ts'
-import { parseStrictly } from '../json/strict-json.ts'
-import {
-  createRecordReader,
-  type ImportFormat,
-  type ImportRecord,
-  type ReadOptions,
-} from './read-records.ts'
+import { parse } from 'csv-parse/browser/esm/sync'
+import type { Json } from '../../../server/contract/json/json.ts'
+import { parseStrictly } from '../../../server/contract/json/strict-json.ts'
+import { CsvReader } from '../../../server/contract/records/csv-reader.ts'
+import type {
+  CsvOptions,
+  ImportFormat,
+  ImportRecord,
+} from '../../../server/contract/records/import-record.ts'
+import { LineReader } from '../../../server/contract/records/line-reader.ts'
+import { Failure } from '../../../server/failure.ts'
 
 type Fields = Readonly<Record<string, Json>>
 
@@ -31,14 +33,13 @@ export function previewRecords(
   format: ImportFormat,
   isWhole: boolean,
   max: number,
-  options?: ReadOptions,
+  options?: CsvOptions,
 ): RecordsPreview {
-  const { splitter, read } = createRecordReader(format, options)
   const records: { line: number; document: Fields }[] = []
   const errors: { line: number | undefined; message: string }[] = []
+  const read = format === 'csv' ? readCsv(begin, isWhole, options) : readLines(begin, isWhole)
   try {
-    for (const raw of [...splitter.push(begin), ...(isWhole ? splitter.end() : [])]) {
-      const record = read(raw)
+    for (const record of read) {
       if (record === undefined) continue
       const { line } = record
       const document = documentOf(record)
@@ -51,6 +52,26 @@ export function previewRecords(
     errors.push({ line: undefined, message: failure.message })
   }
   return { records, errors }
+}
+
+function* readLines(begin: Uint8Array, isWhole: boolean) {
+  const reader = new LineReader()
+  for (const raw of reader.push(begin)) yield reader.read(raw)
+  if (isWhole) for (const raw of reader.end()) yield reader.read(raw)
+}
+
+function* readCsv(begin: Uint8Array, isWhole: boolean, options: CsvOptions | undefined) {
+  const reader = new CsvReader(options)
+  const bytes = reader.skipPrologue(begin)
+  let error: (Error & { code?: string }) | undefined
+  try {
+    parse(bytes, reader.options)
+  } catch (thrown) {
+    error = thrown as Error
+  }
+  const found = reader.take(error)
+  const isCutOff = !isWhole && (error === undefined || error.code === 'CSV_QUOTE_NOT_CLOSED')
+  for (const raw of isCutOff ? found.slice(0, -1) : found) yield reader.read(raw)
 }
 
 /** Returns the document of a record, or why it is rejected. */
