@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 import type { Failure } from '../../failure.ts'
-import { SizedCache } from './sized-cache.ts'
 import type { ValidationResult } from './violations.ts'
 
 /** A task for the worker, with the compiled schema of the key. */
@@ -81,7 +81,7 @@ export class TooSlow extends Error {}
 const HEAP_MIB = 256
 
 /** Maximum number of compiled schemas in the worker, and of characters of their texts. */
-const MAX_LOADED = { entries: 1_000, size: 4 * 1024 * 1024 } as const
+const MAX_LOADED = { max: 1_000, maxSize: 4 * 1024 * 1024 } as const
 
 /**
  * A step is terminated when its wall-clock time exceeds its budget by this factor, regardless of
@@ -94,7 +94,7 @@ const FILE = new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.u
 
 interface Running {
   readonly worker: Worker
-  readonly held: SizedCache<LoadedSchema>
+  readonly held: LRUCache<string, LoadedSchema>
   /** Keys to drop with the next message. */
   drop: string[]
   /** Total CPU time of the thread at its last reply, ms. */
@@ -117,7 +117,13 @@ export function createSchemaThread(): SchemaThread {
     worker.unref()
     // The next call reports the error; without a listener it would end the process.
     worker.on('error', () => {})
-    const started: Running = { worker, held: new SizedCache(MAX_LOADED), drop: [], used: 0 }
+    const held = new LRUCache<string, LoadedSchema>({
+      ...MAX_LOADED,
+      dispose: (_, key, reason) => {
+        if (reason === 'evict') started.drop.push(key)
+      },
+    })
+    const started: Running = { worker, held, drop: [], used: 0 }
     started.used = (await reply(started)).used
     running = started
     return started
@@ -158,8 +164,7 @@ export function createSchemaThread(): SchemaThread {
       const [outcome] = await ask([{ key, schema: text, documents: [] }], budget)
       if (outcome === undefined) throw new Error('the worker did not complete a task')
       if (outcome.result !== undefined) {
-        const dropped = running?.held.set(key, { isQuick: false }, text.length)
-        running?.drop.push(...(dropped ?? []))
+        running?.held.set(key, { isQuick: false }, { size: text.length })
       }
       return outcome
     },

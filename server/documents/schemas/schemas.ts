@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { type Conditions, matches, matchesNone } from '../../contract/conditions.ts'
 import { parseStrictly, printJson } from '../../contract/json/strict-json.ts'
 import { VIOLATIONS, type Violation } from '../../contract/schema.ts'
@@ -9,7 +10,6 @@ import type { Store } from '../../storage/store.ts'
 import { MAX_BATCH_LENGTH, type SchemaChecker } from './schema-checker.ts'
 import { createSchemaRepository, type StoredSchema } from './schema-repository.ts'
 import type { Schema } from './schema-thread.ts'
-import { SizedCache } from './sized-cache.ts'
 import { violationFailure } from './violations.ts'
 
 /** A document to validate, as JSON. */
@@ -75,7 +75,7 @@ export interface CurrentSchema {
 export type CurrentSchemaOf = (where: CollectionRef) => Promise<CurrentSchema>
 
 /** Maximum number of cached schemas, and of their characters. Others are read when needed. */
-const MAX_CACHED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
+const MAX_CACHED = { max: 1_000, maxSize: 8 * 1024 * 1024 } as const
 
 /**
  * Returns the schemas of a store. On SQLite, which notices every outside change before the next
@@ -86,7 +86,7 @@ const MAX_CACHED = { entries: 1_000, size: 8 * 1024 * 1024 } as const
 export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
   const repository = createSchemaRepository(store)
   const isCached = store.engine === 'sqlite'
-  const texts = new SizedCache<Schema>(MAX_CACHED)
+  const texts = new LRUCache<string, Schema>(MAX_CACHED)
   let cached: Map<string, string> | undefined
   let cleared = 0
 
@@ -128,7 +128,7 @@ export function createSchemas(store: Store, checker: SchemaChecker): Schemas {
 
   function keep(where: CollectionRef, { tag, body }: StoredSchema): Schema {
     const schema = toSchema(where, body)
-    texts.set(tag, schema, body.length)
+    texts.set(tag, schema, { size: body.length })
     return schema
   }
 
