@@ -2,24 +2,12 @@ import { Failure } from '../../failure.ts'
 import { DOCUMENT_BYTES } from '../document.ts'
 import { documentTooLarge } from '../document-too-large.ts'
 import { CSV_SEPARATORS, type CsvTypes } from '../import.ts'
-import { type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
+import { CSV_COLUMNS, type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
 import { type CsvOptions, decodeText, type ImportRecord } from './import-record.ts'
 
-/** The cells of a record, or why the file cannot be read from there on. */
-export type RawCsv =
-  | {
-      /** The line on which it begins, from 1. */
-      readonly line: number
-      readonly cells: readonly string[]
-      /** The indexes of quoted cells. */
-      readonly quoted: ReadonlySet<number>
-      /** Why a cell cannot be decoded. */
-      readonly failure: Failure | undefined
-    }
-  | { readonly line: number; readonly failure: Failure }
-
-/** What `csv-parse` says about a cell or a record. */
-interface Context {
+/** What `csv-parse` says about a cell. */
+interface CellContext {
+  /** Number of empty lines so far. */
   readonly empty_lines: number
   readonly index: number
   readonly quoting: boolean
@@ -28,28 +16,32 @@ interface Context {
 /** Maximum number of cells of a record. Separators do not count for `max_record_size`. */
 const CELLS = 65_536
 
+/** Maximum number of bytes to parse at once: they may be as many cells. */
+const PIECE_BYTES = 4 * 1024
+
 /** Maximum size of a byte order mark and a line that names the separator, as Excel reads it. */
 export const PROLOGUE_BYTES = 10
 
 const PROLOGUE = /^(?:ï»¿)?(?:sep=([,;\t])\r?\n)?/i
 
-const LF = 0x0a
+const LINE_FEED = 0x0a
 
-const NONE: ReadonlySet<number> = new Set()
-
-/** Reads the records of CSV (RFC 4180) that `csv-parse` finds with {@link options}. */
+/** Reads the documents of CSV (RFC 4180) from the records that `csv-parse` finds. */
 export class CsvReader {
   #separator: string
   readonly #types: CsvTypes
   #header: CsvHeader | undefined
-  #found: RawCsv[] = []
+  #records: ImportRecord[] = []
+  #cells = 0
   /** The line after the last record, without the empty ones before it. */
   #nextLine = 1
   #emptyLines = 0
-  // Of the record that is being read.
-  #quoted: Set<number> | undefined
+  // Of the record that is being read: the indexes of quoted cells, the line breaks within them, and
+  // why a cell cannot be decoded.
+  readonly #quoted = new Set<number>()
   #lineBreaks = 0
   #failure: Failure | undefined
+  #pieceBytes = 64
 
   constructor({ separator = 'comma', types = 'auto' }: CsvOptions = {}) {
     this.#separator = CSV_SEPARATORS[separator]
@@ -81,76 +73,53 @@ export class CsvReader {
       max_record_size: DOCUMENT_BYTES,
       // Cells as bytes, because it decodes bytes that are not UTF-8 without an error.
       encoding: null,
-      cast: (bytes: unknown, context: Context) => this.#decode(bytes as Uint8Array, context),
-      on_record: (cells: string[], { empty_lines }: Pick<Context, 'empty_lines'>) => {
-        this.#add(cells, empty_lines)
+      cast: (bytes: unknown, context: CellContext) => this.#decode(bytes as Uint8Array, context),
+      on_record: (cells: string[], context: Pick<CellContext, 'empty_lines'>) => {
+        this.#add(cells, this.#nextLine + context.empty_lines)
         return null
       },
     }
   }
 
-  /** Number of columns; 0 before the header. */
-  get columns(): number {
-    return this.#header?.length ?? 0
-  }
-
-  /** Returns the records since the last call. @param error what `csv-parse` threw, if it did. */
-  take(error?: Error | null): readonly RawCsv[] {
-    const found = this.#found
-    this.#found = []
-    if (error) {
-      const { empty_lines = this.#emptyLines } = error as Partial<Context>
-      found.push({ line: this.#nextLine + empty_lines, failure: explain(error) })
-    }
-    return found
+  /** Maximum number of bytes to parse at once. The names of columns can make documents much larger. */
+  get pieceBytes(): number {
+    return this.#pieceBytes
   }
 
   /**
-   * Returns a record in the order of the file; undefined for the header and for blank lines.
+   * Returns the documents since the last call, and why `csv-parse` stopped. `cells` is the number of
+   * cells that it has read.
    *
    * @throws Failure `invalid` if the header cannot be used
    */
-  read(raw: RawCsv): ImportRecord | undefined {
-    const { line, failure } = raw
-    try {
-      if (failure !== undefined) throw failure
-      if (!('cells' in raw) || this.#isBlank(raw)) return undefined
-      const { cells, quoted } = raw
-      if (this.#header !== undefined) {
-        return { line, text: parseRecord(this.#header, cells, quoted, this.#types) }
+  take(error?: Error | null): {
+    readonly records: readonly ImportRecord[]
+    readonly cells: number
+  } {
+    const [records, cells] = [this.#records, this.#cells]
+    this.#records = []
+    this.#cells = 0
+    if (error) {
+      const failure = error instanceof Failure ? error : explain(error)
+      if (this.#header === undefined) {
+        throw new Failure('invalid', `The header is invalid. ${failure.message}`)
       }
-      this.#header = parseHeader(cells, quoted)
-      return undefined
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      if (this.#header !== undefined) return { line, failure: error }
-      throw new Failure('invalid', `The header is invalid. ${error.message}`)
+      const { empty_lines = this.#emptyLines } = error as Partial<CellContext>
+      records.push({ line: this.#nextLine + empty_lines, failure })
     }
+    return { records, cells }
   }
 
-  /** In a file with one column, a line of spaces is a value. */
-  #isBlank({
-    cells,
-    quoted,
-  }: {
-    readonly cells: readonly string[]
-    readonly quoted: ReadonlySet<number>
-  }) {
-    if (this.#header?.length === 1 || quoted.size > 0 || cells[0]?.trim() !== '') return false
-    return cells.join(this.#separator).trim() === ''
-  }
-
-  #decode(bytes: Uint8Array, { empty_lines, index, quoting }: Context): string {
+  #decode(bytes: Uint8Array, { empty_lines, index, quoting }: CellContext): string {
+    this.#cells++
     this.#emptyLines = empty_lines
-    if (index >= CELLS) throw documentTooLarge()
+    if (index >= CELLS) throw recordTooLarge()
     if (quoting) {
-      this.#quoted ??= new Set()
       this.#quoted.add(index)
-      for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) this.#lineBreaks++
+      for (const byte of bytes) if (byte === LINE_FEED) this.#lineBreaks++
     }
-    if (bytes.length === 0) return ''
     try {
-      return decodeText(bytes)
+      return bytes.length === 0 ? '' : decodeText(bytes)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       this.#failure = error
@@ -158,23 +127,48 @@ export class CsvReader {
     }
   }
 
-  #add(cells: readonly string[], emptyLines: number): void {
-    const line = this.#nextLine + emptyLines
-    this.#found.push({ line, cells, quoted: this.#quoted ?? NONE, failure: this.#failure })
-    this.#nextLine += 1 + this.#lineBreaks
-    this.#quoted = undefined
-    this.#lineBreaks = 0
-    this.#failure = undefined
+  /** @throws Failure `invalid` if the header cannot be used */
+  #add(cells: readonly string[], line: number): void {
+    try {
+      if (this.#failure !== undefined) throw this.#failure
+      if (this.#isBlank(cells)) return
+      if (this.#header === undefined) {
+        this.#header = parseHeader(cells, this.#quoted)
+        const share = CSV_COLUMNS.characters / cells.join('').length
+        this.#pieceBytes = Math.min(PIECE_BYTES, Math.ceil(this.#pieceBytes * share))
+      } else {
+        const text = parseRecord(this.#header, cells, this.#quoted, this.#types)
+        this.#records.push({ line, text })
+      }
+    } catch (error) {
+      if (!(error instanceof Failure) || this.#header === undefined) throw error
+      this.#records.push({ line, failure: error })
+    } finally {
+      this.#nextLine += 1 + this.#lineBreaks
+      this.#quoted.clear()
+      this.#lineBreaks = 0
+      this.#failure = undefined
+    }
+  }
+
+  /** In a file with one column, a line of spaces is a value. */
+  #isBlank(cells: readonly string[]): boolean {
+    if (this.#header?.length === 1 || this.#quoted.size > 0 || cells[0]?.trim() !== '') return false
+    return cells.join(this.#separator).trim() === ''
   }
 }
 
-/** Returns the error of the line at which `csv-parse` stopped. */
-function explain(error: Error): Failure {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'CSV_MAX_RECORD_SIZE' || error instanceof Failure) {
-    const { message } = documentTooLarge()
-    return new Failure('too-large', `${message} Check whether a quote is not closed. ${ENDS}`)
-  }
+const ENDS = 'The import ends at this line.'
+
+const recordTooLarge = () =>
+  new Failure(
+    'too-large',
+    `${documentTooLarge().message} Check whether a quote is not closed. ${ENDS}`,
+  )
+
+/** Returns why `csv-parse` stopped. */
+function explain({ code }: NodeJS.ErrnoException): Failure {
+  if (code === 'CSV_MAX_RECORD_SIZE') return recordTooLarge()
   return new Failure(
     'invalid',
     code === 'CSV_QUOTE_NOT_CLOSED'
@@ -182,5 +176,3 @@ function explain(error: Error): Failure {
       : `A cell that contains a quote must be quoted, and its quotes doubled. ${ENDS}`,
   )
 }
-
-const ENDS = 'The import ends at this line.'

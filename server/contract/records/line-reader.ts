@@ -3,13 +3,6 @@ import { DOCUMENT_BYTES } from '../document.ts'
 import { documentTooLarge } from '../document-too-large.ts'
 import { decodeText, type ImportRecord } from './import-record.ts'
 
-/** The bytes of a line, or undefined if it is too large. */
-export interface RawLine {
-  /** From 1. */
-  readonly line: number
-  readonly bytes: Uint8Array | undefined
-}
-
 const NOTHING = new Uint8Array()
 
 /** Size of the buffer for a line in several chunks, bytes. It is doubled when it is full. */
@@ -54,11 +47,12 @@ class LineBuffer {
     this.#buffer.set(part, at)
   }
 
-  take(line: number): RawLine {
+  /** Returns the bytes and removes them; undefined if they are too large. */
+  take(): Uint8Array | undefined {
     const bytes = this.isTooLarge ? undefined : this.#buffer.subarray(0, this.#bytes)
     this.#buffer = NOTHING
     this.#bytes = 0
-    return { line, bytes: bytes && withoutMark(line, bytes) }
+    return bytes
   }
 }
 
@@ -69,7 +63,7 @@ const withoutMark = (line: number, bytes: Uint8Array): Uint8Array =>
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 const LINE_FEED = 0x0a
 
-/** Reads the lines of NDJSON as their bytes arrive. Buffers at most one line, and omits empty ones. */
+/** Reads the lines of NDJSON as their bytes arrive. Buffers at most one line, and omits blank ones. */
 export class LineReader {
   readonly #buffered: LineBuffer
   #line = 1
@@ -79,38 +73,36 @@ export class LineReader {
     this.#buffered = new LineBuffer(maxBytes)
   }
 
-  /** Returns the lines that end in a chunk. */
-  push(chunk: Uint8Array): RawLine[] {
-    const lines: RawLine[] = []
+  /** Returns the records of the lines that end in a chunk. */
+  push(chunk: Uint8Array): ImportRecord[] {
+    const records: ImportRecord[] = []
     let from = 0
-    for (;;) {
-      if (this.#buffered.isEmpty) {
-        for (; chunk[from] === LINE_FEED; from++) this.#line++
-      }
-      const end = chunk.indexOf(LINE_FEED, from)
-      if (end === -1) break
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
       this.#buffered.add(chunk.subarray(from, end))
-      lines.push(this.#buffered.take(this.#line++))
+      records.push(...this.#read())
+      this.#line++
       from = end + 1
     }
     this.#buffered.add(chunk.subarray(from))
-    return lines
+    return records
   }
 
-  /** Ends the body; returns the last line if no line break follows it. */
-  end(): RawLine[] {
-    return this.#buffered.isEmpty ? [] : [this.#buffered.take(this.#line)]
+  /** Ends the body; returns the record of the last line if no line break follows it. */
+  end(): ImportRecord[] {
+    return this.#read()
   }
 
-  /** Returns the record of a line; undefined if the line is blank. */
-  read({ line, bytes }: RawLine): ImportRecord | undefined {
+  #read(): ImportRecord[] {
+    const line = this.#line
     try {
+      if (this.#buffered.isEmpty) return []
+      const bytes = this.#buffered.take()
       if (bytes === undefined) throw documentTooLarge()
-      const text = withoutReturn(decodeText(bytes))
-      return text.trim() === '' ? undefined : { line, text }
+      const text = withoutReturn(decodeText(withoutMark(line, bytes)))
+      return text.trim() === '' ? [] : [{ line, text }]
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      return { line, failure: error }
+      return [{ line, failure: error }]
     }
   }
 }

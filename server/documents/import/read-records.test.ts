@@ -379,7 +379,7 @@ it('counts the names of columns as bytes of a part', async () => {
   }
   const sizes: number[] = []
   for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
-  expect(sizes.filter((size) => size > 0)).toEqual([5, 5, 2])
+  expect(sizes).toEqual([10, 2])
 })
 
 it('counts the cells of a record as bytes of a part', async () => {
@@ -389,19 +389,14 @@ it('counts the cells of a record as bytes of a part', async () => {
   }
   const sizes: number[] = []
   for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
-  expect(sizes.filter((size) => size > 0)).toEqual([4, 5, 3])
+  expect(sizes).toEqual([3, 4, 4, 1])
 })
 
-it.each(['ndjson', 'csv'] as const)('yields empty parts for blank lines of %s', async (format) => {
+it('yields an empty part after thousands of cells without the end of a record', async () => {
   async function* bytes() {
-    yield Buffer.from(`${'\n'.repeat(10_000)}a,b\n${' \n'.repeat(500)}1,2`)
+    yield Buffer.from(`a\n${','.repeat(10_000)}`)
   }
   const sizes: number[] = []
-  const lines: number[] = []
-  for await (const part of readRecords(bytes(), format)) {
-    sizes.push(part.length)
-    lines.push(...part.map(({ line }) => line))
-  }
-  expect(sizes).toEqual(format === 'csv' ? [0, 0, 0, 0, 1] : [1, 0, 1])
-  expect(lines).toEqual(format === 'csv' ? [10_502] : [10_001, 10_502])
+  for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
+  expect(sizes).toEqual([0, 0, 1])
 })

@@ -1,24 +1,23 @@
 import { type Parser, parse } from 'csv-parse'
-import { CsvReader, PROLOGUE_BYTES, type RawCsv } from '../../contract/records/csv-reader.ts'
+import { CsvReader, PROLOGUE_BYTES } from '../../contract/records/csv-reader.ts'
 import type {
   CsvOptions,
   ImportFormat,
   ImportRecord,
 } from '../../contract/records/import-record.ts'
-import { LineReader, type RawLine } from '../../contract/records/line-reader.ts'
+import { LineReader } from '../../contract/records/line-reader.ts'
 
 /**
- * Maximum number of records that are read for a part, and of their bytes. A record of CSV counts as
- * its JSON if that is longer: the names of the columns can make it much longer. Parsing a part takes
- * a few milliseconds.
+ * Maximum number of records of a part, and of their bytes as JSON after which it ends. Parsing a part
+ * takes a few milliseconds.
  */
-const BATCH = { records: 250, bytes: 256 * 1024 } as const
+const PART = { records: 250, bytes: 256 * 1024 } as const
 
 /** Number of bytes of JSON that take as long to parse as a cell of CSV. */
 const CELL_BYTES = 64
 
-/** Maximum number of bytes that are split in one step. Those of CSV may be as many cells. */
-const CHUNK_BYTES = { ndjson: 16 * 1024, csv: 4 * 1024 } as const
+/** Maximum number of bytes of NDJSON that are split at once. */
+const PIECE_BYTES = 4 * 1024
 
 export interface ReadOptions extends CsvOptions {
   /** Maximum size of a line of NDJSON. Default: that of a document. */
@@ -27,8 +26,8 @@ export interface ReadOptions extends CsvOptions {
 
 /**
  * Reads the records of an import as its bytes arrive: NDJSON, or CSV with a header. An error in a
- * record does not end the import, except after one of CSV whose end cannot be found. A part is empty
- * if a piece of CSV contains no record, so that the caller can yield to other work.
+ * record does not end the import, except if the end of the record cannot be found. A part can be
+ * empty, so that the caller can yield to other work.
  *
  * @param chunks closed if they are not read to their end.
  * @throws Failure `invalid` if the header of a CSV file cannot be used
@@ -38,81 +37,71 @@ export async function* readRecords(
   format: ImportFormat,
   { lineBytes, ...options }: ReadOptions = {},
 ): AsyncGenerator<readonly ImportRecord[]> {
-  if (format === 'csv') {
-    const reader = new CsvReader(options)
-    const read = (raw: RawCsv) => reader.read(raw)
-    yield* batched(splitCsv(chunks, reader), read, () => reader.columns * CELL_BYTES)
-  } else {
-    const reader = new LineReader(lineBytes)
-    const read = (raw: RawLine) => reader.read(raw)
-    yield* batched(splitLines(chunks, reader), read, ({ bytes }) => bytes?.length ?? 0)
-  }
-}
-
-async function* batched<Raw>(
-  splitting: AsyncIterable<readonly Raw[]>,
-  read: (raw: Raw) => ImportRecord | undefined,
-  bytesOf: (raw: Raw) => number,
-): AsyncGenerator<readonly ImportRecord[]> {
+  const pieces =
+    format === 'csv'
+      ? readCsv(chunks, new CsvReader(options))
+      : readLines(chunks, new LineReader(lineBytes))
   let part: ImportRecord[] = []
-  let count = 0
   let bytes = 0
-  for await (const found of splitting) {
-    if (found.length === 0) yield []
-    for (const raw of found) {
-      const record = read(raw)
-      if (record !== undefined) part.push(record)
-      count++
-      bytes += Math.max(
-        bytesOf(raw),
-        record !== undefined && 'text' in record ? record.text.length : 0,
-      )
-      if (count < BATCH.records && bytes < BATCH.bytes) continue
-      yield part
-      part = []
-      count = 0
-      bytes = 0
+  for await (const { records, cells } of pieces) {
+    let length = 0
+    for (const record of records) {
+      part.push(record)
+      if ('text' in record) length += record.text.length
     }
+    bytes += Math.max(length, cells * CELL_BYTES)
+    for (; part.length >= PART.records; bytes = 0) yield part.splice(0, PART.records)
+    if (bytes < PART.bytes) continue
+    yield part
+    part = []
+    bytes = 0
   }
   if (part.length > 0) yield part
 }
 
-async function* splitLines(
-  chunks: AsyncIterable<Uint8Array>,
-  reader: LineReader,
-): AsyncGenerator<readonly RawLine[]> {
-  for await (const piece of piecesOf(chunks, CHUNK_BYTES.ndjson)) {
-    const found = reader.push(piece)
-    if (found.length > 0) yield found
-  }
-  const last = reader.end()
-  if (last.length > 0) yield last
+/** The records of a piece of a body, and the number of cells of CSV that were parsed. */
+interface Piece {
+  readonly records: readonly ImportRecord[]
+  readonly cells: number
 }
 
-async function* splitCsv(
+async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  reader: LineReader,
+): AsyncGenerator<Piece> {
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      yield { records: reader.push(chunk.subarray(at, at + PIECE_BYTES)), cells: 0 }
+    }
+  }
+  yield { records: reader.end(), cells: 0 }
+}
+
+async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   reader: CsvReader,
-): AsyncGenerator<readonly RawCsv[]> {
+): AsyncGenerator<Piece> {
   let parser: Parser | undefined
   try {
-    for await (const piece of piecesOf(withPrologue(chunks), CHUNK_BYTES.csv)) {
-      const bytes = parser === undefined ? reader.skipPrologue(piece) : piece
+    for await (const chunk of withPrologue(chunks)) {
+      let rest = parser === undefined ? reader.skipPrologue(chunk) : chunk
       parser ??= parse(reader.options).on('error', () => {})
-      const error = await write(parser, bytes)
-      yield reader.take(error)
-      if (error) return
+      while (rest.length > 0) {
+        const piece = rest.subarray(0, reader.pieceBytes)
+        rest = rest.subarray(piece.length)
+        const error = await settled((done) => parser?.write(piece, done))
+        yield reader.take(error)
+        if (error) return
+      }
     }
-    if (parser !== undefined) yield reader.take(await end(parser))
+    yield reader.take(await settled((done) => parser?.end(done)))
   } finally {
     parser?.destroy()
   }
 }
 
-const write = (parser: Parser, bytes: Uint8Array) =>
-  new Promise<Error | null | undefined>((resolve) => parser.write(bytes, resolve))
-
-const end = (parser: Parser) =>
-  new Promise<Error | null | undefined>((resolve) => parser.end(resolve))
+const settled = (act: (done: (error?: Error | null) => void) => void) =>
+  new Promise<Error | null | undefined>(act)
 
 /** Yields the chunks of a body, of which the first has the whole prologue. */
 async function* withPrologue(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -127,13 +116,4 @@ async function* withPrologue(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     }
   }
   if (begin !== undefined) yield begin
-}
-
-async function* piecesOf(
-  chunks: AsyncIterable<Uint8Array>,
-  bytes: number,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += bytes) yield chunk.subarray(at, at + bytes)
-  }
 }

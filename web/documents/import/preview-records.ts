@@ -37,10 +37,10 @@ export function previewRecords(
 ): RecordsPreview {
   const records: { line: number; document: Fields }[] = []
   const errors: { line: number | undefined; message: string }[] = []
-  const read = format === 'csv' ? readCsv(begin, isWhole, options) : readLines(begin, isWhole)
+  const read = () =>
+    format === 'csv' ? readCsv(begin, isWhole, max, options) : readLines(begin, isWhole)
   try {
-    for (const record of read) {
-      if (record === undefined) continue
+    for (const record of read()) {
       const { line } = record
       const document = documentOf(record)
       if (document instanceof Failure) errors.push({ line, message: document.message })
@@ -54,24 +54,31 @@ export function previewRecords(
   return { records, errors }
 }
 
-function* readLines(begin: Uint8Array, isWhole: boolean) {
+function readLines(begin: Uint8Array, isWhole: boolean): readonly ImportRecord[] {
   const reader = new LineReader()
-  for (const raw of reader.push(begin)) yield reader.read(raw)
-  if (isWhole) for (const raw of reader.end()) yield reader.read(raw)
+  const records = reader.push(begin)
+  return isWhole ? [...records, ...reader.end()] : records
 }
 
-function* readCsv(begin: Uint8Array, isWhole: boolean, options: CsvOptions | undefined) {
+/** @throws Failure `invalid` if the header cannot be used */
+function readCsv(
+  begin: Uint8Array,
+  isWhole: boolean,
+  max: number,
+  options: CsvOptions | undefined,
+): readonly ImportRecord[] {
   const reader = new CsvReader(options)
   const bytes = reader.skipPrologue(begin)
   let error: (Error & { code?: string }) | undefined
   try {
-    parse(bytes, reader.options)
+    // The header, and one record more: the last one may be cut off.
+    parse(bytes, { ...reader.options, to: max + 2 })
   } catch (thrown) {
     error = thrown as Error
   }
-  const found = reader.take(error)
   const isCutOff = !isWhole && (error === undefined || error.code === 'CSV_QUOTE_NOT_CLOSED')
-  for (const raw of isCutOff ? found.slice(0, -1) : found) yield reader.read(raw)
+  const { records } = reader.take(error)
+  return isCutOff ? records.slice(0, -1) : records
 }
 
 /** Returns the document of a record, or why it is rejected. */
