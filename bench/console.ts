@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -93,12 +93,6 @@ function watchScriptSize(page: Page): () => Promise<number> {
   }
 }
 
-/** Returns the gzip size of the live-events worker, kB. The page cannot observe what it loads. */
-function workerSize(): number {
-  const name = readdirSync(join(BUILT, 'assets')).find((file) => file.startsWith('live-worker'))
-  return name === undefined ? 0 : gzipSync(readFileSync(join(BUILT, 'assets', name))).length / 1000
-}
-
 /** Signs in with a new browser context, whose cache is empty. */
 async function signIn(browser: Browser, { origin, key }: { origin: string; key: string }) {
   const context = await browser.newContext({
@@ -119,7 +113,7 @@ async function signIn(browser: Browser, { origin, key }: { origin: string; key: 
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL('**/_console/endpoints')
   const firstRows = await page.evaluate(() => window.firstRows as Promise<number>)
-  return { context, page, signInPage, firstRows, firstView: (await after()) + workerSize() }
+  return { context, page, signInPage, firstRows, firstView: await after() }
 }
 
 /** Adds and removes an endpoint with the API, and measures when a console shows it. */

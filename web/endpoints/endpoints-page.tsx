@@ -1,4 +1,5 @@
 import { Outlet } from '@tanstack/react-router'
+import { useConnection } from '../shared/live/live-provider.tsx'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
 import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
@@ -18,7 +19,8 @@ export function EndpointsPage() {
   const { rows, figures, readAt, failure, stateFailure, retry, readFigures } = useEndpointRows()
   const { add, search } = useEndpointsLocation()
   const failed = rows === undefined ? 0 : countRows(rows).failed
-  usePageTitle(failed > 0 && `${failed} failed`, 'Endpoints')
+  const isPaused = useConnection().state === 'paused'
+  usePageTitle(failed > 0 && !isPaused && `${failed} failed`, 'Endpoints')
   return (
     <div className={classes.page}>
       <PageHead

@@ -1,9 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { brotliCompressSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
-
-const ASSETS = fileURLToPath(new URL('../../../dist/console/assets/', import.meta.url))
 
 /** What a page has loaded since {@link watchFirstView}; bytes on the wire, including headers. */
 export interface FirstView {
@@ -33,15 +28,8 @@ export async function watchFirstView(page: Page): Promise<FirstView> {
     bytes: () => sum(finished),
     scripts() {
       const own = finished.filter(({ type }) => type === 'Script')
-      return { count: own.length + 1, bytes: sum(own) + workerSize() }
+      return { count: own.length, bytes: sum(own) }
     },
     reads: () => reads,
   }
-}
-
-/** Returns the size of the shared worker, whose requests the page does not see. */
-function workerSize(): number {
-  const name = readdirSync(ASSETS).find((file) => /^live-worker.*\.js$/.test(file))
-  if (name === undefined) throw new Error('the build has no live-worker')
-  return brotliCompressSync(readFileSync(ASSETS + name)).length
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Person } from '../../../server/contract/access/person.ts'
 import type { Role } from '../../../server/contract/access/role.ts'
+import { useConnection } from '../../shared/live/live-provider.tsx'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { Section } from '../../shared/ui/layout/section.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
@@ -14,7 +15,8 @@ import { SessionsDialog } from './sessions-dialog.tsx'
 export function PeoplePage() {
   const query = useQuery(peopleQuery)
   const waiting = query.data?.filter(({ role }) => role === 'pending') ?? []
-  usePageTitle(waiting.length > 0 && `${waiting.length} waiting`, 'People', 'Access')
+  const isPaused = useConnection().state === 'paused'
+  usePageTitle(waiting.length > 0 && !isPaused && `${waiting.length} waiting`, 'People', 'Access')
   return (
     <QueryResult query={query} what="the people">
       {(people) => (

@@ -2,7 +2,12 @@ import { usePresence } from '../session/person.ts'
 import classes from './connection-status.module.css'
 import { useConnection } from './live-provider.tsx'
 
-const words = { live: 'Live', connecting: 'Connecting…', lost: 'No connection' } as const
+const words = {
+  live: 'Live',
+  connecting: 'Connecting…',
+  paused: 'Connecting…',
+  lost: 'No connection',
+} as const
 
 /** Shows the state of live updates as a dot and a word in the top bar. */
 export function ConnectionStatus() {

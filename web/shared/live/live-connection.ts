@@ -1,8 +1,11 @@
 import type { LiveEvent } from '../../../server/contract/event.ts'
 
-/** State of the stream of live events. Times are milliseconds since the Unix epoch. */
+/**
+ * State of the stream of live events; paused while the page is hidden. Times are milliseconds since
+ * the Unix epoch.
+ */
 export type Connection =
-  | { readonly state: 'connecting' | 'live' }
+  | { readonly state: 'connecting' | 'live' | 'paused' }
   | { readonly state: 'lost'; readonly since: number; readonly nextTry: number }
 
 /** A live connection as an external store for React. */
@@ -36,8 +39,6 @@ export interface Stream {
   tryNow(): void
   /** Closes the stream until {@link tryNow} is called. Does not call `onState`. */
   pause(): void
-  /** Id of the last event received; undefined before the first. */
-  lastId(): string | undefined
 }
 
 /**
@@ -52,8 +53,8 @@ export const CHECK_MS = 4_000
 /**
  * Retry intervals in ms, measured from the start of one try to the start of the next. The last
  * interval repeats, so that the stream recovers within 5 s of the server. The first is short
- * because a restart takes little time. Each browser sends one small request per try, regardless of
- * its number of tabs: 1,000 browsers send 333 to 417 requests per second.
+ * because a restart takes little time. Each visible page sends one small request per try: 1,000 pages
+ * send 333 to 417 requests per second.
  */
 export const RETRY_DELAYS_MS = [400, 1_000, 2_000, 3_000] as const
 /** Maximum fraction by which an interval is shortened at random, to spread reconnects. */
@@ -62,7 +63,7 @@ const JITTER = 0.2
 const MIN_PAUSE_MS = 400
 
 /**
- * Opens a stream of live events, in a page or a worker, and keeps it open.
+ * Opens a stream of live events, and keeps it open.
  *
  * An EventSource alone hides response statuses, stops retrying after some of them, and does not
  * detect a server that hangs. This function opens a new EventSource after each failure and each
@@ -78,7 +79,6 @@ export function openStream(options: StreamOptions): Stream {
   let failures = 0
   let heardAt = Date.now()
   let tryBegan = 0
-  let lastId: string | undefined
   /** Whether no stream has been opened yet. Only the first one resumes after `after`. */
   let isFirst = true
   /** Counts tries, to discard the result of an outdated one. */
@@ -130,17 +130,13 @@ export function openStream(options: StreamOptions): Stream {
       onMessage()
     }
     stream.onerror = () => failed({ silent: false })
-    const noteId = (message: MessageEvent) => {
-      lastId = message.lastEventId
+    stream.addEventListener('hello', onMessage)
+    stream.addEventListener('heartbeat', () => {
       onMessage()
-    }
-    stream.addEventListener('hello', noteId)
-    stream.addEventListener('heartbeat', (message) => {
-      noteId(message)
       onState({ state: 'live' })
     })
     stream.onmessage = (message) => {
-      noteId(message)
+      onMessage()
       onEvent(JSON.parse(message.data) as LiveEvent)
     }
   }
@@ -159,5 +155,5 @@ export function openStream(options: StreamOptions): Stream {
   }
 
   connect()
-  return { tryNow: () => void connectAgain(), pause, lastId: () => lastId }
+  return { tryNow: () => void connectAgain(), pause }
 }

@@ -31,8 +31,16 @@ export function LiveProvider({ children }: PropsWithChildren) {
       url: `${API_BASE}/_api/events`,
       after: lastEventId(),
       onEvent: invalidation.note,
-      checkSession: async () =>
-        (await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0, retry: false })) !== null,
+      mayConnect: async (signal) => {
+        // The next check must not wait for the request of one that hangs.
+        signal.onabort = () => queryClient.cancelQueries({ queryKey: sessionQuery.queryKey })
+        try {
+          const query = { ...sessionQuery, staleTime: 0, retry: false }
+          return (await queryClient.fetchQuery(query)) !== null
+        } finally {
+          signal.onabort = null
+        }
+      },
     })
     setLive(opened)
     return () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openPageConnection } from './page-connection.ts'
+import { HIDDEN_MS, openPageConnection } from './page-connection.ts'
 
 /** The open streams. */
 const streams = new Set<FakeSource>()
@@ -12,17 +12,6 @@ class FakeSource extends EventTarget {
 
   close() {
     streams.delete(this)
-  }
-}
-
-const workers: FakeWorker[] = []
-
-class FakeWorker {
-  onerror: ((event: Event) => void) | null = null
-  readonly port = { postMessage: vi.fn(), close: vi.fn(), onmessage: null }
-
-  constructor() {
-    workers.push(this)
   }
 }
 
@@ -41,7 +30,6 @@ beforeEach(() => {
   vi.stubGlobal('addEventListener', window.addEventListener.bind(window))
   vi.stubGlobal('removeEventListener', window.removeEventListener.bind(window))
   streams.clear()
-  workers.length = 0
   page.visibilityState = 'visible'
 })
 afterEach(() => {
@@ -54,41 +42,34 @@ const open = () =>
     url: '/events',
     after: undefined,
     onEvent: () => {},
-    checkSession: async () => true,
+    mayConnect: async () => true,
   })
 
-test('a page opens its own stream if the worker fails', () => {
-  vi.stubGlobal('SharedWorker', FakeWorker)
+test('a page closes its stream after it has been hidden for a while', async () => {
   const connection = open()
-  expect(streams.size).toBe(0)
-  workers[0]?.onerror?.(new Event('error'))
+  setVisibility('hidden')
+  await vi.advanceTimersByTimeAsync(HIDDEN_MS - 1)
   expect(streams.size).toBe(1)
+  setVisibility('visible')
+  await vi.advanceTimersByTimeAsync(0)
+  setVisibility('hidden')
+  await vi.advanceTimersByTimeAsync(HIDDEN_MS)
+  expect([streams.size, connection.current()]).toEqual([0, { state: 'paused' }])
+  setVisibility('visible')
+  await vi.advanceTimersByTimeAsync(0)
+  expect([streams.size, connection.current()]).toEqual([1, { state: 'connecting' }])
   connection.close()
+  setVisibility('hidden')
+  setVisibility('visible')
+  await vi.advanceTimersByTimeAsync(0)
   expect(streams.size).toBe(0)
 })
 
-test('an error of the worker after the end of the connection opens no stream', () => {
-  vi.stubGlobal('SharedWorker', FakeWorker)
-  open().close()
-  workers[0]?.onerror?.(new Event('error'))
-  expect(streams.size).toBe(0)
-})
-
-test('without shared workers, a page has a stream only while it is visible', async () => {
+test('a page that is opened in the background has no stream until it is visible', () => {
   page.visibilityState = 'hidden'
   const connection = open()
-  expect(streams.size).toBe(0)
+  expect([streams.size, connection.current()]).toEqual([0, { state: 'paused' }])
   setVisibility('visible')
-  await vi.advanceTimersByTimeAsync(0)
-  expect(streams.size).toBe(1)
-  setVisibility('hidden')
-  expect(streams.size).toBe(0)
-  setVisibility('visible')
-  await vi.advanceTimersByTimeAsync(0)
-  expect(streams.size).toBe(1)
+  expect([streams.size, connection.current()]).toEqual([1, { state: 'connecting' }])
   connection.close()
-  setVisibility('hidden')
-  setVisibility('visible')
-  await vi.advanceTimersByTimeAsync(0)
-  expect(streams.size).toBe(0)
 })
