@@ -1,9 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
-import { ALL, collapseNames, makeGraph } from './map-graph.ts'
-import { countCrossings, NODE_HEIGHT, orderGraph, placeNodes } from './map-layout.ts'
+import { ALL, layOut, makeGraph, NODE_HEIGHT } from './map-graph.ts'
 
 const row = (
   port: number,
@@ -73,76 +71,30 @@ describe('the map', () => {
   })
 })
 
-describe('the order of the map', () => {
-  test('removes avoidable crossings', () => {
-    const rows = [row(1, ['c']), row(2, ['b']), row(3, ['a']), row(4, ['a', 'b'])]
-    const graph = makeGraph(rows, ['a', 'b', 'c'])
-    expect(countCrossings(graph)).toBeGreaterThan(0)
-    expect(countCrossings(orderGraph(graph))).toBe(0)
-  })
-
-  test('keeps all nodes and never adds crossings', () => {
-    const mapping = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f'))
-    fc.assert(
-      fc.property(fc.array(mapping, { maxLength: 12 }), (mappings) => {
-        const rows = mappings.map((names, index) => row(index + 1, names))
-        const graph = makeGraph(rows, ['a', 'b', 'x'])
-        const ordered = orderGraph(graph)
-        expect(new Set(ordered.groups)).toEqual(new Set(graph.groups))
-        expect(new Set(ordered.names)).toEqual(new Set(graph.names))
-        expect(countCrossings(ordered)).toBeLessThanOrEqual(countCrossings(graph))
-        expect(orderGraph(graph)).toEqual(ordered)
-      }),
-    )
-  })
-})
-
 describe('the picture of the map', () => {
   const many = Array.from({ length: 190 }, (_, index) => `tenant-${index}`)
 
   test('collapses many databases without lines, and keeps a few', () => {
     const rows = [row(1, []), row(2, ['shop', 'blog'])]
-    const { names, collapsed } = collapseNames(makeGraph(rows, ['blog', ...many, 'shop']))
+    const { names, collapsed } = layOut(makeGraph(rows, ['blog', ...many, 'shop']))
     expect(names.map(({ id }) => id)).toEqual([ALL, 'blog', 'shop'])
     expect(collapsed).toEqual([{ id: '* served', served: true, count: 190 }])
-    const few = collapseNames(makeGraph([row(1, ['shop'])], ['blog', 'idle', 'shop']))
+    const few = layOut(makeGraph([row(1, ['shop'])], ['blog', 'idle', 'shop']))
     expect(few.names.map(({ id }) => id)).toEqual(['shop', 'blog', 'idle'])
     expect(few.collapsed).toEqual([])
   })
 
   test('says which collapsed databases are not served', () => {
-    const { collapsed } = collapseNames(makeGraph([row(1, ['shop'])], ['shop', ...many]))
+    const { collapsed } = layOut(makeGraph([row(1, ['shop'])], ['shop', ...many]))
     expect(collapsed).toEqual([{ id: '* not served', served: false, count: 190 }])
   })
 
-  test('places each group beside the databases that it joins', () => {
-    const graph = makeGraph([row(1, ['a', 'b', 'c']), row(2, ['j'])], [...'abcdefghij'])
-    const picture = { ...graph, collapsed: [] }
-    const { left, right, height } = placeNodes(picture)
-    expect(height).toBe(10 * NODE_HEIGHT)
-    expect([...left.values()]).toEqual([right.get('b'), right.get('j')])
-  })
-
-  test('places nodes in order, inside the picture and without overlaps', () => {
-    const mapping = fc.uniqueArray(fc.constantFrom<string[]>('a', 'b', 'c', 'd', 'e', 'f'))
-    fc.assert(
-      fc.property(fc.array(mapping, { minLength: 1, maxLength: 12 }), (mappings) => {
-        const rows = mappings.map((names, index) => row(index + 1, names))
-        const graph = orderGraph(collapseNames(makeGraph(rows, ['a', 'b', 'x'])))
-        const { left, right, height } = placeNodes(graph)
-        for (const [nodes, places] of [
-          [graph.groups, left],
-          [graph.names, right],
-        ] as const) {
-          const centers = nodes.map(({ id }) => places.get(id) ?? Number.NaN)
-          for (const [at, center] of centers.entries()) {
-            expect(center - (centers[at - 1] ?? -NODE_HEIGHT / 2)).toBeGreaterThan(
-              NODE_HEIGHT - 1e-6,
-            )
-            expect(center).toBeLessThan(height - NODE_HEIGHT / 2 + 1e-6)
-          }
-        }
-      }),
-    )
+  test('orders databases by the groups that reach them, and spreads both sides', () => {
+    const rows = [row(1, ['c']), row(2, ['b', 'd']), row(3, ['a', 'd'])]
+    const { names, left, right, height } = layOut(makeGraph(rows, [...'abcde']))
+    expect(names.map(({ id }) => id)).toEqual([...'cbdae'])
+    expect(height).toBe(5 * NODE_HEIGHT)
+    expect([...right.values()]).toEqual([20, 60, 100, 140, 180])
+    expect([...left.values()]).toEqual([1, 3, 5].map((sixth) => (sixth * height) / 6))
   })
 })

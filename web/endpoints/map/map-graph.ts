@@ -96,18 +96,39 @@ export interface CollapsedNames {
   readonly served: boolean
 }
 
-/** A graph whose databases without lines come last, or are collapsed. */
+/** A graph to draw. */
 export interface PictureGraph extends MapGraph {
   readonly collapsed: readonly CollapsedNames[]
+  /** Height of the picture, px. */
+  readonly height: number
+  /** Vertical center of each group, and of each name and node of collapsed names, px. */
+  readonly left: ReadonlyMap<string, number>
+  readonly right: ReadonlyMap<string, number>
 }
+
+/** Height of a node including its spacing, px. */
+export const NODE_HEIGHT = 40
 
 /** Maximum number of databases without lines that are nodes of their own, for each kind. */
 const MAX_UNJOINED = 5
 
-/** Moves the databases without lines to the end, and collapses those of each kind if they are many. */
-export function collapseNames(graph: MapGraph): PictureGraph {
-  const joined = new Set(graph.lines.map(({ name }) => name))
-  const unjoined = graph.names.filter(({ id }) => !joined.has(id))
+/**
+ * Lays out a graph in two columns: the groups in their order, and the databases by the mean place of
+ * the groups that reach them. Databases without lines come last; those of each kind are collapsed if
+ * they are many.
+ */
+export function layOut(graph: MapGraph): PictureGraph {
+  const { groups, lines, names } = graph
+  const placeOf = new Map(groups.map(({ id }, at) => [id, at]))
+  const placesOf = new Map(
+    [...Map.groupBy(lines, ({ name }) => name)].map(([name, joined]) => [
+      name,
+      joined.reduce((sum, { group }) => sum + (placeOf.get(group) ?? 0), 0) / joined.length,
+    ]),
+  )
+  const meanOf = ({ id }: MapName) => placesOf.get(id) ?? 0
+  const joined = names.filter(({ id }) => placesOf.has(id)).sort((a, b) => meanOf(a) - meanOf(b))
+  const unjoined = names.filter(({ id }) => !placesOf.has(id))
   const kinds = [
     { id: `${ALL} served`, served: true, names: unjoined.filter(({ through }) => through > 0) },
     {
@@ -116,17 +137,22 @@ export function collapseNames(graph: MapGraph): PictureGraph {
       names: unjoined.filter(({ through }) => through === 0),
     },
   ]
-  const [many, few] = [
-    kinds.filter(({ names }) => names.length > MAX_UNJOINED),
-    kinds.filter(({ names }) => names.length <= MAX_UNJOINED),
-  ]
+  const isFew = ({ names }: { names: readonly MapName[] }) => names.length <= MAX_UNJOINED
+  const shown = [...joined, ...kinds.filter(isFew).flatMap((kind) => kind.names)]
+  const collapsed = kinds
+    .filter((kind) => !isFew(kind))
+    .map(({ id, served, names: { length: count } }) => ({ id, served, count }))
+  const databases = [...shown, ...collapsed]
+  const height = Math.max(groups.length, databases.length) * NODE_HEIGHT
+  const spread = (nodes: readonly { readonly id: string }[]) =>
+    new Map(nodes.map(({ id }, at) => [id, ((at + 0.5) * height) / nodes.length]))
   return {
     ...graph,
-    names: [
-      ...graph.names.filter(({ id }) => joined.has(id)),
-      ...few.flatMap(({ names }) => names),
-    ],
-    collapsed: many.map(({ id, served, names }) => ({ id, served, count: names.length })),
+    names: shown,
+    collapsed,
+    height,
+    left: spread(groups),
+    right: spread(databases),
   }
 }
 

@@ -16,8 +16,7 @@ import { AddAction } from '../table/add-action.tsx'
 import { EndpointFilterField } from '../table/endpoint-filter-field.tsx'
 import { NoEndpoint } from '../table/no-endpoint.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
-import { collapseNames, makeGraph } from './map-graph.ts'
-import { orderGraph } from './map-layout.ts'
+import { layOut, makeGraph } from './map-graph.ts'
 import classes from './map-page.module.css'
 import { MapPicture } from './map-picture.tsx'
 import { MapTables } from './map-tables.tsx'
@@ -63,7 +62,7 @@ function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   }, [rows, databases, text])
   const tooMany = graph.lines.length > MAX_LINES
   const picture = useMemo(
-    () => (tooMany || phone ? undefined : orderGraph(collapseNames(graph))),
+    () => (tooMany || phone ? undefined : layOut(graph)),
     [graph, tooMany, phone],
   )
   const show = (id: string) => {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type CSSProperties, type ReactNode, useMemo, useState } from 'react'
+import { type CSSProperties, type ReactNode, useState } from 'react'
 import { StateBadge } from '../../shared/ui/feedback/state-badge.tsx'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { formatList } from '../model/list/format-list.ts'
@@ -9,9 +9,9 @@ import {
   type CollapsedNames,
   type MapGroup,
   type MapName,
+  NODE_HEIGHT,
   type PictureGraph,
 } from './map-graph.ts'
-import { NODE_HEIGHT, placeNodes, positionOf } from './map-layout.ts'
 import classes from './map-picture.module.css'
 
 /**
@@ -25,19 +25,18 @@ export function MapPicture({
   graph: PictureGraph
   onShow: (id: string) => void
 }) {
-  const { groups, names, collapsed, lines } = graph
+  const { groups, names, collapsed, lines, height, left, right } = graph
   const [lit, setLit] = useState<string>()
-  const { height, left, right } = useMemo(() => placeNodes(graph), [graph])
   const isLit = ({ group, name }: { group: string; name: string }) =>
     lit === `g ${group}` || lit === `n ${name}`
   const related = new Set(
     lines.filter(isLit).flatMap(({ group, name }) => [`g ${group}`, `n ${name}`]),
   )
-  const node = (key: string, top: number, content: ReactNode, more: object = {}) => (
+  const node = (key: string, center: number | undefined, content: ReactNode, more: object = {}) => (
     <li
       key={key}
       className={classes.node}
-      style={{ top: top - NODE_HEIGHT / 2 }}
+      style={{ top: (center ?? 0) - NODE_HEIGHT / 2 }}
       data-faded={(lit !== undefined && lit !== key && !related.has(key)) || undefined}
       {...more}
       onPointerEnter={() => setLit(key)}
@@ -66,7 +65,7 @@ export function MapPicture({
         {groups.map((group) =>
           node(
             `g ${group.id}`,
-            positionOf(left, group.id),
+            left.get(group.id),
             <GroupNode group={group} titles={titles} onShow={onShow} />,
           ),
         )}
@@ -82,8 +81,8 @@ export function MapPicture({
           // Draw highlighted lines last, on top of the others.
           .toSorted((a, b) => Number(isLit(a)) - Number(isLit(b)))
           .map((line) => {
-            const from = positionOf(left, line.group)
-            const to = positionOf(right, line.name)
+            const from = left.get(line.group)
+            const to = right.get(line.name)
             return (
               <path
                 key={`${line.group} ${line.name}`}
@@ -99,7 +98,7 @@ export function MapPicture({
         {names.map((name) =>
           node(
             `n ${name.id}`,
-            positionOf(right, name.id),
+            right.get(name.id),
             <NameNode name={name} joined={joined.has(name.id)} />,
             {
               'data-missing': !name.exists || undefined,
@@ -107,7 +106,7 @@ export function MapPicture({
           ),
         )}
         {collapsed.map((each) =>
-          node(`n ${each.id}`, positionOf(right, each.id), <CollapsedNode collapsed={each} />),
+          node(`n ${each.id}`, right.get(each.id), <CollapsedNode collapsed={each} />),
         )}
       </ul>
       <figcaption className={classes.key}>
