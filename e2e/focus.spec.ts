@@ -1,4 +1,4 @@
-import type { EndpointChangeView } from '../server/contract/endpoints/endpoint-change.ts'
+import { holdBulkChanges } from './support/hold-bulk-changes.ts'
 import { ARTICLES, dialogOf, makeBlog } from './support/page/documents-page.ts'
 import { consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { holdRequests } from './support/page/hold-requests.ts'
@@ -106,32 +106,24 @@ test('The bar of a bulk change keeps the focus when it is cancelled and undone',
   page,
   gatehouse,
 }) => {
-  const running: EndpointChangeView = {
-    ...{ id: 'bulk', state: 'running', actor: 'ada', created: '2026-01-01T00:00:00Z', ended: null },
-    ...{ total: 100, removals: 0, made: 40, unchanged: 0, failed: 0, left: 60 },
-    ...{ undoOf: null, undoneBy: null },
-  }
-  const cancelled: EndpointChangeView = { ...running, state: 'cancelled', ended: running.created }
-  const undo: EndpointChangeView = { ...running, id: 'undo', undoOf: 'bulk' }
-  let list = [running]
-  await page.route('**/_api/endpoint-change', (route) => route.fulfill({ json: list }))
-  await page.route('**/_api/endpoint-change/bulk', (route) => {
-    list = [cancelled]
-    return route.fulfill({ json: cancelled })
-  })
-  await page.route('**/_api/endpoint-change/bulk/undo', (route) => {
-    list = [undo, { ...cancelled, undoneBy: 'undo' }]
-    return route.fulfill({ status: 202, json: undo })
-  })
+  const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
+  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
+  const release = await holdBulkChanges(page)
   await gatehouse.signIn(page, consolePath)
+  await page.getByRole('checkbox', { name: `Select ${endpoint}` }).check()
+  await page.getByRole('button', { name: 'Add a database' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a database to 1 endpoint' })
+  await dialog.getByRole('combobox', { name: 'Database' }).fill('news')
+  await dialog.getByRole('button', { name: 'Add database' }).click()
   const bar = page.getByRole('region', { name: 'Bulk change' })
+  await expect(bar).toContainText('1 of 1')
   await bar.getByRole('button', { name: 'Cancel' }).press('Enter')
   await expect(bar.getByRole('button', { name: 'Undo' })).toBeVisible()
   await expect(bar).toBeFocused()
   await bar.getByRole('button', { name: 'Undo' }).press('Enter')
   await expect(bar.getByRole('button', { name: 'Cancel' })).toBeVisible()
   await expect(bar).toBeFocused()
-  list = [{ ...undo, state: 'done', ended: running.created, left: 0 }]
+  await release()
   await bar.getByRole('button', { name: 'Close' }).press('Enter')
   await expect(bar).toBeHidden()
   await expect(page.getByRole('main')).toBeFocused()

@@ -184,7 +184,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       reservedFolders: [config.data, ...config.keyFolders],
     }),
   )
-  const { bulkChanges } = endpoints
   readiness.register(endpoints.metrics)
 
   const changes: ChangeSync = stack.use(
@@ -202,7 +201,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         return Math.min(...revisions)
       },
       onAccess: access.sync,
-      onBulkChange: bulkChanges.changed,
       onError: logError('cannot read the changes of other nodes'),
     }),
   )

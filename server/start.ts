@@ -132,7 +132,6 @@ async function open(
   const keep = fingerprint(operatorKey.read())
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
   const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2 } = modules
-  const { bulkChanges } = endpoints
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
   // The node leaves the others before it closes what it reports to them.
@@ -152,7 +151,7 @@ async function open(
   warnAboutAdmins(config, log)
 
   const background = stack.use(new DisposableStack())
-  const wakes = [jobs.wake, indexes.wake, bulkChanges.wake]
+  const wakes = [jobs.wake, indexes.wake]
   for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
   stack.defer(endpoints.sampleTraffic())
   readiness.reason = null
@@ -174,7 +173,7 @@ async function open(
 interface StopDeps {
   readonly config: Pick<Config, 'readyDelay' | 'drain'>
   readonly readiness: NodeReadiness
-  readonly endpoints: Pick<EndpointsModule, 'bulkChanges' | 'stop'>
+  readonly endpoints: Pick<EndpointsModule, 'stop'>
   /** The timers that take over work of other nodes. */
   readonly background: Disposable
   /** The parts of the node. */
@@ -196,7 +195,6 @@ function createStop({ config, readiness, endpoints, background, stack }: StopDep
     })
     // A draining node takes over no jobs. It keeps syncing changes until it closes.
     background[Symbol.dispose]()
-    await endpoints.bulkChanges.stop()
     await endpoints.stop(config.drain)
     await stack[Symbol.asyncDispose]()
   }

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
+import { holdBulkChanges } from '../support/hold-bulk-changes.ts'
 import {
   addDatabases,
   chooseEveryDatabase,
@@ -84,17 +84,19 @@ test('An undo that is offered during a bulk change covers no part of its progres
   page,
   gatehouse,
 }) => {
-  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
-  const running: EndpointChangeView = {
-    ...{ id: 'bulk', state: 'running', actor: 'ada', created: '2026-01-01T00:00:00Z', ended: null },
-    ...{ total: 100, removals: 0, made: 40, unchanged: 0, failed: 0, left: 60 },
-    ...{ undoOf: null, undoneBy: null },
+  const [address, other] = [await gatehouse.freePort(), await gatehouse.freePort()].map(
+    (port) => `tcp://127.0.0.1:${port}`,
+  ) as [string, string]
+  for (const endpoint of [address, other]) {
+    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
   }
-  await page.route('**/_api/endpoint-change', (route) => route.fulfill({ json: [running] }))
+  await holdBulkChanges(page)
   await gatehouse.signIn(page, consolePath)
+  await page.getByRole('checkbox', { name: `Select ${other}` }).check()
+  await page.getByRole('button', { name: 'Remove endpoints' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove endpoints' }).click()
   const progress = page.getByRole('region', { name: 'Bulk change' })
-  await expect(progress).toContainText('40 of 100')
+  await expect(progress).toContainText('1 of 1')
   await rowOf(page, address).focus()
   await page.keyboard.press('Delete')
   await page.getByRole('button', { name: 'Remove endpoint' }).click()

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
-import type { EndpointChangeView } from '../../server/contract/endpoints/endpoint-change.ts'
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
+import { holdBulkChanges } from '../support/hold-bulk-changes.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
@@ -197,14 +197,7 @@ test('The end of a bulk change leaves an open dialog and later choices as they a
     await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
   }
   const [only = '', both = '', news = ''] = addresses
-  let hasEnded = false
-  await page.route('**/_api/endpoint-change', async (route) => {
-    const response = await route.fetch()
-    const body = (await response.json()) as EndpointChangeView | EndpointChangeView[]
-    const running = (view: EndpointChangeView) => ({ ...view, state: 'running' as const })
-    const json = hasEnded ? body : Array.isArray(body) ? body.map(running) : running(body)
-    await route.fulfill({ response, json })
-  })
+  const release = await holdBulkChanges(page)
   await gatehouse.signIn(page, consolePath)
   const select = (address: string) => page.getByRole('checkbox', { name: `Select ${address}` })
   const chosen = page.getByRole('region', { name: 'Selected endpoints' })
@@ -222,7 +215,7 @@ test('The end of a bulk change leaves an open dialog and later choices as they a
   const removing = page.getByRole('dialog', { name: 'Remove 2 endpoints?' })
   const list = removing.getByRole('list', { name: 'What will change' })
   await expect(list.getByRole('listitem')).toHaveCount(2)
-  hasEnded = true
+  await release()
   await expect(bar).toContainText('1 endpoint was changed.')
   // Changed endpoints are deselected, and failed ones are not selected again.
   await expect(chosen).toContainText('1 selected')
@@ -234,32 +227,6 @@ test('The end of a bulk change leaves an open dialog and later choices as they a
   await expect(rowOf(page, both)).toBeHidden()
   await expect(rowOf(page, news)).toBeHidden()
   await expect(rowOf(page, only)).toBeVisible()
-})
-
-test('An undo by someone else that ends between two reads of the progress is announced', async ({
-  page,
-  gatehouse,
-}) => {
-  const running: EndpointChangeView = {
-    id: 'import',
-    state: 'running',
-    actor: 'local:operator',
-    created: new Date().toISOString(),
-    ended: null,
-    ...{ total: 3, removals: 0, made: 1, unchanged: 0, failed: 0, left: 2 },
-    ...{ undoOf: null, undoneBy: null },
-  }
-  const made = { ...running, state: 'done', ended: running.created, made: 3, left: 0 } as const
-  let list: EndpointChangeView[] = [running]
-  await page.route('**/_api/endpoint-change', (route) => route.fulfill({ json: list }))
-  await gatehouse.signIn(page, consolePath)
-  const bar = page.getByRole('region', { name: 'Bulk change' })
-  await expect(bar).toContainText('Changing 3 endpoints')
-  list = [
-    { ...made, id: 'undo', undoOf: 'import' },
-    { ...made, undoneBy: 'undo' },
-  ]
-  await expect(bar).toContainText('3 changes were undone.')
 })
 
 test('Rows are selected and removed by keyboard without losing the focus', async ({

@@ -15,8 +15,6 @@ export const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('person'), id: z.nullable(z.string()) }),
   /** A token. Sent to admins and to its owner; null: any owner, sent to all. */
   z.object({ type: z.literal('token'), owner: z.nullable(z.string()) }),
-  /** The list of bulk changes, or the progress of one. */
-  z.object({ type: z.literal('endpoint-change') }),
   /** An index of a collection was created or deleted, or its build has ended. */
   z.object({ type: z.literal('index') }),
   z.object({ type: z.literal('audit') }),

@@ -43,13 +43,12 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     publish: events.publish,
     peers: nodes.nodes && createPeers(nodes.nodes),
   })
-  const bulkChanges = createBulkChanges({
+  const bulk = createBulkChanges({
     store,
     record,
     endpoints: registry,
     publish: events.publish,
-    now: nodes.now,
-    onError: deps.logError('a bulk change of endpoints failed to continue'),
+    onError: deps.logError('a change of an endpoint failed'),
   })
   const metrics = createMetrics(registry.listeners, () => deps.engine.unsent, deps.droppedLogLines)
 
@@ -62,7 +61,11 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
   const listening = () => registry.listeners().filter(({ state }) => state === 'listening')
   return {
     routes: endpointRoutes({ endpoints: registry, requireRole, sendList: http.sendList }),
-    changeRoutes: endpointChangeRoutes(bulkChanges, requireRole),
+    changeRoutes: endpointChangeRoutes({
+      bulk,
+      requireRole,
+      onError: deps.logError('a bulk change of endpoints ended early'),
+    }),
     listenerRoutes: listenerRoutes({
       endpoints: registry,
       node: nodes.name,
@@ -81,7 +84,6 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
 
     /** The metrics of the node. Other modules register theirs here. */
     metrics: metrics.registry,
-    bulkChanges,
     sync: registry.sync,
     open: (configured: ConfiguredEndpoints) =>
       openEndpoints({ endpoints: registry, store, node: nodes.name, log }, configured),
@@ -98,7 +100,6 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     /** Drains all listeners for at most `grace` ms. A later call can only shorten the time. */
     stop: registry.stop,
     async [Symbol.asyncDispose]() {
-      await bulkChanges.stop()
       await registry.stop(0)
     },
   }

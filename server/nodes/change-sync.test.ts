@@ -19,7 +19,6 @@ test('no notification of the store is applied before the start', async () => {
     },
     sync,
     onAccess,
-    onBulkChange() {},
     onError() {},
   })
   onTestFinished(() => changes[Symbol.asyncDispose]())

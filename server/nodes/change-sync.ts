@@ -23,8 +23,6 @@ export interface ChangeSyncDeps {
   readonly sync: () => Promise<number>
   /** Called when another process has changed people, sessions or tokens. */
   readonly onAccess: () => void
-  /** Called when another process has changed the state of a bulk change. */
-  readonly onBulkChange: () => void
   readonly onError: (error: unknown) => void
 }
 
@@ -63,7 +61,6 @@ export function createChangeSync(deps: ChangeSyncDeps): ChangeSync {
       background.defer(
         store.onNotification((topic) => {
           if (topic === 'access') deps.onAccess()
-          else if (topic === 'endpoint-changes') deps.onBulkChange()
           else if (topic !== 'nodes') syncInBackground()
         }),
       )

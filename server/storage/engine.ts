@@ -13,10 +13,10 @@ export type StoreRole = 'node' | 'tool' | 'command'
 
 /**
  * State that a node has to reload: `changes` (endpoints, databases, people), `access` (ended
- * sessions and tokens, changed roles), `nodes` (reports of other nodes), `endpoint-changes` (bulk
- * changes of endpoints), or `all` if notifications may have been missed.
+ * sessions and tokens, changed roles), `nodes` (reports of other nodes), or `all` if notifications
+ * may have been missed.
  */
-export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'endpoint-changes' | 'all'
+export type NotificationTopic = 'changes' | 'access' | 'nodes' | 'all'
 
 /** Limits of the lookups that PostgreSQL runs together. */
 export interface LookupLimits {

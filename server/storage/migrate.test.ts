@@ -1,9 +1,14 @@
-import { type Kysely, sql } from 'kysely'
-import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
+import { Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { verifyChain } from '../audit/verify.ts'
+import { readEndpoints } from '../endpoints/registry/repository.ts'
+import { migrationsUpTo } from './backup/tables.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
-import { forEachEngine, forEngine } from './test-support/each-engine.testing.ts'
+import { openPostgres } from './postgres/open-postgres.ts'
+import { openSqlite } from './sqlite/open-sqlite.ts'
+import type { Tables } from './tables.ts'
+import { forEachEngine, forEngine, type TestEngine } from './test-support/each-engine.testing.ts'
 
 const createNotes = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -15,6 +20,17 @@ const fail = {
   async up(): Promise<void> {
     throw new Error('on purpose')
   },
+}
+
+/** Opens the store of an older version, which has the migrations up to `last`. */
+async function openOlder(engine: TestEngine, last: string) {
+  const location = engine.location()
+  const { dialect, close } = await ('data' in location
+    ? openSqlite(location.data, 'tool', () => {})
+    : openPostgres(location.databaseUrl, 'tool', () => {}))
+  const db = new Kysely<Tables>({ dialect })
+  await migrate(db, migrationsUpTo(engine.name, last))
+  return { db, [Symbol.asyncDispose]: () => close() }
 }
 
 forEachEngine({ empty: true }, (engine) => {
@@ -44,20 +60,8 @@ forEachEngine({ empty: true }, (engine) => {
   })
 
   test('removes the refresh tokens that an older version stored, and keeps the rest', async () => {
-    const store = await engine.open()
-    const { db } = store
-    const migrations = allMigrations(engine.name)
-    // The store of a version before 0014.
-    for (const table of ['document_indexes', 'index_entries']) {
-      await db.schema.dropTable(table).execute()
-    }
-    for (const column of ['result', 'created_by'])
-      await db.schema.alterTable('jobs').dropColumn(column).execute()
-    for (const table of ['people', 'sessions']) {
-      await db.schema.alterTable(table).addColumn('refresh_token', 'text').execute()
-      await db.schema.alterTable(table).addColumn('token_expires_at', 'bigint').execute()
-    }
-    await sql`delete from ${sql.table(DEFAULT_MIGRATION_TABLE)} where name >= '0014'`.execute(db)
+    await using older = await openOlder(engine, '0013-endpoint-changes')
+    const { db } = older
     await sql`insert into people
       (id, provider, issuer, subject, username, role, created_at, access_token, refresh_token)
       values ('p', 'github', 'i', '1', 'github:1', 'admin', 5, 'encrypted', 'refresh')`.execute(db)
@@ -65,7 +69,7 @@ forEachEngine({ empty: true }, (engine) => {
       (hash, id, person_id, created_at, last_seen_at, expires_at, access_token, token_expires_at)
       values ('h', 's', 'p', 1, 1, 2, 'encrypted', 7)`.execute(db)
 
-    await migrate(db, migrations)
+    await migrate(db, allMigrations(engine.name))
     const { rows: people } = await sql`select * from people`.execute(db)
     const { rows: sessions } = await sql`select * from sessions`.execute(db)
     expect([people, sessions]).toMatchObject([
@@ -76,6 +80,38 @@ forEachEngine({ empty: true }, (engine) => {
       expect(row).not.toHaveProperty('refresh_token')
       expect(row).not.toHaveProperty('token_expires_at')
     }
+  })
+
+  test('cancels a running bulk change of endpoints, and keeps what it has made', async () => {
+    await using older = await openOlder(engine, '0019-visible-jobs')
+    const { db } = older
+    await sql`insert into endpoints (address, databases, revision) values ('tcp://a:1', '["b"]', 7)`.execute(
+      db,
+    )
+    await sql`
+      insert into endpoint_changes (id, state, actor, person, via, keep_on_failure, changes, total,
+        removals, made, unchanged, failed, claimed_by, claimed_until, created_at)
+      values ('done', 'done', '', '', '', 0, '[]', 1, 0, 1, 0, 0, '', 0, 1),
+             ('one', 'running', '', '', '', 0, '[]', 9, 0, 1, 2, 3, '', 0, 2),
+             ('two', 'running', '', '', '', 0, '[]', 4, 0, 0, 0, 0, '', 0, 3)`.execute(db)
+    await sql`
+      insert into endpoint_change_outcomes (change, at, state) values ('one', 0, 'made')`.execute(
+      db,
+    )
+
+    const store = await engine.open()
+    expect(await readEndpoints(store)).toMatchObject([{ endpoint: 'tcp://a:1', revision: 7 }])
+    const rows = await store.db
+      .selectFrom('audit')
+      .select(['actor', 'action', 'target', 'after', 'change'])
+      .orderBy('seq')
+      .execute()
+    const cancelled = { actor: 'upgrade', action: 'endpoint.change-cancel' }
+    expect(rows).toEqual([
+      { ...cancelled, target: 'one', after: '{"made":1,"changes":9,"left":3}', change: 'one' },
+      { ...cancelled, target: 'two', after: '{"made":0,"changes":4,"left":4}', change: 'two' },
+    ])
+    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: 2 })
   })
 })
 

@@ -221,51 +221,6 @@ export interface AuditTable {
   hash: string
 }
 
-export interface EndpointChangesTable {
-  id: string
-  /** `running`, `done`, `cancelled` or `stopped`. */
-  state: string
-  /** JSON: an `Actor`. */
-  actor: string
-  /** Id of the person whose role authorizes the change. */
-  person: string
-  /** Id of the token that requested the change; null for a session. */
-  token: string | null
-  /** Address of the endpoint that received the request. */
-  via: string
-  /** 1 if no endpoint may be removed after a change has failed. */
-  keep_on_failure: number
-  /** JSON: the changes, in order. */
-  changes: string
-  total: number
-  removals: number
-  made: number
-  unchanged: number
-  failed: number
-  undo_of: string | null
-  undone_by: string | null
-  claimed_by: string
-  claimed_until: number
-  created_at: number
-  ended_at: number | null
-}
-
-/**
- * Outcome of one change of a bulk change. Primary key: `change` and `at`, the index of the change.
- */
-export interface EndpointChangeOutcomesTable {
-  change: string
-  at: number
-  /** `made`, `unchanged` or `failed`. */
-  state: string
-  /** JSON: the databases before the change; null if the endpoint did not exist. */
-  before: string | null
-  /** Revision of the endpoint after the change; null if the endpoint was removed. */
-  revision: number | null
-  /** JSON: error code and message. */
-  failure: string | null
-}
-
 /**
  * Sequence number and hash of the last row of the audit log. Writers lock it to serialize appends.
  * One row, with `id` 1.
@@ -348,8 +303,6 @@ export interface SettingsTable {
  */
 export interface Tables {
   endpoints: EndpointsTable
-  endpoint_changes: EndpointChangesTable
-  endpoint_change_outcomes: EndpointChangeOutcomesTable
   databases: DatabasesTable
   nodes: NodesTable
   node_listeners: NodeListenersTable

@@ -308,7 +308,7 @@ forEachContractNode((fixture) => {
       ['DELETE', '/_db/blog/_index/articles/%00'],
       ['DELETE', '/_db/_system/_api/database/%00'],
       ['DELETE', '/_db/_system/_api/token/%00'],
-      ['GET', '/_db/_system/_api/endpoint-change/%00'],
+      ['POST', '/_db/_system/_api/endpoint-change/%00/undo'],
       ['GET', '/_db/_system/_api/audit?who=%00'],
       ['GET', '/_db/_system/_api/audit?which=a%00b'],
       ['GET', '/_db/_system/_api/audit?change=%00'],

@@ -1,43 +1,27 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ensureOperator } from '../../access/people.ts'
-import { createToken } from '../../access/tokens.ts'
 import { createRecorder } from '../../audit/record.ts'
 import { verifyChain } from '../../audit/verify.ts'
-import type { Actor } from '../../contract/audit/audit.ts'
-import {
-  CHANGE_RETENTION,
-  type EndpointChangeInput,
-  MAX_LISTED_CHANGES,
-  MAX_UNFINISHED_CHANGES,
+import type {
+  EndpointChangeInput,
+  EndpointChangeOutcome,
 } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
+import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Store } from '../../storage/store.ts'
-import {
-  forEachEngine,
-  forEngine,
-  type TestEngine,
-} from '../../storage/test-support/each-engine.testing.ts'
-import { WAIT } from '../../test-support/wait.testing.ts'
+import { forEachEngine, type TestEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 import { createLoneRegistry } from '../registry/reconciler/lone-node.testing.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
 import { readEndpoints } from '../registry/repository.ts'
 import { createEndpointWriter, deleteEndpoint } from '../writes/endpoint-writer.ts'
-import { type BulkChanges, createBulkChanges } from './bulk-changes.ts'
-import { LEASE } from './claims.ts'
-import type { BulkRequest } from './repository.ts'
-import { groupsOf } from './runner.ts'
+import { type BulkChange, type BulkRequest, createBulkChanges, groupsOf } from './bulk-changes.ts'
 
-const actor: Actor = { name: 'github:1', by: 'session', address: '192.0.2.7' }
 const record = createRecorder()
 const at = (port: number) => `tcp://127.0.0.1:${port}`
 const puts = (count: number, databases = ['a']): EndpointChangeInput[] =>
   Array.from({ length: count }, (_, n) => ({ endpoint: at(1000 + n), databases }))
-
-const removals = (count: number): EndpointChangeInput[] =>
-  Array.from({ length: count }, (_, n) => ({ endpoint: at(1000 + n), remove: true }))
 
 /**
  * Creates bulk changes that store endpoints without opening them. `before` is awaited before each
@@ -46,144 +30,113 @@ const removals = (count: number): EndpointChangeInput[] =>
 async function setUp(
   store: Store,
   before: (endpoint: string) => Promise<unknown> = async () => {},
-  now: () => number = Date.now,
-  onError: (error: unknown) => void = (error) => {
-    throw error
-  },
   endpoints?: Pick<EndpointRegistry, 'add' | 'remove'>,
 ) {
-  const writer = createEndpointWriter(store, record)
-  const personId = await ensureOperator(store, 0)
+  const write = createEndpointWriter(store, record)
   const bulk = createBulkChanges({
     store,
     record,
     endpoints: endpoints ?? {
-      async add({ endpoint, databases }, by, expected, part) {
+      async add({ endpoint, databases }, by, expected) {
         await before(endpoint)
-        await writer({ endpoint, databases, actor: by, expected, part })
+        return (await write({ endpoint, databases, actor: by, expected })).isChanged
       },
-      async remove(endpoint, by, expected, part) {
+      async remove(endpoint, by, expected) {
         await before(endpoint)
-        await writer({ endpoint, databases: null, actor: by, expected, part })
+        const { isChanged } = await write({ endpoint, databases: null, actor: by, expected })
+        if (!isChanged) throw new Failure('endpoint-not-found', 'endpoint not found')
       },
     },
     publish: () => {},
-    now,
-    onError,
+    onError: (error) => {
+      throw error
+    },
   })
-  running.push(bulk)
+  const personId = await ensureOperator(store, 0)
   const session = { hash: 'x', id: 'x', created_at: 0, last_seen_at: 0, expires_at: 1 }
   await store.db
     .insertInto('sessions')
     .values({ ...session, person_id: personId })
-    .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const principal = { personId, by: 'session', credential: 'x', role: 'admin' } as const
-  const request = (changes: readonly EndpointChangeInput[], more = {}): BulkRequest => ({
-    actor,
-    principal,
-    requestEndpoint: at(1),
+  const authorization = { by: 'session', credential: 'x', role: 'admin' } as const
+  const actor: Caller = { name: 'github:1', by: 'session', address: '192.0.2.7', authorization }
+  const requester = { actor, requestEndpoint: at(1) }
+  const request = (
+    changes: readonly EndpointChangeInput[],
+    keepOnFailure = false,
+  ): BulkRequest => ({
+    ...requester,
     changes,
-    keepOnFailure: false,
-    ...more,
+    keepOnFailure,
   })
-  return { bulk, request, personId }
-}
-
-let running: BulkChanges[] = []
-
-async function stopAll(): Promise<void> {
-  const all = running
-  running = []
-  await Promise.all(all.map((bulk) => bulk.stop()))
-}
-
-const ended = (bulk: BulkChanges, id: string) =>
-  vi.waitFor(async () => {
-    const page = await bulk.page(id, -1, 100)
-    expect(page.state).not.toBe('running')
-    return page
-  }, WAIT)
-
-/** Lets `count` changes pass, and the rest once it is opened. */
-function createGate(count: number) {
-  const opened = Promise.withResolvers<void>()
-  const reached = Promise.withResolvers<void>()
-  let passed = 0
   return {
-    wait: async () => {
-      passed += 1
-      if (passed <= count) return
-      reached.resolve()
-      await opened.promise
-    },
-    reached: reached.promise,
-    open: opened.resolve,
+    bulk,
+    request,
+    actor,
+    make: async (...parameters: Parameters<typeof request>) =>
+      endOf(await bulk.begin(request(...parameters))),
+    undo: async (id: string) => endOf(await bulk.undo(id, requester)),
   }
 }
 
-const open = async (engine: TestEngine) => engine.open(engine.name === 'sqlite' ? 'node' : 'tool')
-
-/** Ends the token of a bulk change. */
-interface Tokens {
-  readonly delete: () => Promise<unknown>
-  readonly expire: () => Promise<unknown>
+/** Reads a bulk change to its end. */
+async function endOf({ id, outcomes }: BulkChange) {
+  const all: EndpointChangeOutcome[] = []
+  for await (const some of outcomes) all.push(...some)
+  return { id, outcomes: all, states: all.map(({ state }) => state) }
 }
 
-forEachEngine((engine) => {
-  afterEach(stopAll)
+const count = (states: readonly string[], state: string) =>
+  states.filter((each) => each === state).length
 
+const open = async (engine: TestEngine) => engine.open(engine.name === 'sqlite' ? 'node' : 'tool')
+
+forEachEngine((engine) => {
   test('a removal is unchanged if another process has just removed the endpoint', async () => {
     const store = await open(engine)
     const registry = createLoneRegistry(store, engine.name === 'postgres')
     onTestFinished(() => registry.stop(0))
     const [port = 0] = await freePorts(1)
+    const { make, actor } = await setUp(store, undefined, registry)
     await registry.add({ endpoint: at(port), databases: ['a'] }, actor)
     await deleteEndpoint(store, at(port), { actor, record })
-    const errors: unknown[] = []
-    const onError = (error: unknown) => void errors.push(error)
-    const { bulk, request } = await setUp(store, undefined, undefined, onError, registry)
-    const { id } = await bulk.begin(request([{ endpoint: at(port), remove: true }]))
-    await vi.waitFor(async () => {
-      const { state } = await bulk.page(id, -1, 1)
-      expect(errors.length > 0 || state !== 'running').toBe(true)
-    }, WAIT)
-    expect(errors).toEqual([])
-    expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', unchanged: 1, left: 0 })
+    const { outcomes } = await make([{ endpoint: at(port), remove: true }])
+    expect(outcomes).toEqual([{ at: 0, endpoint: at(port), state: 'unchanged' }])
   })
 
   test('each change has its own outcome and its own row in the audit log', async () => {
     const store = await open(engine)
-    const { bulk, request } = await setUp(store, async (endpoint) => {
+    const { make } = await setUp(store, async (endpoint) => {
       if (endpoint === at(1007)) throw new Failure('conflict', 'The port is taken.')
     })
-    const first = await ended(bulk, (await bulk.begin(request(puts(100)))).id)
-    expect(first).toMatchObject({ state: 'done', total: 100, made: 99, failed: 1, left: 0 })
-    expect(first.failures).toEqual([
-      {
-        at: 7,
-        endpoint: at(1007),
-        error: true,
-        code: 409,
-        errorNum: 1200,
-        errorMessage: 'The port is taken.',
-      },
-    ])
+    const first = await make(puts(100))
+    expect(first.outcomes.map((outcome) => outcome.at)).toEqual(puts(100).map((_, n) => n))
+    expect(count(first.states, 'made')).toBe(99)
+    expect(first.outcomes[7]).toEqual({
+      at: 7,
+      endpoint: at(1007),
+      state: 'failed',
+      error: true,
+      code: 409,
+      errorNum: 1200,
+      errorMessage: 'The port is taken.',
+    })
     const [{ revision } = { revision: 0 }] = await readEndpoints(store)
-    const changes: EndpointChangeInput[] = [
+    const { id, outcomes } = await make([
       { endpoint: at(1000), databases: ['a'] },
       { endpoint: at(1001), databases: ['b'], expect: revision + 1_000 },
       { endpoint: at(1002), databases: ['b'], expect: null },
       { endpoint: at(1003), remove: true },
       { endpoint: at(1004), databases: ['b'] },
       { endpoint: at(5000), remove: true },
-    ]
-    const { id } = await bulk.begin(request(changes))
-    const second = await ended(bulk, id)
-    expect(second).toMatchObject({ made: 2, unchanged: 2, failed: 2, left: 0, removals: 2 })
-    expect(second.failures.map(({ at, code }) => [at, code])).toEqual([
-      [1, 412],
-      [2, 412],
+    ])
+    expect(outcomes.map((each) => ('code' in each ? each.code : each.state))).toEqual([
+      'unchanged',
+      412,
+      412,
+      'made',
+      'made',
+      'unchanged',
     ])
     const rows = await store.db
       .selectFrom('audit')
@@ -199,303 +152,119 @@ forEachEngine((engine) => {
     expect(await verifyChain(store)).toMatchObject({ intact: true })
   })
 
-  test('failures are read page by page', async () => {
-    const { bulk, request } = await setUp(await open(engine), async () => {
-      throw new Failure('conflict', 'taken')
+  test('a node makes one bulk change at a time, while its outcomes are read', async () => {
+    const store = await open(engine)
+    const { bulk, request, make } = await setUp(store)
+    const { outcomes } = await bulk.begin(request(puts(200)))
+    await expect(make(puts(1))).rejects.toMatchObject({ code: 'too-many-requests' })
+    // Nothing is made before it is read.
+    expect(await outcomes.next()).toEqual({ done: false, value: [] })
+    expect(await readEndpoints(store)).toEqual([])
+    const { value } = await outcomes.next()
+    await outcomes.return()
+    const stored = (await readEndpoints(store)).length
+    expect(stored).toBeGreaterThanOrEqual(value?.length ?? 0)
+    expect(stored).toBeLessThan(100)
+    expect((await make(puts(1))).states).toEqual(['unchanged'])
+  })
+
+  test('a change is rejected once its caller has lost access', async () => {
+    const store = await open(engine)
+    const revoked = vi.fn(() => store.db.deleteFrom('sessions').execute())
+    const { make } = await setUp(store, async (endpoint) => {
+      if (endpoint === at(1040)) await revoked()
     })
-    const { id } = await bulk.begin(request(puts(5)))
-    expect(await ended(bulk, id)).toMatchObject({ failed: 5, next: null })
-    const page = await bulk.page(id, 1, 2)
-    expect(page.failures.map((each) => each.at)).toEqual([2, 3])
-    expect(page.next).toBe(3)
+    const { outcomes } = await make(puts(200))
+    expect(revoked).toHaveBeenCalledOnce()
+    expect(outcomes.at(-1)).toMatchObject({ at: 199, state: 'failed', code: 401 })
+    await expect(make(puts(1))).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('no change is made after a cancel has returned', async () => {
+  test('a bulk change ends if the database is unavailable', async () => {
     const store = await open(engine)
-    const gate = createGate(40)
-    const { bulk, request } = await setUp(store, gate.wait)
-    const { id } = await bulk.begin(request(puts(200)))
-    await gate.reached
-    expect(await bulk.cancel(id, actor)).toMatchObject({ state: 'cancelled' })
-    const before = await readEndpoints(store)
-    gate.open()
-    await bulk.stop()
-    expect(await readEndpoints(store)).toEqual(before)
-    const view = await bulk.page(id, -1, 1)
-    expect(view).toMatchObject({ made: before.length, left: 200 - before.length, failed: 0 })
-    // Cancelling again has no effect.
-    expect(await bulk.cancel(id, actor)).toEqual(await bulk.cancel(id, actor))
-    await expect(bulk.cancel('x', actor)).rejects.toMatchObject({ code: 'not-found' })
-  })
-
-  test('a bulk change stops when its caller loses the role operator', async () => {
-    const store = await open(engine)
-    const gate = createGate(10)
-    const { bulk, request, personId } = await setUp(store, gate.wait)
-    const { id } = await bulk.begin(request(puts(60)))
-    await gate.reached
-    await store.db
-      .updateTable('people')
-      .set({ role: 'viewer' })
-      .where('id', '=', personId)
-      .execute()
-    gate.open()
-    const { state, made, failed, left } = await ended(bulk, id)
-    expect([state, made + left, failed]).toEqual(['stopped', 60, 0])
-    expect(made).toBeLessThanOrEqual(10)
-    expect(await readEndpoints(store)).toHaveLength(made)
-  })
-
-  test.each([
-    ['is revoked', (tokens: Tokens) => tokens.delete()],
-    ['expires', (tokens: Tokens) => tokens.expire()],
-  ])(
-    'a bulk change stops when its token %s, and continues when its session ends',
-    async (_, end) => {
-      const store = await open(engine)
-      const gate = createGate(0)
-      const { bulk, request, personId } = await setUp(store, gate.wait)
-      const owner = { personId, role: 'admin' } as const
-      const input = { name: 'x', role: 'operator' } as const
-      const deps = { store, record, now: Date.now }
-      const { info } = await createToken(deps, owner, input, actor)
-      const principal = { personId, by: 'token', credential: info.id, role: 'operator' } as const
-      const byToken = await bulk.begin(request(puts(3), { principal }))
-      await gate.reached
-      const { db } = store
-      await end({
-        delete: () => db.deleteFrom('tokens').where('id', '=', info.id).execute(),
-        expire: () =>
-          db
-            .updateTable('tokens')
-            .set({ expires_at: Date.now() - 1 })
-            .execute(),
-      })
-      const bySession = await bulk.begin(request(puts(3)))
-      await store.db.deleteFrom('sessions').execute()
-      gate.open()
-      expect(await ended(bulk, byToken.id)).toMatchObject({ state: 'stopped', made: 0, left: 3 })
-      expect(await ended(bulk, bySession.id)).toMatchObject({ state: 'done', made: 3 })
-    },
-  )
-
-  test('another process continues a bulk change and repeats no change', async () => {
-    const store = await open(engine)
-    const gate = createGate(70)
-    const first = await setUp(store, gate.wait)
-    const { id } = await first.bulk.begin(first.request(puts(150)))
-    await gate.reached
-    const second = await setUp(store, undefined, () => Date.now() + LEASE + 1_000)
-    second.bulk.wake()
-    expect(await ended(second.bulk, id)).toMatchObject({ state: 'done', made: 150, left: 0 })
-    // The first node no longer holds the claim on its remaining changes.
-    gate.open()
-    await first.bulk.stop()
-    const rows = await store.db
-      .selectFrom('audit')
-      .select('target')
-      .where('change', '=', id)
-      .where('action', '=', 'endpoint.add')
-      .execute()
-    expect(new Set(rows.map(({ target }) => target)).size).toBe(150)
-    expect(rows).toHaveLength(150)
-  })
-
-  test('a bulk change waits while the database is unavailable', async () => {
-    const store = await open(engine)
-    let away = true
-    const { bulk, request } = await setUp(store, async (endpoint) => {
-      if (away && endpoint === at(1003)) throw new StoreUnavailable()
+    const { make } = await setUp(store, async (endpoint) => {
+      if (endpoint >= at(1010)) throw new StoreUnavailable()
     })
-    const { id } = await bulk.begin(request(puts(50)))
-    await expect.poll(async () => (await bulk.page(id, -1, 1)).made).toBeGreaterThan(0)
-    away = false
-    await vi.waitFor(async () => {
-      bulk.wake()
-      expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', made: 50, failed: 0 })
-    }, WAIT)
-  })
-
-  test('removals of endpoints that do not exist are stored in batches', async () => {
-    const store = await open(engine)
-    let transactions = 0
-    const counting: Store = {
-      ...store,
-      change(work) {
-        transactions++
-        return store.change(work)
-      },
-    }
-    const { bulk, request } = await setUp(counting, async () => {
-      throw new Failure('endpoint-not-found', 'endpoint not found')
-    })
-    const { id } = await bulk.begin(request(removals(250)))
-    expect(await ended(bulk, id)).toMatchObject({ state: 'done', unchanged: 250, left: 0 })
-    // One creates the bulk change.
-    expect(transactions).toBe(1 + 3)
-    const outcomes = await store.db
-      .selectFrom('endpoint_change_outcomes')
-      .select('at')
-      .where('state', '=', 'unchanged')
-      .orderBy('at')
-      .execute()
-    expect(outcomes).toEqual(Array.from({ length: 250 }, (_, n) => ({ at: n })))
-  })
-
-  test('changes whose outcomes could not be stored are made again after those in progress', async () => {
-    const store = await open(engine)
-    const gate = Promise.withResolvers<void>()
-    const attempts: string[] = []
-    let fails = false
-    const failing: Store = {
-      ...store,
-      change(work) {
-        if (!fails) return store.change(work)
-        fails = false
-        return Promise.reject(new StoreUnavailable())
-      },
-    }
-    const onError = vi.fn()
-    const before = async (endpoint: string) => {
-      attempts.push(endpoint)
-      if (endpoint === at(1000)) return gate.promise
-      fails = attempts.length === changes.length
-      throw new Failure('endpoint-not-found', 'endpoint not found')
-    }
-    const { bulk, request } = await setUp(failing, before, undefined, onError)
-    // The outcomes of all but the first are one batch.
-    const changes = removals(101)
-    const [first, ...others] = changes.map(({ endpoint }) => endpoint)
-    const { id } = await bulk.begin(request(changes))
-    await expect.poll(() => onError).toHaveBeenCalledOnce()
-    bulk.wake()
-    // More queries than a run makes before its first change.
-    for (let n = 0; n < 20; n++) {
-      await bulk.page(id, -1, 1)
-      await nextTurn()
-    }
-    expect(attempts).toEqual([first, ...others])
-    gate.resolve()
-    await vi.waitFor(async () => {
-      bulk.wake()
-      expect(await bulk.page(id, -1, 1)).toMatchObject({ state: 'done', unchanged: 101, left: 0 })
-    }, WAIT)
-    expect(attempts).toEqual([first, ...others, ...others])
+    const { states } = await make(puts(200))
+    expect(count(states, 'made')).toBe(10)
+    expect(states.length).toBeLessThan(100)
+    expect((await make(puts(10))).states).toEqual(puts(10).map(() => 'unchanged'))
   })
 
   test('an undo reverses changes of endpoints that were not changed since', async () => {
     const store = await open(engine)
-    const { bulk, request } = await setUp(store)
-    await ended(bulk, (await bulk.begin(request(puts(4)))).id)
+    const { make, undo, actor } = await setUp(store)
+    await make(puts(5))
     const before = await readEndpoints(store)
-    const changes: EndpointChangeInput[] = [
+    const { id, states } = await make([
       { endpoint: at(1000), databases: ['b'] },
       { endpoint: at(1001), databases: ['b'] },
       { endpoint: at(1002), remove: true },
       { endpoint: at(1003), databases: ['a'] },
+      { endpoint: at(1004), databases: ['b'] },
       { endpoint: at(2000), databases: ['new'] },
-    ]
-    const { id } = await bulk.begin(request(changes))
-    expect(await ended(bulk, id)).toMatchObject({ made: 4, unchanged: 1 })
-    // Another user changes one of the endpoints.
-    await createEndpointWriter(store, record)({ endpoint: at(1001), databases: ['c'], actor })
-    const undo = await bulk.undo(id, request([]))
-    expect(undo).toMatchObject({ total: 4, undoOf: id })
-    const after = await ended(bulk, undo.id)
-    expect(after).toMatchObject({ made: 3, failed: 1 })
-    expect(after.failures).toMatchObject([{ endpoint: at(1001), code: 412 }])
+    ])
+    expect(count(states, 'made')).toBe(5)
+    // Another user changes one of the endpoints, and changes another one and changes it back.
+    const write = createEndpointWriter(store, record)
+    await write({ endpoint: at(1001), databases: ['c'], actor })
+    await write({ endpoint: at(1004), databases: ['c'], actor })
+    await write({ endpoint: at(1004), databases: ['b'], actor })
+    const undone = await undo(id)
+    const codes = undone.outcomes.map((each) => [
+      each.endpoint,
+      'code' in each ? each.code : each.state,
+    ])
+    expect(codes).toEqual([
+      [at(2000), 'made'],
+      [at(1004), 412],
+      [at(1002), 'made'],
+      [at(1001), 412],
+      [at(1000), 'made'],
+    ])
     const databasesOf = (list: typeof before) =>
       Object.fromEntries(list.map(({ endpoint, databases }) => [endpoint, databases]))
     expect(databasesOf(await readEndpoints(store))).toEqual({
       ...databasesOf(before),
       [at(1001)]: ['c'],
+      [at(1004)]: ['b'],
     })
-    expect(await bulk.page(id, -1, 1)).toMatchObject({ undoneBy: undo.id })
-    await expect(bulk.undo(id, request([]))).rejects.toMatchObject({ code: 'conflict' })
+    // An interrupted undo can be repeated.
+    const repeated = await undo(id)
+    expect(count(repeated.states, 'unchanged')).toBe(3)
+    expect(count(repeated.states, 'failed')).toBe(2)
+    // An undo is a bulk change, too.
+    expect((await undo(undone.id)).states).toEqual(['made', 'made', 'made'])
   })
 
-  test('a bulk change that is running or has changed nothing cannot be undone', async () => {
-    const gate = createGate(0)
-    const { bulk, request } = await setUp(await open(engine), gate.wait)
-    const { id } = await bulk.begin(request([{ endpoint: at(1), remove: true }]))
-    await expect(bulk.undo(id, request([]))).rejects.toThrow('has not ended')
-    gate.open()
-    await ended(bulk, id)
-    await expect(bulk.undo(id, request([]))).rejects.toThrow('made no changes')
+  test('an undo reads many audit rows', async () => {
+    const store = await open(engine)
+    const { make, undo } = await setUp(store)
+    const { id } = await make(puts(600))
+    expect(count((await undo(id)).states, 'made')).toBe(600)
+    expect(await readEndpoints(store)).toEqual([])
+  })
+
+  test('a bulk change that does not exist or has changed nothing cannot be undone', async () => {
+    const { make, undo } = await setUp(await open(engine))
+    const { id } = await make([{ endpoint: at(1), remove: true }])
+    await expect(undo(id)).rejects.toMatchObject({ code: 'not-found' })
+    await expect(undo('x')).rejects.toMatchObject({ code: 'not-found' })
   })
 
   test('nothing is removed after a failure if that is requested', async () => {
     const store = await open(engine)
-    const { bulk, request } = await setUp(store, async (endpoint) => {
+    const { make } = await setUp(store, async (endpoint) => {
       if (endpoint === at(2000)) throw new Failure('conflict', 'taken')
     })
-    await ended(bulk, (await bulk.begin(request(puts(2)))).id)
+    await make(puts(2))
     const changes: EndpointChangeInput[] = [
       { endpoint: at(2000), databases: [] },
       { endpoint: at(1000), remove: true },
       { endpoint: at(1001), databases: ['b'] },
     ]
-    const kept = await bulk.begin(request(changes, { keepOnFailure: true }))
-    expect(await ended(bulk, kept.id)).toMatchObject({ state: 'done', made: 1, failed: 1, left: 1 })
-    const removed = await bulk.begin(request(changes))
-    expect(await ended(bulk, removed.id)).toMatchObject({ made: 1, unchanged: 1, failed: 1 })
-  })
-
-  test('a malformed bulk change is rejected before anything is changed', async () => {
-    const store = await open(engine)
-    const { bulk, request } = await setUp(store)
-    const begin = (change: EndpointChangeInput) => bulk.begin(request([...puts(1), change]))
-    await expect(begin({ endpoint: 'x', databases: [] })).rejects.toThrow(/^changes\[1\]: /)
-    await expect(begin({ endpoint: at(1), databases: ['#'] })).rejects.toMatchObject({
-      code: 'bad-database-name',
-    })
-    await expect(begin({ endpoint: 'TCP://127.0.0.1:1000', remove: true })).rejects.toThrow(
-      `The endpoint ${at(1000)} is listed twice.`,
-    )
-    expect(await readEndpoints(store)).toEqual([])
-    expect(await bulk.list()).toEqual([])
-  })
-
-  test('limits queued bulk changes, and lists a limited number for a day', async () => {
-    const gate = createGate(0)
-    let now = 1_000_000
-    const { bulk, request } = await setUp(await open(engine), gate.wait, () => now)
-    const one = (n: number) => {
-      now += 1
-      return bulk.begin(request([{ endpoint: at(3000 + n), databases: [] }]))
-    }
-    for (let n = 0; n < MAX_UNFINISHED_CHANGES; n++) await one(n)
-    await expect(one(100)).rejects.toMatchObject({ code: 'too-many-requests' })
-    gate.open()
-    for (let n = 0; n < MAX_LISTED_CHANGES; n++) {
-      const { id } = await vi.waitFor(() => one(200 + n), WAIT)
-      await ended(bulk, id)
-    }
-    const list = await bulk.list()
-    expect(list).toHaveLength(MAX_LISTED_CHANGES)
-    expect(list.map(({ created }) => created)).toEqual(
-      list
-        .map(({ created }) => created)
-        .toSorted()
-        .reverse(),
-    )
-    now += CHANGE_RETENTION
-    expect(await bulk.list()).toEqual([])
-  })
-})
-
-forEngine('postgres', (engine) => {
-  afterEach(stopAll)
-
-  test('another node reads the progress and receives its events', async () => {
-    const [one, other] = [await engine.open(), await engine.open()]
-    const { bulk, request } = await setUp(one)
-    const elsewhere = await setUp(other)
-    const heard = vi.fn()
-    other.onNotification(heard)
-    const { id } = await bulk.begin(request(puts(3)))
-    await expect.poll(() => heard).toHaveBeenCalledWith('endpoint-changes')
-    expect(await ended(elsewhere.bulk, id)).toMatchObject({ made: 3 })
+    expect((await make(changes, true)).states).toEqual(['failed', 'made'])
+    expect((await make(changes)).states).toEqual(['failed', 'made', 'unchanged'])
   })
 })
 
@@ -509,21 +278,9 @@ test("the caller's endpoint loses _system last, and removals wait for earlier ch
     { endpoint: at(5), databases: [] },
     { endpoint: at(6), databases: ['blog'] },
   ]
-  expect(groupsOf({ changes, requestEndpoint, completed: new Set() })).toEqual([
-    [1],
-    [2, 3],
-    [4],
-    [5],
-    [0],
-  ])
-  expect(groupsOf({ changes, requestEndpoint, completed: new Set([2, 4]) })).toEqual([
-    [1],
-    [3],
-    [5],
-    [0],
-  ])
+  expect(groupsOf({ changes, requestEndpoint })).toEqual([[1], [2, 3], [4], [5], [0]])
   const kept: EndpointChangeInput[] = [
     { endpoint: requestEndpoint, databases: ['blog', '_system'] },
   ]
-  expect(groupsOf({ changes: kept, requestEndpoint, completed: new Set() })).toEqual([[0]])
+  expect(groupsOf({ changes: kept, requestEndpoint })).toEqual([[0]])
 })

@@ -1,27 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { expect, test, vi } from 'vitest'
+import { TIME_SLICE } from '../../concurrency/time-slice.ts'
 import { CHANGES_BYTES, MAX_CHANGES } from '../../contract/endpoints/endpoint-change.ts'
-import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
-import {
-  killProcesses,
-  SECRETS,
-  startProcess,
-  storeFlags,
-} from '../../test-support/server-process.testing.ts'
-import { makeToken, sendRequest as requestAt } from '../../test-support/start.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
+import { validateChanges } from './routes.ts'
 
 const PATH = '/_api/endpoint-change'
 
 type Node = Pick<EngineNode, 'request'>
-
-async function ended({ request }: Node, path: string) {
-  await expect.poll(async () => (await request('GET', path)).json.state).not.toBe('running')
-  return (await request('GET', path)).json
-}
 
 const databasesOf = async ({ request }: Node): Promise<Record<string, string[]>> =>
   Object.fromEntries(
@@ -40,22 +28,24 @@ forEachEngineNode((start) => {
     const before = await databasesOf(node)
 
     const changes = [
-      { endpoint: address, remove: true },
       { endpoint: one, databases: ['a', 'b'] },
       { endpoint: two, remove: true },
       { endpoint: three, databases: ['_system', 'c'], expect: null },
       { endpoint: address.replace('127.0.0.1', '0.0.0.0'), databases: [] },
     ]
-    const posted = await request('POST', PATH, { changes: changes.slice(1) })
-    expect(posted.status).toBe(202)
-    expect(posted.headers.location).toBe(`${PATH}/${posted.json.id}`)
-    expect(posted.json).toMatchObject({ state: 'running', total: 4, removals: 1 })
-    const page = await ended(node, String(posted.headers.location))
-    expect(page).toMatchObject({ state: 'done', made: 3, failed: 1, left: 0, next: null })
-    expect(page.failures).toEqual([
+    const posted = await request('POST', PATH, { changes })
+    expect([posted.status, posted.headers['content-type']]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+    ])
+    expect(posted.json).toEqual([
+      { at: 0, endpoint: one, state: 'made' },
+      { at: 1, endpoint: two, state: 'made' },
+      { at: 2, endpoint: three, state: 'made' },
       {
         at: 3,
-        endpoint: changes[4]?.endpoint,
+        endpoint: changes[3]?.endpoint,
+        state: 'failed',
         error: true,
         code: 409,
         errorNum: 1200,
@@ -72,28 +62,60 @@ forEachEngineNode((start) => {
     const other = Number(three?.split(':').at(-1))
     expect((await request('GET', '/_api/health', undefined, { port: other })).status).toBe(200)
 
-    const log = await request('GET', `/_api/audit?change=${posted.json.id}`)
+    const id = String(posted.headers['gatehouse-change'])
+    const log = await request('GET', `/_api/audit?change=${id}`)
     expect(log.json.rows.map((row: { action: string }) => row.action).sort()).toEqual(
       ['endpoint.add', 'endpoint.change', 'endpoint.map', 'endpoint.remove'].sort(),
     )
-    expect(log.json.rows.every((row: { change: string }) => row.change === posted.json.id)).toBe(
-      true,
-    )
+    expect(log.json.rows.every((row: { change: string }) => row.change === id)).toBe(true)
 
-    const undo = await request('POST', `${PATH}/${posted.json.id}/undo`)
-    expect(undo.status).toBe(202)
-    expect(await ended(node, String(undo.headers.location))).toMatchObject({ made: 3, failed: 0 })
+    const accept = { headers: { Accept: 'application/x-ndjson' } }
+    const undo = await request('POST', `${PATH}/${id}/undo`, undefined, accept)
+    expect([undo.status, undo.headers['content-type']]).toEqual([200, 'application/x-ndjson'])
+    const lines = undo.text.split('\n')
+    expect(lines.pop()).toBe('')
+    expect(lines.map((line) => JSON.parse(line).state)).toEqual(['made', 'made', 'made'])
     expect(await databasesOf(node)).toEqual(before)
-    const [latest] = (await request('GET', PATH)).json
-    expect(latest).toMatchObject({ id: undo.json.id, undoOf: posted.json.id })
 
     const last = await request('POST', PATH, {
-      changes: [changes[0], { endpoint: one, remove: true }],
+      changes: [
+        { endpoint: address, remove: true },
+        { endpoint: one, remove: true },
+      ],
     })
-    expect(await ended(node, String(last.headers.location))).toMatchObject({
-      made: 1,
-      failures: [{ endpoint: address, code: 409 }],
-    })
+    expect(last.json).toMatchObject([
+      { at: 1, state: 'made' },
+      { at: 0, endpoint: address, code: 409 },
+    ])
+    await node.stop()
+  })
+
+  test('a client that disconnects stops the changes', async () => {
+    const node = await start()
+    const { address, port, token } = node
+    const changes = (await freePorts(400)).map((free) => ({
+      endpoint: `tcp://127.0.0.1:${free}`,
+      databases: ['a'],
+    }))
+    const headers = { Authorization: `Bearer ${token}`, Accept: 'application/x-ndjson' }
+    const sent = httpRequest({ port, method: 'POST', path: PATH, headers })
+    sent.on('error', () => {})
+    sent.end(JSON.stringify({ changes }))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.on('error', () => {})
+    await once(response, 'data')
+    response.destroy()
+    // The node accepts another bulk change once it has stopped.
+    const removal = { changes: [{ endpoint: 'tcp://127.0.0.1:1', remove: true }] }
+    const status = async () => (await node.request('POST', PATH, removal)).status
+    await expect.poll(status).toBe(200)
+    const { [address]: own, ...made } = await databasesOf(node)
+    expect(own).toEqual([])
+    expect(Object.keys(made).length).toBeLessThan(changes.length)
+    const id = String(response.headers['gatehouse-change'])
+    const undo = await node.request('POST', `${PATH}/${id}/undo`)
+    expect(undo.json).toHaveLength(Object.keys(made).length)
+    expect(await databasesOf(node)).toEqual({ [address]: [] })
     await node.stop()
   })
 
@@ -106,11 +128,7 @@ forEachEngineNode((start) => {
     const change = { endpoint: 'tcp://127.0.0.1:1', remove: true }
     const changes = [change]
     expect((await request('POST', PATH, { changes }, viewer)).status).toBe(403)
-    expect((await request('DELETE', `${PATH}/x`, undefined, viewer)).status).toBe(403)
     expect((await request('POST', `${PATH}/x/undo`, undefined, viewer)).status).toBe(403)
-    expect((await request('GET', PATH, undefined, viewer)).json).toEqual([])
-    expect((await request('GET', `${PATH}/x`)).status).toBe(404)
-    expect((await request('DELETE', `${PATH}/x`)).status).toBe(404)
     expect((await request('POST', `${PATH}/x/undo`)).status).toBe(404)
 
     const rejected = async (list: unknown, message: string) => {
@@ -122,40 +140,27 @@ forEachEngineNode((start) => {
     await rejected([change, { ...change, databases: [] }], 'changes[1]')
     await rejected([{ ...change, expect: -1 }], 'changes[0]')
     await rejected([{ endpoint: 'x', remove: true }], 'changes[0]')
-    await rejected([change, change], 'is listed twice')
+    await rejected([{ endpoint: change.endpoint, databases: ['#'] }], 'changes[0]')
+    await rejected([change, { ...change, endpoint: 'TCP://127.0.0.1:1' }], 'is listed twice')
     const large = JSON.stringify({ changes }) + ' '.repeat(CHANGES_BYTES)
     expect((await request('POST', PATH, large)).status).toBe(413)
     await node.stop()
   })
 })
 
-// Only on SQLite: on PostgreSQL, a new process waits until the claim of the killed one expires.
-forEngine('sqlite', (engine) => {
-  afterEach(killProcesses)
-
-  test('a killed server continues a bulk change after its next start', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bulk-'))
-    const location = engine.location()
-    const socketPath = join(folder, 'g.sock')
-    const flags = [...storeFlags(location), '--endpoint', `unix://${socketPath}`]
-    const first = await startProcess(flags, { env: SECRETS })
-    const token = await makeToken({ data: '', databaseUrl: undefined, ...location })
-    const headers = { Authorization: `Bearer ${token}` }
-    const node: Node = {
-      request: (method, path, body) => requestAt(0, method, path, { socketPath, headers, body }),
-    }
-    const changes = Array.from({ length: 400 }, (_, n) => ({
-      endpoint: `unix://${folder}/${n}.sock`,
-      databases: ['a'],
-    }))
-    const posted = await node.request('POST', PATH, { changes })
-    first.signal('SIGKILL')
-    await first.exit
-    await startProcess(flags, { env: SECRETS })
-    const page = await ended(node, String(posted.headers.location))
-    expect(page).toMatchObject({ state: 'done', made: 400, failed: 0, left: 0 })
-    const stored = await databasesOf(node)
-    expect(Object.keys(stored)).toHaveLength(401)
-    rmSync(folder, { recursive: true, force: true })
+test('the changes of a request are validated in slices', async () => {
+  // Each change takes a whole slice.
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += TIME_SLICE
+    return now
   })
+  const nextTurn = vi.fn(async () => {})
+  const changes = Array.from({ length: 20 }, (_, n) => ({
+    endpoint: `tcp://127.0.0.1:${1_000 + n}`,
+    databases: ['a', 'b'],
+  }))
+  expect(await validateChanges(changes, nextTurn)).toEqual(changes)
+  clock.mockRestore()
+  expect(nextTurn).toHaveBeenCalledTimes(changes.length)
 })

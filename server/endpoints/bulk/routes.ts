@@ -1,46 +1,78 @@
 import { type Context, Hono } from 'hono'
 import { createTimeSlice } from '../../concurrency/time-slice.ts'
 import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
+import { formatAddress } from '../../contract/endpoints/address.ts'
 import {
+  CHANGE_ID_HEADER,
   CHANGES_BYTES,
   type EndpointChangeInput,
   endpointChange,
   endpointChangeInput,
-  endpointChangeList,
-  endpointChangePage,
-  endpointChangeQuery,
-  endpointChangeView,
+  endpointChangeOutcomes,
   unvalidatedChanges,
 } from '../../contract/endpoints/endpoint-change.ts'
+import { Failure, failureAt } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import { callerOf, principalOf, type RequireRole } from '../../http/guards/require-role.ts'
+import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
+import { acceptedType } from '../../http/input/accepted-type.ts'
 import { jsonBody } from '../../http/input/body/json-body.ts'
-import { queryInput } from '../../http/input/query-input.ts'
+import { requestHeader } from '../../http/input/request-header.ts'
 import { validated } from '../../http/input/validated.ts'
 import { describe } from '../../http/openapi/describe.ts'
-import type { BulkChanges } from './bulk-changes.ts'
+import { API_JSON } from '../../http/output/render-failure.ts'
+import { streamText } from '../../http/output/stream-text.ts'
+import { VARY_ACCEPT } from '../../http/output/vary.ts'
+import { readAddress } from '../address.ts'
+import { createMapping } from '../registry/mapping/mapping.ts'
+import type { BulkChange, BulkChanges } from './bulk-changes.ts'
 
-/** Default number of failures on a page. */
-const FAILURES = 100
+/** Maximum duration of a bulk change, ms. */
+const MAX_DURATION = 30 * 60_000
 
-const nextTurn = createTurns()
+export interface EndpointChangeRoutesDeps {
+  readonly bulk: BulkChanges
+  readonly requireRole: RequireRole
+  /** Called with the error that ended a response early. */
+  readonly onError: (error: unknown) => void
+}
 
 /** `/_api/endpoint-change`: changes of many endpoints in one request. */
-export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole) =>
-  new Hono<AppEnv>()
+export function endpointChangeRoutes({ bulk, requireRole, onError }: EndpointChangeRoutesDeps) {
+  const nextTurn = createTurns()
+
+  /** Makes the changes while their outcomes are sent. */
+  async function respond(c: Context<AppEnv>, { id, outcomes }: BulkChange) {
+    const now = performance.now()
+    const isNdjson = acceptedType(requestHeader(c, 'accept')) === 'application/x-ndjson'
+    const texts = isNdjson ? printLines(outcomes) : printArray(outcomes)
+    // Closing a generator that has not started would not close the outcomes.
+    const { value: first = '' } = await texts.next()
+    const deadline = now + MAX_DURATION
+    const body = streamText(c, first ?? '', texts, { authorizedAt: now, deadline, onError })
+    return c.body(body, 200, {
+      'Content-Type': isNdjson ? 'application/x-ndjson' : API_JSON,
+      // Compression would hold outcomes back.
+      'Cache-Control': 'no-store, no-transform',
+      [CHANGE_ID_HEADER]: id,
+      ...VARY_ACCEPT,
+    })
+  }
+
+  return new Hono<AppEnv>()
     .post(
       '/',
       describe({
         summary:
-          'Start a bulk change of endpoints. The server makes the changes after it has responded. ' +
-          'It stops if the caller loses the operator role or the token expires',
+          'Change endpoints. The server makes the changes while it responds, and stops if the ' +
+          'client disconnects',
         body: endpointChangeInput,
-        responses: { 202: endpointChangeView },
+        responses: { 200: endpointChangeOutcomes },
+        orLines: true,
         failures: {
           400: 'a change is malformed; no change is made',
           413: 'the body is larger than 4 MiB',
-          429: 'too many bulk changes are waiting or running',
+          429: 'the node is making another bulk change',
         },
       }),
       audited('endpoint.change', () => undefined),
@@ -49,85 +81,79 @@ export const endpointChangeRoutes = (bulk: BulkChanges, requireRole: RequireRole
       async (c) => {
         const { changes: unvalidated, keepOnFailure = false } = c.req.valid('json')
         const changes = await validateChanges(unvalidated, nextTurn)
-        const view = await bulk.begin({ ...requesterOf(c), changes, keepOnFailure })
-        return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
+        return respond(c, await bulk.begin({ ...requesterOf(c), changes, keepOnFailure }))
       },
-    )
-    .get(
-      '/',
-      describe({
-        summary: 'List the bulk changes of the last day, at most 50',
-        responses: { 200: endpointChangeList },
-      }),
-      requireRole('viewer'),
-      async (c) => c.json(await bulk.list(), 200),
-    )
-    .get(
-      '/:id',
-      describe({
-        summary: 'Get the progress of a bulk change and its failures',
-        query: endpointChangeQuery,
-        responses: { 200: endpointChangePage },
-        failures: { 404: 'there is no such bulk change' },
-      }),
-      requireRole('viewer'),
-      queryInput(endpointChangeQuery),
-      async (c) => {
-        const { after = -1, limit = FAILURES } = c.req.valid('query')
-        return c.json(await bulk.page(c.req.param('id'), after, limit), 200)
-      },
-    )
-    .delete(
-      '/:id',
-      describe({
-        summary: 'Cancel a bulk change; changes already made are kept',
-        responses: { 200: endpointChangeView },
-        failures: { 404: 'there is no such bulk change' },
-      }),
-      audited('endpoint.change-cancel', (c) => c.req.param('id')),
-      requireRole('operator'),
-      async (c) => c.json(await bulk.cancel(c.req.param('id'), callerOf(c)), 200),
     )
     .post(
       '/:id/undo',
       describe({
         summary:
           'Undo a bulk change by another bulk change; endpoints changed since then are not touched',
-        responses: { 202: endpointChangeView },
+        responses: { 200: endpointChangeOutcomes },
+        orLines: true,
         failures: {
-          404: 'there is no such bulk change',
-          409: 'it has not ended, has already been undone, or made no changes',
-          429: 'too many bulk changes are waiting or running',
+          404: 'there is no such bulk change, or it has made no changes',
+          429: 'the node is making another bulk change',
         },
       }),
       audited('endpoint.change-undo', (c) => c.req.param('id')),
       requireRole('operator'),
-      async (c) => {
-        const view = await bulk.undo(c.req.param('id'), requesterOf(c))
-        return c.json(view, 202, { Location: `/_api/endpoint-change/${view.id}` })
-      },
+      async (c) => respond(c, await bulk.undo(c.req.param('id'), requesterOf(c))),
     )
+}
 
 /**
- * Validates the changes of a body in slices.
+ * Validates changes like single requests, in slices, and returns them with canonical addresses.
  *
- * @throws Failure `bad-parameter`, naming the first invalid change.
+ * @throws Failure `bad-parameter` or `bad-database-name`, naming the first invalid change.
  */
 export async function validateChanges(
-  changes: readonly unknown[],
+  unvalidated: readonly unknown[],
   nextTurn: NextTurn,
 ): Promise<EndpointChangeInput[]> {
   const slice = createTimeSlice(nextTurn)
-  const valid: EndpointChangeInput[] = []
-  for (const [at, change] of changes.entries()) {
-    valid.push(validated(endpointChange, change, 'body', ['changes', at]))
+  const changes = new Map<string, EndpointChangeInput>()
+  for (const [at, value] of unvalidated.entries()) {
     await slice()
+    const change = validated(endpointChange, value, 'body', ['changes', at])
+    try {
+      const endpoint = formatAddress(readAddress(change.endpoint))
+      if (!('remove' in change)) createMapping(change.databases)
+      if (changes.has(endpoint)) {
+        throw new Failure('bad-parameter', `The endpoint ${endpoint} is listed twice.`, {
+          field: '/endpoint',
+        })
+      }
+      changes.set(endpoint, { ...change, endpoint })
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      const message = `changes[${at}]: ${error.message}`
+      throw failureAt(`/changes/${at}`, error.with({ message }))
+    }
   }
-  return valid
+  return [...changes.values()]
+}
+
+async function* printLines(outcomes: BulkChange['outcomes']): AsyncGenerator<string, void> {
+  for await (const some of outcomes) {
+    yield some.map((outcome) => `${JSON.stringify(outcome)}\n`).join('')
+  }
+}
+
+async function* printArray(outcomes: BulkChange['outcomes']): AsyncGenerator<string, void> {
+  let before = '['
+  for await (const some of outcomes) {
+    let text = ''
+    for (const outcome of some) {
+      text += before + JSON.stringify(outcome)
+      before = ','
+    }
+    yield text
+  }
+  yield before === '[' ? '[]' : ']'
 }
 
 const requesterOf = (c: Context<AppEnv>) => ({
-  actor: c.get('actor'),
-  principal: principalOf(c),
+  actor: callerOf(c),
   requestEndpoint: c.env.listener.name,
 })

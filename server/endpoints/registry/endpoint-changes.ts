@@ -8,7 +8,6 @@ import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { canonicalAddress, readAddress } from '../address.ts'
-import type { BulkPart } from '../bulk/outcomes.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { createEndpointWriter } from '../writes/endpoint-writer.ts'
 import type { EndpointChange } from '../writes/write-batch.ts'
@@ -27,27 +26,17 @@ export interface EndpointChanges {
    * socket. The change is durable and in effect when this resolves; if it rejects, nothing has
    * changed.
    *
+   * @returns whether the endpoint was different before.
    * @throws Failure for invalid input or an address that cannot be bound; `conflict` for the last
-   * endpoint with `_system`; `precondition-failed`; `unavailable`. ClaimLost if the bulk change that
-   * `part` belongs to has ended.
+   * endpoint with `_system`; `precondition-failed`; `unavailable`.
    */
-  add(
-    input: EndpointInput,
-    actor: Caller,
-    expected?: ExpectedRevision,
-    part?: BulkPart,
-  ): Promise<void>
+  add(input: EndpointInput, actor: Caller, expected?: ExpectedRevision): Promise<boolean>
   /**
    * Removes an endpoint durably, stops accepting connections, then drains it.
    *
    * @throws Failure `endpoint-not-found`, `conflict`, `precondition-failed`, `unavailable`.
    */
-  remove(
-    address: string,
-    actor: Caller,
-    expected?: ExpectedRevision,
-    part?: BulkPart,
-  ): Promise<void>
+  remove(address: string, actor: Caller, expected?: ExpectedRevision): Promise<void>
   /**
    * Stores an endpoint given at startup and opens it if possible. An existing endpoint is not
    * changed. With `strict`, an endpoint that cannot be opened is not stored and the error is
@@ -89,9 +78,9 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     listeners.get(address) === undefined && (expected === undefined || expected === 'none')
 
   async function put(endpoint: string, { names }: Mapping, change: EndpointChange) {
-    const revision = await write({ ...change, endpoint, databases: [...names] })
+    const { revision, isChanged } = await write({ ...change, endpoint, databases: [...names] })
     invariant(revision !== undefined, 'a stored endpoint has a revision')
-    return { databases: names, revision }
+    return { desired: { databases: names, revision }, isChanged }
   }
 
   /** Opens an address and stores it. Returns the Failure if the address cannot be opened. */
@@ -115,7 +104,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
       const storing = includesDatabase(mapping.names, SYSTEM_DATABASE)
         ? storeMapping()
         : adminAccess.withdraw(opened, storeMapping)
-      const desired = await storing.catch((error: unknown) => {
+      const { desired } = await storing.catch((error: unknown) => {
         opened.close()
         throw error
       })
@@ -129,53 +118,54 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     return undefined
   }
 
+  /** Returns whether the mapping was different before. */
   async function remap(
     listener: Listener,
     mapping: Mapping,
     change: EndpointChange,
-  ): Promise<void> {
-    const isSame = sameNames(listener.mapping, mapping) && placement === undefined
-    if (isSame && change.part === undefined) return
+  ): Promise<boolean> {
+    if (sameNames(listener.mapping, mapping) && placement === undefined) return false
     const storeMapping = async (guard?: EndpointChange['guard']) => {
       const seen = listener.revision
-      const desired = await put(listener.name, mapping, { ...change, guard })
+      const { desired, isChanged } = await put(listener.name, mapping, { ...change, guard })
       await reconcile(listener.name, { desired, seen })
+      return isChanged
     }
-    await (includesDatabase(mapping.names, SYSTEM_DATABASE)
+    return includesDatabase(mapping.names, SYSTEM_DATABASE)
       ? storeMapping()
-      : adminAccess.withdraw(listener, storeMapping))
+      : adminAccess.withdraw(listener, storeMapping)
   }
 
   const changes: EndpointChanges = {
-    async add(input, actor, expected, part) {
+    async add(input, actor, expected) {
       const address = readAddress(input.endpoint)
       const mapping = createMapping(input.databases)
       const endpoint = formatAddress(address)
-      const change = { actor, expected, part }
-      const openFailure = await withLock(endpoint, async () => {
+      const change = { actor, expected }
+      const result = await withLock(endpoint, async () => {
         if (!isCheckedByOpen(endpoint, expected)) await catchUp(endpoint, expected)
         let existing = listeners.get(endpoint)
         if (existing === undefined) {
           requireRevision(endpoint, undefined, expected)
           if (listeners.stopping) throw stoppingFailure()
           const failure = await open(address, mapping, change)
-          if (failure === undefined || placement === undefined) return failure
+          if (failure === undefined) return true
+          if (placement === undefined) return failure
           // Another node may have just stored the endpoint and use its port.
           await reconcile(endpoint)
           existing = listeners.get(endpoint)
           if (existing === undefined) return failure
         }
         requireRevision(endpoint, existing.revision, expected)
-        await remap(existing, mapping, change)
-        return undefined
+        return remap(existing, mapping, change)
       })
-      if (openFailure === undefined) return
-      if (placement === undefined) throw openFailure
-      const proposal = { endpoint, databases: [...mapping.names], actor, part }
-      const outcome = await placement.openElsewhere(proposal, expected, openFailure)
-      if (outcome === 'exists') await changes.add(proposal, actor, expected, part)
+      if (typeof result === 'boolean') return result
+      if (placement === undefined) throw result
+      const proposal = { endpoint, databases: [...mapping.names], actor }
+      const outcome = await placement.openElsewhere(proposal, expected, result)
+      return outcome === 'opened' || changes.add(proposal, actor, expected)
     },
-    async remove(text, actor, expected, part) {
+    async remove(text, actor, expected) {
       const endpoint = canonicalAddress(text)
       if (endpoint === undefined) throw notFound()
       await withLock(endpoint, async () => {
@@ -185,12 +175,12 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
         requireRevision(endpoint, listener.revision, expected)
         const found = await adminAccess.withdraw(listener, async (guard) => {
           const seen = listener.revision
-          const revision = await write({ endpoint, databases: null, actor, expected, guard, part })
+          const written = await write({ endpoint, databases: null, actor, expected, guard })
+          const { revision, isChanged } = written
           await reconcile(endpoint, { desired: { databases: null, revision }, seen })
-          return revision !== undefined
+          return isChanged
         })
-        // The outcome of a part is stored already.
-        if (!found && part === undefined) throw notFound()
+        if (!found) throw notFound()
       })
     },
     async ensure(address, actor, strict) {
@@ -204,7 +194,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
           const openFailure = await open(address, mapping, change)
           if (openFailure === undefined) return
           if (strict) throw openFailure
-          const desired = await put(endpoint, mapping, change)
+          const { desired } = await put(endpoint, mapping, change)
           await reconcile(endpoint, { desired })
         } catch (error) {
           if (!(error instanceof Failure && error.code === 'precondition-failed')) throw error

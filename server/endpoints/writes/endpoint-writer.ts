@@ -2,13 +2,13 @@ import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import type { OnRecord, Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
-import { type EndpointChange, type EndpointWrite, writeBatch } from './write-batch.ts'
+import { type EndpointChange, type EndpointWrite, type Written, writeBatch } from './write-batch.ts'
 
 /** Maximum number of writes in one transaction: a few milliseconds of work. */
 const BATCH = 32
 
-/** Stores a change of an endpoint and returns its revision (see {@link writeBatch}). */
-export type EndpointWriter = (write: EndpointWrite) => Promise<number | undefined>
+/** Stores a change of an endpoint (see {@link writeBatch}). */
+export type EndpointWriter = (write: EndpointWrite) => Promise<Written>
 
 /**
  * Creates an {@link EndpointWriter}. Writes that arrive during a transaction are stored together in
@@ -17,7 +17,7 @@ export type EndpointWriter = (write: EndpointWrite) => Promise<number | undefine
 export function createEndpointWriter(store: Store, record: Recorder): EndpointWriter {
   const waiting: {
     readonly write: EndpointWrite
-    readonly resolve: (revision: number | undefined) => void
+    readonly resolve: (written: Written) => void
     readonly reject: (reason: unknown) => void
   }[] = []
   let running = false
@@ -62,7 +62,7 @@ export async function writeEndpoint(
   { endpoint, databases }: EndpointRecord,
   { record, ...change }: EndpointChange & OnRecord,
 ): Promise<number> {
-  const revision = await writeOne(store, record, { ...change, endpoint, databases })
+  const { revision } = await writeOne(store, record, { ...change, endpoint, databases })
   invariant(revision !== undefined, 'a stored endpoint has a revision')
   return revision
 }
@@ -77,7 +77,8 @@ export async function deleteEndpoint(
   endpoint: string,
   { record, ...change }: EndpointChange & OnRecord,
 ): Promise<boolean> {
-  return (await writeOne(store, record, { ...change, endpoint, databases: null })) !== undefined
+  const { isChanged } = await writeOne(store, record, { ...change, endpoint, databases: null })
+  return isChanged
 }
 
 async function writeOne(store: Store, record: Recorder, write: EndpointWrite) {

@@ -13,7 +13,6 @@ import { executeAll, executeLater } from '../../storage/changes/round-trips.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
-import { type BulkPart, fence, type Outcome, recordOutcomes } from '../bulk/outcomes.ts'
 import type { Guard } from '../registry/mapping/require-other-admin-endpoint.ts'
 import { type ExpectedRevision, requireRevision } from '../registry/repository.ts'
 
@@ -26,8 +25,6 @@ export interface EndpointChange {
    * to reject the change.
    */
   readonly guard?: Guard | undefined
-  /** The bulk change it belongs to. The outcome is stored in the same transaction. */
-  readonly part?: BulkPart | undefined
 }
 
 /** Sets the databases of an endpoint; null removes it. */
@@ -36,52 +33,43 @@ export interface EndpointWrite extends EndpointChange {
   readonly databases: readonly string[] | null
 }
 
-/** The endpoint's revision after a write; `undefined` if the endpoint to remove does not exist. */
-type Written = PromiseSettledResult<number | undefined>
+export interface Written {
+  /** The endpoint's revision; `undefined` if the endpoint to remove does not exist. */
+  readonly revision: number | undefined
+  /** Whether the stored endpoint was different before. */
+  readonly isChanged: boolean
+}
+
+type WriteResult = PromiseSettledResult<Written>
 
 /**
  * Stores independent changes of endpoints in one transaction and adds them to the audit log. A
  * write that equals the stored endpoint changes and logs nothing.
  *
- * @returns for each write, the new revision or the reason for its rejection: Failure
- * `precondition-failed`, that of {@link requireAuthorized} or of its guard, or {@link ClaimLost}.
+ * @returns for each write, its result or the reason for its rejection: Failure
+ * `precondition-failed`, that of {@link requireAuthorized} or of its guard.
  * @throws Failure if nothing was stored.
  */
 export function writeBatch(
   store: Store,
   record: Recorder,
   writes: readonly EndpointWrite[],
-): Promise<Written[]> {
+): Promise<WriteResult[]> {
   return store.change(async (trx) => {
     const batch = await Batch.begin(trx, writes)
-    const lost = await fence(
-      trx,
-      store.engine,
-      writes.flatMap(({ part }) => part ?? []),
-    )
-    const results: Written[] = []
-    for (const write of writes) {
-      const isLost = write.part !== undefined && lost.has(write.part.change)
-      results.push(
-        isLost ? { status: 'rejected', reason: new ClaimLost() } : await batch.write(write),
-      )
-    }
+    const results: WriteResult[] = []
+    for (const write of writes) results.push(await batch.write(write))
     await batch.flush()
-    await recordOutcomes(trx, batch.outcomes)
     await record(trx, ...batch.entries)
     return results
   })
 }
-
-/** Thrown when a bulk change has ended or another node has claimed it. */
-export class ClaimLost extends Error {}
 
 type StoredCredentials = Parameters<typeof requireAuthorized>[1]
 
 /** Checks writes in order and stores the accepted ones in few statements. */
 class Batch {
   readonly entries: AuditEntry[] = []
-  readonly outcomes: Outcome[] = []
   readonly #trx: Change
   readonly #revision: number
   readonly #stored: Map<string, { databases: string; revision: number }>
@@ -126,7 +114,7 @@ class Batch {
     return new Batch(trx, counter.value, stored, credentials)
   }
 
-  async write(write: EndpointWrite): Promise<Written> {
+  async write(write: EndpointWrite): Promise<WriteResult> {
     try {
       return { status: 'fulfilled', value: await this.#evaluate(write) }
     } catch (reason) {
@@ -138,15 +126,17 @@ class Batch {
     }
   }
 
-  async #evaluate(write: EndpointWrite): Promise<number | undefined> {
-    const { endpoint, databases, expected, guard, part, actor } = write
+  async #evaluate(write: EndpointWrite): Promise<Written> {
+    const { endpoint, databases, expected, guard, actor } = write
     requireAuthorized(actor, this.#credentials)
     const before = this.#stored.get(endpoint)
-    if (databases === null && before === undefined) return this.#unchanged(part, undefined)
+    if (databases === null && before === undefined) {
+      return { revision: undefined, isChanged: false }
+    }
     requireRevision(endpoint, before?.revision, expected)
     const after = databases === null ? null : JSON.stringify(databases)
     if (before !== undefined && before.databases === after) {
-      return this.#unchanged(part, before.revision)
+      return { revision: before.revision, isChanged: false }
     }
     if (guard !== undefined && reachesSystem(before?.databases) && !reachesSystem(after)) {
       // The guard must see the preceding writes.
@@ -166,20 +156,9 @@ class Batch {
           ? null
           : { databases: parseJsonColumn(databaseNames, 'endpoints.databases', before.databases) },
       after: databases === null ? null : { databases },
-      change: part?.change,
+      change: actor.change,
     })
-    const revision = after === null ? null : this.#revision
-    if (part !== undefined) {
-      this.outcomes.push({ part, state: 'made', before: before?.databases ?? null, revision })
-    }
-    return this.#revision
-  }
-
-  #unchanged(part: BulkPart | undefined, revision: number | undefined): number | undefined {
-    if (part !== undefined) {
-      this.outcomes.push({ part, state: 'unchanged', before: null, revision: revision ?? null })
-    }
-    return revision
+    return { revision: this.#revision, isChanged: true }
   }
 
   /** Stores the pending writes with the next statement. */

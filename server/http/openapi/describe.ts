@@ -20,6 +20,8 @@ export interface RouteDescription {
   readonly body?: Schema
   /** Successful responses by status: a schema, or the media type of a response that is not JSON. */
   readonly responses: Readonly<Record<number, Schema | `${string}/${string}`>>
+  /** Whether arrays are sent as lines to clients that accept `application/x-ndjson`. */
+  readonly orLines?: true
   /** Error statuses and the conditions under which they occur. */
   readonly failures?: Readonly<Record<number, string>>
 }
@@ -43,7 +45,10 @@ function operationOf(route: RouteDescription) {
     status,
     {
       description: 'Done',
-      content: typeof what === 'string' ? { [what]: {} } : json(what, 'output'),
+      content: {
+        ...(typeof what === 'string' ? { [what]: {} } : json(what, 'output')),
+        ...(route.orLines && { 'application/x-ndjson': { schema: { type: 'string' } } }),
+      },
     },
   ])
   const failures = Object.entries(route.failures ?? {}).map(([status, when]) => [

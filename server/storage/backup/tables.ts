@@ -11,15 +11,12 @@ import { allMigrations } from '../migrations/all-migrations.ts'
 
 /**
  * Tables that are empty in every backup. Most rows belong to running nodes or browser sessions. A
- * session revoked after the backup must not become valid again with a restore, and a bulk change
- * that was running must not continue.
+ * session revoked after the backup must not become valid again with a restore.
  */
 export const TRANSIENT_TABLES: readonly string[] = [
   'index_entries',
   'nodes',
   'node_listeners',
-  'endpoint_changes',
-  'endpoint_change_outcomes',
   'sessions',
   'sign_ins',
   'local_provider',

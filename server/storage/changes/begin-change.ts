@@ -14,6 +14,8 @@ export interface Caller extends Actor {
   /** What authorized the request; missing if no request makes the change, such as a command. */
   readonly authorization?: Pick<Principal, 'by' | 'credential' | 'role'> &
     Partial<Pick<Principal, 'databases' | 'expires'>>
+  /** The id of the bulk change of endpoints that the change belongs to. */
+  readonly change?: string | undefined
 }
 
 /**

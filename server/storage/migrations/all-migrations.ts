@@ -19,6 +19,7 @@ import { jobResults } from './0016-job-results.ts'
 import { documentCtids } from './0017-document-ctids.ts'
 import { jobCallers } from './0018-job-callers.ts'
 import { visibleJobs } from './0019-visible-jobs.ts'
+import { endBulkChanges } from './0020-end-bulk-changes.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -45,5 +46,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0017-document-ctids': documentCtids(engine),
     '0018-job-callers': jobCallers(),
     '0019-visible-jobs': visibleJobs(engine),
+    '0020-end-bulk-changes': endBulkChanges(),
   }
 }

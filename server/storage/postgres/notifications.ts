@@ -185,6 +185,6 @@ function cut(client: pg.Client): void {
 }
 
 const isTopic = (text: string): text is NotificationTopic =>
-  text === 'changes' || text === 'access' || text === 'nodes' || text === 'endpoint-changes'
+  text === 'changes' || text === 'access' || text === 'nodes'
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())

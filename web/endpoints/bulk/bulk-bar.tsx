@@ -1,8 +1,5 @@
 import { Button } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { UNDO_TIP, useUndoKey } from '../../shared/keys/use-undo-key.ts'
 import { useHasRole } from '../../shared/session/person.ts'
 import { IconX } from '../../shared/ui/icon/icons.tsx'
@@ -11,21 +8,15 @@ import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import bar from '../../shared/ui/overlay/floating-bars.module.css'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import classes from './bulk-bar.module.css'
-import { bulkFailuresQuery, cancelBulk, isRunning } from './bulk-requests.ts'
+import { type BulkRun, cancelBulk, countOutcomes, dismissBulk, useUndoBulk } from './bulk-run.ts'
 import { FailureDialog } from './failure-dialog.tsx'
 import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
-import { useUndoBulk } from './use-undo-bulk.ts'
 
 /** Maximum number of failures in the bar; the dialog shows the others. */
 const MAX_FAILURES = 2
 
-export interface BulkBarProps {
-  readonly view: EndpointChangeView
-  readonly onClose: () => void
-}
-
 /** Shows the progress of a bulk change with Cancel, then its outcome with Undo. */
-export function BulkBar({ view, onClose }: BulkBarProps) {
+export function BulkBar({ run }: { run: BulkRun }) {
   return (
     // Focusable for `keepFocus`.
     <section
@@ -34,64 +25,53 @@ export function BulkBar({ view, onClose }: BulkBarProps) {
       data-undo=""
       tabIndex={-1}
     >
-      {isRunning(view) ? (
-        <Progress key={view.id} view={view} />
+      {run.end === undefined ? (
+        <Progress key={run.id} run={run} />
       ) : (
-        <Outcome key={view.id} view={view} onClose={onClose} />
+        <Outcome key={run.id} run={run} />
       )}
     </section>
   )
 }
 
-function Progress({ view }: { view: EndpointChangeView }) {
-  const mayChange = useHasRole('operator')
-  const queryClient = useQueryClient()
-  const cancel = useSingleMutation({ mutationFn: (id: string) => cancelBulk(queryClient, id) })
-  const { total, left, failed } = view
+function Progress({ run }: { run: BulkRun }) {
+  const { total, failures } = run
+  const count = countOutcomes(run)
   return (
     <>
       <div className={bar.text}>
-        <p>{formatBulkProgress(view)}</p>
-        <progress aria-label={formatBulkProgress(view)} max={total} value={total - left} />
+        <p>{formatBulkProgress(run)}</p>
+        <progress aria-label={formatBulkProgress(run)} max={total} value={count} />
         <p className="dim">
-          {formatCount(total - left)} of {formatCount(total)}
-          {failed > 0 && `, ${formatCount(failed)} failed`}
+          {formatCount(count)} of {formatCount(total)}
+          {failures.length > 0 && `, ${formatCount(failures.length)} failed`}. Stops if you close
+          this tab.
         </p>
-        <ErrorText error={cancel.error} />
       </div>
-      {mayChange && (
-        <div className={bar.actions}>
-          <Button
-            ref={keepFocus}
-            variant="default"
-            aria-disabled={cancel.isPending || undefined}
-            onClick={() => cancel.mutate(view.id)}
-          >
-            {cancel.isPending ? 'Cancelling…' : 'Cancel'}
-          </Button>
-        </div>
-      )}
+      <div className={bar.actions}>
+        <Button ref={keepFocus} variant="default" onClick={cancelBulk}>
+          Cancel
+        </Button>
+      </div>
     </>
   )
 }
 
-function Outcome({ view, onClose }: BulkBarProps) {
-  const { id, made, failed, undoOf } = view
+function Outcome({ run }: { run: BulkRun }) {
+  const { made, failures, kind } = run
   const mayChange = useHasRole('operator')
   const [all, setAll] = useState(false)
-  const { data: failures = [] } = useQuery({ ...bulkFailuresQuery(id), enabled: failed > 0 })
   const undo = useUndoBulk()
-  const canUndo = mayChange && made > 0 && undoOf === null
-  const run = () => undo.mutate(id)
-  useUndoKey(canUndo ? run : undefined)
+  const canUndo = mayChange && made > 0 && kind !== 'undo'
+  const start = () => undo.mutate(run)
+  useUndoKey(canUndo ? start : undefined)
   return (
     <>
-      <div className={bar.text} role={failed > 0 ? 'alert' : 'status'}>
-        <p>{formatBulkResult(view)}</p>
-        {failures.slice(0, MAX_FAILURES).map(({ at, endpoint, errorMessage }) => (
-          <p key={at}>
-            <span className="mono">{endpoint}</span>{' '}
-            <span className={bar.reason}>{errorMessage}</span>
+      <div className={bar.text} role={failures.length > 0 ? 'alert' : 'status'}>
+        <p>{formatBulkResult(run)}</p>
+        {failures.slice(0, MAX_FAILURES).map(({ endpoint, reason }) => (
+          <p key={endpoint}>
+            <span className="mono">{endpoint}</span> <span className={bar.reason}>{reason}</span>
           </p>
         ))}
         <ErrorText error={undo.error} />
@@ -108,12 +88,12 @@ function Outcome({ view, onClose }: BulkBarProps) {
             variant="subtle"
             aria-disabled={undo.isPending || undefined}
             data-tip={UNDO_TIP}
-            onClick={run}
+            onClick={start}
           >
             Undo
           </Button>
         )}
-        <IconButton ref={keepFocus} aria-label="Close" onClick={onClose}>
+        <IconButton ref={keepFocus} aria-label="Close" onClick={dismissBulk}>
           <IconX />
         </IconButton>
       </div>

@@ -1,37 +1,44 @@
-import type { EndpointChangeView } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { type BulkRun, countOutcomes } from './bulk-run.ts'
 
-type Kind = Pick<EndpointChangeView, 'total' | 'removals' | 'undoOf'>
+type Kind = Pick<BulkRun, 'kind' | 'total' | 'removals'>
 
-const formatItems = ({ undoOf }: Kind, count: number) =>
-  `${formatCount(count)} ${undoOf === null ? 'endpoint' : 'change'}${count === 1 ? '' : 's'}`
+const formatItems = ({ kind }: Kind, count: number) =>
+  `${formatCount(count)} ${kind === 'undo' ? 'change' : 'endpoint'}${count === 1 ? '' : 's'}`
 
-const formatOutcome = ({ undoOf, removals, total }: Kind, count: number) =>
+const formatOutcome = ({ kind, removals, total }: Kind, count: number) =>
   `${count === 1 ? 'was' : 'were'} ${
-    undoOf !== null ? 'undone' : removals === total ? 'removed' : 'changed'
+    kind === 'undo' ? 'undone' : removals === total ? 'removed' : 'changed'
   }`
 
 /** Formats a running bulk change: "Removing 5,000 endpoints", "Undoing 12 changes". */
-export function formatBulkProgress(view: Kind): string {
-  const { undoOf, removals, total } = view
-  const verb = undoOf !== null ? 'Undoing' : removals === total ? 'Removing' : 'Changing'
-  return `${verb} ${formatItems(view, total)}`
+export function formatBulkProgress(run: Kind): string {
+  const { kind, removals, total } = run
+  const verb = kind === 'undo' ? 'Undoing' : removals === total ? 'Removing' : 'Changing'
+  return `${verb} ${formatItems(run, total)}`
 }
 
 /** Formats a finished bulk change: "98 of 100 endpoints were changed. 2 failed." */
-export function formatBulkResult(view: EndpointChangeView): string {
-  const { state, total, made, unchanged, failed, left } = view
+export function formatBulkResult(run: BulkRun): string {
+  const { end, total, made, unchanged, failures } = run
+  const left = total - countOutcomes(run)
   const first =
     made === total
-      ? `${formatItems(view, total)} ${formatOutcome(view, total)}.`
-      : `${formatCount(made)} of ${formatItems(view, total)} ${formatOutcome(view, made)}.`
+      ? `${formatItems(run, total)} ${formatOutcome(run, total)}.`
+      : `${formatCount(made)} of ${formatItems(run, total)} ${formatOutcome(run, made)}.`
   const sentences = [
-    state === 'cancelled' && 'Cancelled.',
-    state === 'stopped' && `Stopped: ${view.actor} no longer has permission to change endpoints.`,
+    end === 'cancelled' && 'Cancelled.',
+    end instanceof Error && end.message,
     first,
     unchanged > 0 && `${formatCount(unchanged)} needed no change.`,
-    failed > 0 && `${formatCount(failed)} failed.`,
-    left > 0 && `${formatCount(left)} ${left === 1 ? 'was' : 'were'} not started.`,
+    failures.length > 0 && `${formatCount(failures.length)} failed.`,
+    left > 0 && formatLeft(run, left),
   ]
   return sentences.filter((sentence) => sentence !== false).join(' ')
 }
+
+/** The page does not know the outcome of changes that were in progress when it disconnected. */
+const formatLeft = ({ end }: BulkRun, left: number) =>
+  end === 'completed'
+    ? `${formatCount(left)} ${left === 1 ? 'was' : 'were'} not started.`
+    : `A few of the other ${formatCount(left)} may have been changed.`

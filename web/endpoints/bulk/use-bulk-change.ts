@@ -2,12 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { showConsoleLink } from '../endpoint-toast.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'
-import { wasOwnChangeMade, watchOutcome } from './bulk-outcome.ts'
-import { startBulk } from './bulk-requests.ts'
-import { deselectDoneAfter } from './deselect-done.ts'
+import { dismissBulk, hasChangedOwn, startBulk } from './bulk-run.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
-import { dismissBulk } from './tracked-bulk.ts'
 
 /** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
 export function useBulkChange(here: string) {
@@ -23,21 +20,19 @@ export function useBulkChange(here: string) {
           ? { endpoint, remove: true as const, ...expect }
           : { endpoint, databases: [...after], ...expect }
       })
-      return startBulk(queryClient, changes)
+      const done = plan.skipped.flatMap(({ address, isUnchanged }) => (isUnchanged ? address : []))
+      return startBulk(queryClient, changes, { kind: 'change', total: changes.length, done })
     },
-    onSuccess: ({ id }, { plan, guard: { disconnects, otherConsole } }) => {
-      deselectDoneAfter(id, plan)
+    onSuccess: ({ ended }, { plan, guard: { disconnects, otherConsole } }) => {
       const task = disconnects ? plan.tasks.find(({ row }) => row.address === here) : undefined
-      if (task !== undefined && otherConsole !== undefined) {
-        const { row, after } = task
-        const change = { address: row.address, before: row.databases, after }
-        void watchOutcome(queryClient, id, { orUnreachable: true }).then((outcome) => {
-          if (!wasOwnChangeMade(outcome, change)) return
-          // Without a connection, the progress is unknown.
-          dismissBulk([id])
-          showConsoleLink(change, otherConsole)
-        })
-      }
+      if (task === undefined || otherConsole === undefined) return
+      const { row, after } = task
+      void ended.then((run) => {
+        if (!hasChangedOwn(run, here)) return
+        // Without a connection, the change cannot be undone here.
+        dismissBulk()
+        showConsoleLink({ address: row.address, before: row.databases, after }, otherConsole)
+      })
     },
   })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { bulkRun } from '../bulk/bulk-run.testing.ts'
 import { formatImportResult, formatPlan } from './format-import.ts'
 import type { ImportChange } from './import-plan.ts'
 
@@ -40,18 +41,18 @@ test('removals are counted, and nothing is kept', () => {
   )
 })
 
-test.each([
-  [new Map([['tcp://127.0.0.1:1', 'The port is taken.']]), '1 of 3 changes was made. 2 failed.'],
-  [undefined, '1 of 3 changes was made. 2 failed. The list of failures could not be loaded.'],
-])('an outcome with the failures %j reads %j', (failures, text) => {
-  const run = {
-    id: '1',
-    total: 3,
-    made: 1,
-    failed: 2,
-    cancelling: false,
-    ownChanged: false,
-    compared: true,
-  } as const
-  expect(formatImportResult({ ...run, failures, end: { by: 'all' } })).toBe(text)
+test('an outcome is counted', () => {
+  const run = bulkRun({
+    ...{ kind: 'import', total: 4, made: 1, unchanged: 0, end: 'completed' },
+    failures: ['a', 'b'].map((endpoint) => ({ endpoint, reason: 'The port is taken.' })),
+  })
+  expect(formatImportResult(run)).toBe(
+    '1 of 4 changes was made. 2 failed. 1 endpoint was not removed, because another change failed.',
+  )
+  expect(formatImportResult(bulkRun({ ...run, end: 'cancelled' }))).toBe(
+    'Cancelled. 1 of 4 changes was made. 2 failed.',
+  )
+  expect(formatImportResult(bulkRun({ total: 2, made: 1, unchanged: 1 }))).toBe(
+    'All 2 changes were made.',
+  )
 })

@@ -1,7 +1,7 @@
 import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { type BulkRun, countOutcomes } from '../bulk/bulk-run.ts'
 import { formatList } from '../model/list/format-list.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
-import type { ImportRun } from './import-run.ts'
 
 /** Formats a count with its noun: "1 endpoint", "1,204 endpoints". */
 export const formatPlural = (count: number, thing: string): string =>
@@ -32,24 +32,21 @@ const formatKept = (count: number): string =>
     : `The ${formatCount(count)} endpoints that are not in the file will be kept.`
 
 /** Describes the outcome of an import. */
-export function formatImportResult(run: ImportRun): string {
-  const { total, made, failed, failures, end } = run
-  const left = total - made - failed
-  const all = made === total
-  const first = all
-    ? total === 1
-      ? 'The change was made.'
-      : `All ${formatCount(total)} changes were made.`
-    : `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
-  const unread = failures === undefined ? ' The list of failures could not be loaded.' : ''
-  const refused = failed === 0 ? '' : ` ${formatCount(failed)} failed.${unread}`
-  if (end?.by === 'cancel') return `Cancelled. ${first}${refused}`
-  if (end?.by === 'disconnection') {
-    return 'This page was disconnected by the import. Open the console at another endpoint to see the outcome.'
-  }
-  if (end?.by === 'interruption') return `${end.error.message} ${first}${refused}`
+export function formatImportResult(run: BulkRun): string {
+  const { total, unchanged, failures, end } = run
+  const made = run.made + unchanged
+  const left = total - countOutcomes(run)
+  const first =
+    made < total
+      ? `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
+      : total === 1
+        ? 'The change was made.'
+        : `All ${formatCount(total)} changes were made.`
+  const refused = failures.length === 0 ? '' : ` ${formatCount(failures.length)} failed.`
+  if (end === 'cancelled') return `Cancelled. ${first}${refused}`
+  if (end instanceof Error) return `${end.message} ${first}${refused}`
   const held =
-    left === 0 || all
+    left === 0
       ? ''
       : ` ${formatPlural(left, 'endpoint')} ${left === 1 ? 'was' : 'were'} not removed, because another change failed.`
   return `${first}${refused}${held}`

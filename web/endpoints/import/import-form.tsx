@@ -1,17 +1,16 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { DraftNotice } from '../../shared/ui/form/draft-notice.tsx'
-import { showBulkOnPage } from '../bulk/tracked-bulk.ts'
+import { dismissBulk, showImportOnPage } from '../bulk/bulk-run.ts'
 import { readImport } from './file/import-file.ts'
 import { ImportSource, type SourceText } from './file/import-source.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { clearImport, resumeImport, useImportRun } from './import-run.ts'
+import { isImporting, useImportRun } from './import-run.ts'
 
 /**
- * The initial draft of an import. It is kept in the tab, so that an interrupted import can
- * continue.
+ * The initial draft of an import. It is kept in the tab, so that an interrupted import can be
+ * repeated.
  */
 const initialDraft = {
   text: '',
@@ -22,8 +21,6 @@ const initialDraft = {
   remove: false,
   /** Number of changes when the import was first started; 0 before. */
   started: 0,
-  /** Id of the bulk change; empty before it is started. */
-  id: '',
 }
 
 /** Selects the import text, previews its changes and runs the import. */
@@ -34,31 +31,28 @@ export function ImportForm() {
     resumes: ({ started }) => started > 0,
   })
   const { values: draft, offer, change, deleteDraft, discardDraft } = form
-  const queryClient = useQueryClient()
   const run = useImportRun()
-  useEffect(() => {
-    if (draft.id !== '') void resumeImport(queryClient, draft.id)
-  }, [draft.id, queryClient])
-  useEffect(() => {
-    showBulkOnPage(run?.id)
-    return () => showBulkOnPage(undefined)
-  }, [run?.id])
+  useEffect(showImportOnPage, [])
   // While the user fixes errors, the text is validated but stays editable until it is compared.
   const [editing, setEditing] = useState(false)
   const text = useDeferredValue(draft.text)
   const file = useMemo(() => (draft.compare ? readImport(text) : undefined), [draft.compare, text])
 
+  // Another bulk change may be shown meanwhile.
+  const clearRun = () => {
+    if (run !== undefined) dismissBulk()
+  }
   const take = (source: SourceText, typed: boolean) => {
-    clearImport()
+    clearRun()
     setEditing(typed)
-    change({ started: 0, id: '', ...source })
+    change({ started: 0, ...source })
   }
   const clear = () => {
-    clearImport()
+    clearRun()
     setEditing(false)
     discardDraft()
   }
-  if (run !== undefined && run.end === undefined) return <ImportProgress run={run} />
+  if (isImporting(run)) return <ImportProgress run={run} />
   return (
     <>
       <DraftNotice offer={offer} />
@@ -78,7 +72,6 @@ export function ImportForm() {
           run={run}
           onRemove={(remove) => change({ remove })}
           onStart={(total) => change({ started: Math.max(draft.started, total) })}
-          onStarted={(id) => change({ id })}
           onDone={deleteDraft}
           onClear={clear}
         />

@@ -5,14 +5,14 @@ import { PageHead } from '../../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { ImportForm } from './import-form.tsx'
-import { useImportRun } from './import-run.ts'
+import { isImporting, useImportRun } from './import-run.ts'
 
 /** The page that imports endpoints from a file, with a preview of the changes. */
 export function ImportPage() {
   const mayChange = useHasRole('operator')
   const run = useImportRun()
-  const going = run !== undefined && run.end === undefined
-  const progress = going && `${formatCount(run.made)} of ${formatCount(run.total)}`
+  const progress =
+    isImporting(run) && `${formatCount(run.made + run.unchanged)} of ${formatCount(run.total)}`
   usePageTitle(progress, 'Import', 'Endpoints')
   return (
     <>

@@ -2,14 +2,16 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { useOwnEndpoint } from '../../shared/session/person.ts'
 import { announce } from '../../shared/ui/feedback/announce.tsx'
 import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { type BulkRun, hasChangedOwn } from '../bulk/bulk-run.ts'
 import { loadBulkBar } from '../bulk/load-bulk-bar.ts'
 import { showConsoleLink } from '../endpoint-toast.ts'
-import { guardedLabel } from '../guard/check-changes.ts'
+import { type ChangeGuard, guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
@@ -19,7 +21,7 @@ import { ImportChanges } from './import-changes.tsx'
 import { ImportOutcome } from './import-outcome.tsx'
 import { type ImportPlan, planImport } from './import-plan.ts'
 import classes from './import-preview.module.css'
-import { type ImportRun, startImport } from './import-run.ts'
+import { runImport } from './import-run.ts'
 import { importWarnings } from './import-warnings.ts'
 
 export interface ImportPreviewProps {
@@ -29,19 +31,23 @@ export interface ImportPreviewProps {
   /** Number of changes when the import was first started; 0 before. */
   readonly started: number
   /** The outcome of the last attempt. */
-  readonly run: ImportRun | undefined
+  readonly run: BulkRun | undefined
   readonly onRemove: (remove: boolean) => void
   readonly onStart: (changes: number) => void
-  /** Called with the id of the bulk change. */
-  readonly onStarted: (id: string) => void
   /** Called once the configuration matches the file. */
   readonly onDone: () => void
   readonly onClear: () => void
 }
 
+interface RequestedImport {
+  readonly changes: ImportPlan['changes']
+  readonly guard: ChangeGuard
+  readonly removeAnyway: boolean
+}
+
 /** Previews the changes of an import against the configuration, and starts it. */
 export function ImportPreview(props: ImportPreviewProps) {
-  const { wanted, remove, run, onRemove, onStart, onStarted, onDone, onClear } = props
+  const { wanted, remove, run, onRemove, onStart, onDone, onClear } = props
   const queryClient = useQueryClient()
   const heading = useRef<HTMLHeadingElement>(null)
   const { rows, failure, stateFailure, retry } = useEndpointRows()
@@ -53,12 +59,28 @@ export function ImportPreview(props: ImportPreviewProps) {
   const here = useOwnEndpoint()
   const check = useChangeGuard(rows ?? [], { named: true })
   const [asking, setAsking] = useState<{ readonly removeAnyway: boolean }>()
+  const importing = useSingleMutation({
+    mutationFn: async ({ changes, guard, removeAnyway }: RequestedImport) => {
+      // The change disconnects this page, so the bar must be loaded before it.
+      if (guard.disconnects) await loadBulkBar()
+      return runImport(queryClient, changes, { here, removeAnyway })
+    },
+    onSuccess: (ended, { changes, guard }) => {
+      announce(formatImportResult(ended))
+      const own = changes.find(({ address }) => address === here)
+      const { disconnects, otherConsole } = guard
+      if (own !== undefined && disconnects && otherConsole !== undefined) {
+        if (hasChangedOwn(ended, here)) showConsoleLink(own, otherConsole)
+      }
+      if (ended.made + ended.unchanged === ended.total) onDone()
+    },
+  })
   const ready = plan !== undefined
   useEffect(() => {
     // The text field, which had the focus, was removed.
     if (ready && document.activeElement === document.body) heading.current?.focus()
   }, [ready])
-  if (run?.compared === false) return <ImportOutcome run={run} onClear={onClear} />
+  if (run?.refetched === false) return <ImportOutcome run={run} onClear={onClear} />
   if (failure !== null) return <LoadFailure what="The endpoints" error={failure} onRetry={retry} />
   if (stateFailure !== null) {
     return <LoadFailure what="The state of the endpoints" error={stateFailure} onRetry={retry} />
@@ -68,34 +90,20 @@ export function ImportPreview(props: ImportPreviewProps) {
   const guard = check(plan.changes)
   const { refused } = guard
   const warnings = importWarnings(plan, databases)
-  const failures = run?.failures ?? new Map<string, string>()
-  const hasFailed = run !== undefined && run.failed > 0
+  const failures = new Map(run?.failures.map(({ endpoint, reason }) => [endpoint, reason]))
+  const hasFailed = failures.size > 0
   const held =
     hasFailed &&
     plan.changes.some(({ kind, address }) => kind === 'removed' && !failures.has(address))
-  const start = async (removeAnyway: boolean) => {
+  const start = (removeAnyway: boolean) => {
     onStart(plan.changes.length)
     setAsking(undefined)
-    // The change disconnects this page, so the bar must be loaded before it.
-    if (guard.disconnects) await loadBulkBar()
-    const ended = await startImport(plan.changes, { queryClient, here, removeAnyway, onStarted })
-    if (ended === undefined) return
-    announce(formatImportResult(ended))
-    const ownChange = plan.changes.find(({ address }) => address === here)
-    if (
-      ownChange !== undefined &&
-      guard.disconnects &&
-      guard.otherConsole !== undefined &&
-      ended.ownChanged
-    ) {
-      showConsoleLink(ownChange, guard.otherConsole)
-    }
-    if (ended.made === ended.total) onDone()
+    importing.mutate({ changes: plan.changes, guard, removeAnyway })
   }
   const ask = (removeAnyway: boolean) => {
     if (refused !== undefined) return
     if (guard.disconnects) setAsking({ removeAnyway })
-    else void start(removeAnyway)
+    else start(removeAnyway)
   }
   const count = formatPlural(plan.changes.length, 'change')
   return (
@@ -127,11 +135,12 @@ export function ImportPreview(props: ImportPreviewProps) {
             </ul>
           )}
           <GuardNotice guard={guard} />
+          {importing.error !== null && <p role="alert">{importing.error.message}</p>}
           {plan.changes.length > 0 && (
             <div className={classes.actions}>
               <Button
                 variant="filled"
-                aria-disabled={refused !== undefined || undefined}
+                aria-disabled={refused !== undefined || importing.isPending || undefined}
                 onClick={() => ask(false)}
               >
                 {hasFailed ? 'Retry failed changes' : `Import ${count}`}
@@ -152,7 +161,7 @@ export function ImportPreview(props: ImportPreviewProps) {
               confirm={{
                 label: guardedLabel(guard, 'Import', `Import ${count}`),
                 busy: false,
-                run: () => void start(asking.removeAnyway),
+                run: () => start(asking.removeAnyway),
               }}
             >
               <p>{formatPlan(plan, remove)}</p>

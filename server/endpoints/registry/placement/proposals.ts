@@ -10,7 +10,6 @@ import type { Recorder } from '../../../storage/changes/recorder.ts'
 import { parseJsonColumn } from '../../../storage/sql/parse-column.ts'
 import type { Store } from '../../../storage/store.ts'
 import { storeClock } from '../../../storage/store-clock.ts'
-import { type BulkPart, fence, recordOutcomes } from '../../bulk/outcomes.ts'
 import { type ExpectedRevision, requireRevision } from '../repository.ts'
 
 /** A requested endpoint that the receiving node cannot open. Another node may open it. */
@@ -19,16 +18,13 @@ export interface Proposal extends EndpointRecord {
   /** The node that received the request and could not open the endpoint. */
   readonly node: string
   readonly actor: Caller
-  /** The bulk change that it is part of. */
-  readonly part?: BulkPart | undefined
 }
 
 /** The JSON in the column `proposal`. */
 const proposed = z.object({
   id: z.string(),
   node: z.string(),
-  actor: actorSchema,
-  part: z.optional(z.object({ change: z.string(), at: z.number(), claim: z.string() })),
+  actor: z.intersection(actorSchema, z.object({ change: z.optional(z.string()) })),
 })
 
 type Proposed = Pick<Proposal, keyof typeof proposed.shape>
@@ -47,7 +43,7 @@ const ABANDONED_AFTER = 5_000
  */
 export function propose(
   store: Store,
-  { endpoint, databases, node, actor, part }: Omit<Proposal, 'id'>,
+  { endpoint, databases, node, actor }: Omit<Proposal, 'id'>,
   expected: ExpectedRevision,
 ): Promise<string | undefined> {
   return store.change(async (trx) => {
@@ -59,7 +55,7 @@ export function propose(
       .executeTakeFirst()
     requireRevision(endpoint, row?.proposal === null ? row.revision : undefined, expected)
     if (row !== undefined) return undefined
-    const value: Proposed = { id: randomUUID(), node, actor: actorSchema.parse(actor), part }
+    const value: Proposed = proposed.parse({ id: randomUUID(), node, actor })
     await trx
       .insertInto('endpoints')
       .values({
@@ -116,7 +112,7 @@ export async function outcomeOf(
  */
 export function confirmProposal(
   store: Store,
-  { endpoint, databases, id, actor, part }: Proposal,
+  { endpoint, databases, id, actor }: Proposal,
   record: Recorder,
 ): Promise<number | undefined> {
   return store.change(async (trx) => {
@@ -127,15 +123,11 @@ export function confirmProposal(
       .where('address', '=', endpoint)
       .executeTakeFirst()
     if (!isOf(row?.proposal, id)) return undefined
-    if (part !== undefined && (await fence(trx, store.engine, [part])).size > 0) return undefined
     await trx
       .updateTable('endpoints')
       .set({ proposal: null, proposed_at: null, revision })
       .where('address', '=', endpoint)
       .execute()
-    if (part !== undefined) {
-      await recordOutcomes(trx, [{ part, state: 'made', before: null, revision }])
-    }
     await record(trx, {
       actor,
       action: 'endpoint.add',
@@ -143,7 +135,7 @@ export function confirmProposal(
       outcome: 'done',
       before: null,
       after: { databases },
-      change: part?.change,
+      change: actor.change,
     })
     return revision
   })

@@ -62,7 +62,7 @@ forEngine('postgres', (engine) => {
 
   /** Runs `act` while a change of the endpoint by this node waits for a lock in the database. */
   async function whileChanging(act: () => Promise<void>): Promise<void> {
-    let change = Promise.resolve()
+    let change: Promise<unknown> = Promise.resolve()
     const outside = AsyncLocalStorage.snapshot()
     const meanwhile = async () => {
       change = endpoints.add({ endpoint, databases: ['own'] }, START)

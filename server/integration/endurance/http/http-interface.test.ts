@@ -159,10 +159,8 @@ async function restore(
   })
   const changes = [{ endpoint: addresses[0], databases: [] }]
   const change = await node.request('POST', '/_api/endpoint-change', { changes })
-  for (const path of [`/_api/endpoint-change/${change.json.id}`, `/_job/${job.json.id}`]) {
-    const state = async () => (await node.request('GET', path)).json.state
-    await expect.poll(state, { timeout: HANG, interval: 5 }).toBe('done')
-  }
+  const state = async () => (await node.request('GET', `/_job/${job.json.id}`)).json.state
+  await expect.poll(state, { timeout: HANG, interval: 5 }).toBe('done')
   const values: Readonly<Record<string, readonly unknown[]>> = {
     endpoint: [
       ...addresses,
@@ -180,7 +178,7 @@ async function restore(
     '{collection}': ['articles', 'typed', 'empty'],
     '{id}': [
       ...DOCUMENTS.map(({ id }) => id),
-      ...['missing', change.json.id, job.json.id, ...ids.person, ...ids.token],
+      ...['missing', change.headers['gatehouse-change'], job.json.id, ...ids.person, ...ids.token],
     ],
     '{session}': ids.session,
     id: ['one', 'new', 'typed', '', '..', 7],

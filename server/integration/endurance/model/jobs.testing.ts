@@ -93,17 +93,14 @@ const cancelled = (model: Model, job: Operation, call: Call): Operation => ({
 })
 
 /**
- * Waits until the store has no jobs, bulk changes and proposed endpoints in progress, after a kill and
- * a restart.
+ * Waits until the store has no jobs and proposed endpoints in progress, after a kill and a restart.
  */
 export async function untilIdle(location: StoreLocation): Promise<void> {
   const store = await openStore(location, 'tool')
   try {
     await vi.waitFor(async () => {
-      for (const table of ['jobs', 'endpoint_changes'] as const) {
-        const running = store.db.selectFrom(table).select('id').where('state', '=', 'running')
-        expect(await running.execute()).toEqual([])
-      }
+      const running = store.db.selectFrom('jobs').select('id').where('state', '=', 'running')
+      expect(await running.execute()).toEqual([])
       expect(await readProposals(store)).toEqual([])
     }, RESUMED)
   } finally {

@@ -1,0 +1,16 @@
+import type { BulkRun } from './bulk-run.ts'
+
+/** Returns a bulk change that made all its 100 changes, except for `part`. */
+export const bulkRun = (part: Partial<BulkRun> = {}): BulkRun => ({
+  id: 'x',
+  kind: 'change',
+  total: 100,
+  removals: 0,
+  made: 100,
+  unchanged: 0,
+  failures: [],
+  done: [],
+  end: 'completed',
+  refetched: true,
+  ...part,
+})
