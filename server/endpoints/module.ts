@@ -43,7 +43,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     publish: events.publish,
     peers: nodes.nodes && createPeers(nodes.nodes),
   })
-  const bulk = createBulkChanges({
+  const beginBulkChange = createBulkChanges({
     store,
     record,
     endpoints: registry,
@@ -62,7 +62,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
   return {
     routes: endpointRoutes({ endpoints: registry, requireRole, sendList: http.sendList }),
     changeRoutes: endpointChangeRoutes({
-      bulk,
+      begin: beginBulkChange,
       requireRole,
       onError: deps.logError('a bulk change of endpoints ended early'),
     }),

@@ -33,7 +33,7 @@ async function setUp(
   endpoints?: Pick<EndpointRegistry, 'add' | 'remove'>,
 ) {
   const write = createEndpointWriter(store, record)
-  const bulk = createBulkChanges({
+  const begin = createBulkChanges({
     store,
     record,
     endpoints: endpoints ?? {
@@ -60,22 +60,14 @@ async function setUp(
     .execute()
   const authorization = { by: 'session', credential: 'x', role: 'admin' } as const
   const actor: Caller = { name: 'github:1', by: 'session', address: '192.0.2.7', authorization }
-  const requester = { actor, requestEndpoint: at(1) }
-  const request = (
-    changes: readonly EndpointChangeInput[],
-    keepOnFailure = false,
-  ): BulkRequest => ({
-    ...requester,
-    changes,
-    keepOnFailure,
-  })
+  const beginWith = (changes: BulkRequest['changes'], keepOnFailure = false) =>
+    begin({ actor, requestEndpoint: at(1), changes, keepOnFailure })
   return {
-    bulk,
-    request,
+    begin: beginWith,
     actor,
-    make: async (...parameters: Parameters<typeof request>) =>
-      endOf(await bulk.begin(request(...parameters))),
-    undo: async (id: string) => endOf(await bulk.undo(id, requester)),
+    make: async (...parameters: Parameters<typeof beginWith>) =>
+      endOf(await beginWith(...parameters)),
+    undo: async (id: string) => endOf(await beginWith(id)),
   }
 }
 
@@ -154,8 +146,8 @@ forEachEngine((engine) => {
 
   test('a node makes one bulk change at a time, while its outcomes are read', async () => {
     const store = await open(engine)
-    const { bulk, request, make } = await setUp(store)
-    const { outcomes } = await bulk.begin(request(puts(200)))
+    const { begin, make } = await setUp(store)
+    const { outcomes } = await begin(puts(200))
     await expect(make(puts(1))).rejects.toMatchObject({ code: 'too-many-requests' })
     // Nothing is made before it is read.
     expect(await outcomes.next()).toEqual({ done: false, value: [] })
@@ -278,9 +270,9 @@ test("the caller's endpoint loses _system last, and removals wait for earlier ch
     { endpoint: at(5), databases: [] },
     { endpoint: at(6), databases: ['blog'] },
   ]
-  expect(groupsOf({ changes, requestEndpoint })).toEqual([[1], [2, 3], [4], [5], [0]])
+  expect(groupsOf(changes, requestEndpoint)).toEqual([[1], [2, 3], [4], [5], [0]])
   const kept: EndpointChangeInput[] = [
     { endpoint: requestEndpoint, databases: ['blog', '_system'] },
   ]
-  expect(groupsOf({ changes: kept, requestEndpoint })).toEqual([[0]])
+  expect(groupsOf(kept, requestEndpoint)).toEqual([[0]])
 })

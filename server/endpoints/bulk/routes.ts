@@ -25,27 +25,34 @@ import { streamText } from '../../http/output/stream-text.ts'
 import { VARY_ACCEPT } from '../../http/output/vary.ts'
 import { readAddress } from '../address.ts'
 import { createMapping } from '../registry/mapping/mapping.ts'
-import type { BulkChange, BulkChanges } from './bulk-changes.ts'
+import type { BeginBulkChange, BulkChange, BulkRequest } from './bulk-changes.ts'
 
 /** Maximum duration of a bulk change, ms. */
 const MAX_DURATION = 30 * 60_000
 
 export interface EndpointChangeRoutesDeps {
-  readonly bulk: BulkChanges
+  readonly begin: BeginBulkChange
   readonly requireRole: RequireRole
   /** Called with the error that ended a response early. */
   readonly onError: (error: unknown) => void
 }
 
 /** `/_api/endpoint-change`: changes of many endpoints in one request. */
-export function endpointChangeRoutes({ bulk, requireRole, onError }: EndpointChangeRoutesDeps) {
+export function endpointChangeRoutes({ begin, requireRole, onError }: EndpointChangeRoutesDeps) {
   const nextTurn = createTurns()
 
   /** Makes the changes while their outcomes are sent. */
-  async function respond(c: Context<AppEnv>, { id, outcomes }: BulkChange) {
+  async function respond(
+    c: Context<AppEnv>,
+    changes: BulkRequest['changes'],
+    keepOnFailure: boolean,
+  ): Promise<Response> {
     const now = performance.now()
+    const requestEndpoint = c.env.listener.name
+    const request = { actor: callerOf(c), requestEndpoint, changes, keepOnFailure }
+    const { id, outcomes } = await begin(request)
     const isNdjson = acceptedType(requestHeader(c, 'accept')) === 'application/x-ndjson'
-    const texts = isNdjson ? printLines(outcomes) : printArray(outcomes)
+    const texts = print(outcomes, isNdjson)
     // Closing a generator that has not started would not close the outcomes.
     const { value: first = '' } = await texts.next()
     const deadline = now + MAX_DURATION
@@ -81,7 +88,7 @@ export function endpointChangeRoutes({ bulk, requireRole, onError }: EndpointCha
       async (c) => {
         const { changes: unvalidated, keepOnFailure = false } = c.req.valid('json')
         const changes = await validateChanges(unvalidated, nextTurn)
-        return respond(c, await bulk.begin({ ...requesterOf(c), changes, keepOnFailure }))
+        return respond(c, changes, keepOnFailure)
       },
     )
     .post(
@@ -98,7 +105,7 @@ export function endpointChangeRoutes({ bulk, requireRole, onError }: EndpointCha
       }),
       audited('endpoint.change-undo', (c) => c.req.param('id')),
       requireRole('operator'),
-      async (c) => respond(c, await bulk.undo(c.req.param('id'), requesterOf(c))),
+      (c) => respond(c, c.req.param('id'), false),
     )
 }
 
@@ -134,26 +141,19 @@ export async function validateChanges(
   return [...changes.values()]
 }
 
-async function* printLines(outcomes: BulkChange['outcomes']): AsyncGenerator<string, void> {
-  for await (const some of outcomes) {
-    yield some.map((outcome) => `${JSON.stringify(outcome)}\n`).join('')
-  }
-}
-
-async function* printArray(outcomes: BulkChange['outcomes']): AsyncGenerator<string, void> {
-  let before = '['
+/** Prints outcomes as lines or as an array. */
+async function* print(
+  outcomes: BulkChange['outcomes'],
+  isNdjson: boolean,
+): AsyncGenerator<string, void> {
+  let before = isNdjson ? '' : '['
   for await (const some of outcomes) {
     let text = ''
     for (const outcome of some) {
-      text += before + JSON.stringify(outcome)
-      before = ','
+      text += before + JSON.stringify(outcome) + (isNdjson ? '\n' : '')
+      if (!isNdjson) before = ','
     }
     yield text
   }
-  yield before === '[' ? '[]' : ']'
+  if (!isNdjson) yield before === '[' ? '[]' : ']'
 }
-
-const requesterOf = (c: Context<AppEnv>) => ({
-  actor: callerOf(c),
-  requestEndpoint: c.env.listener.name,
-})

@@ -8,7 +8,14 @@ import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
 import bar from '../../shared/ui/overlay/floating-bars.module.css'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import classes from './bulk-bar.module.css'
-import { type BulkRun, cancelBulk, countOutcomes, dismissBulk, useUndoBulk } from './bulk-run.ts'
+import {
+  type BulkRun,
+  cancelBulk,
+  canUndoBulk,
+  countOutcomes,
+  dismissBulk,
+  useUndoBulk,
+} from './bulk-run.ts'
 import { FailureDialog } from './failure-dialog.tsx'
 import { formatBulkProgress, formatBulkResult } from './format-bulk.ts'
 
@@ -58,11 +65,11 @@ function Progress({ run }: { run: BulkRun }) {
 }
 
 function Outcome({ run }: { run: BulkRun }) {
-  const { made, failures, kind } = run
+  const { failures } = run
   const mayChange = useHasRole('operator')
   const [all, setAll] = useState(false)
   const undo = useUndoBulk()
-  const canUndo = mayChange && made > 0 && kind !== 'undo'
+  const canUndo = mayChange && canUndoBulk(run)
   const start = () => undo.mutate(run)
   useUndoKey(canUndo ? start : undefined)
   return (

@@ -62,6 +62,10 @@ export const dismissBulk = (): void => run.set(undefined)
 /** Stops a bulk change by disconnecting. Changes already made stay. */
 export const cancelBulk = (): void => abort.abort()
 
+/** Returns whether there may be changes to undo. */
+export const canUndoBulk = ({ kind, made, end }: BulkRun): boolean =>
+  kind !== 'undo' && (made > 0 || end !== 'completed')
+
 /** Returns the number of changes with an outcome. */
 export const countOutcomes = ({ made, unchanged, failures }: BulkRun): number =>
   made + unchanged + failures.length
@@ -178,7 +182,7 @@ function addOutcomes(run: BulkRun, outcomes: readonly EndpointChangeOutcome[]): 
       else unchanged++
     }
   }
-  // A change that was cancelled may have made more changes than this page knows and undoes.
+  // A cancelled bulk change may have made more changes than this page knows.
   const total = Math.max(run.total, made + unchanged + failures.length)
   return { made, unchanged, failures, done, total }
 }

@@ -18,7 +18,10 @@ test('a finished bulk change is counted', () => {
     '9 of 100 endpoints were changed. 1 failed. 90 were not started.',
   )
   expect(formatBulkResult(bulkRun({ end: 'cancelled', made: 40 }))).toBe(
-    'Cancelled. 40 of 100 endpoints were changed. A few of the other 60 may have been changed.',
+    'Cancelled. At least 40 of 100 endpoints were changed.',
+  )
+  expect(formatBulkResult(bulkRun({ end: new Error('Broken.'), made: 0 }))).toBe(
+    'Broken. Changes in progress may have been made.',
   )
   expect(formatBulkResult(bulkRun({ kind: 'undo', total: 1, made: 1 }))).toBe(
     '1 change was undone.',

@@ -15,30 +15,30 @@ const formatOutcome = ({ kind, removals, total }: Kind, count: number) =>
 export function formatBulkProgress(run: Kind): string {
   const { kind, removals, total } = run
   const verb = kind === 'undo' ? 'Undoing' : removals === total ? 'Removing' : 'Changing'
-  return `${verb} ${formatItems(run, total)}`
+  // The number of changes of a cancelled bulk change is not known.
+  return total === 0 ? `${verb} changes` : `${verb} ${formatItems(run, total)}`
 }
 
 /** Formats a finished bulk change: "98 of 100 endpoints were changed. 2 failed." */
 export function formatBulkResult(run: BulkRun): string {
   const { end, total, made, unchanged, failures } = run
   const left = total - countOutcomes(run)
+  const counted = `${formatCount(made)} of ${formatItems(run, total)} ${formatOutcome(run, made)}.`
   const first =
-    made === total
-      ? `${formatItems(run, total)} ${formatOutcome(run, total)}.`
-      : `${formatCount(made)} of ${formatItems(run, total)} ${formatOutcome(run, made)}.`
+    made === total ? `${formatItems(run, total)} ${formatOutcome(run, total)}.` : counted
   const sentences = [
     end === 'cancelled' && 'Cancelled.',
     end instanceof Error && end.message,
-    first,
+    end === 'completed' ? first : formatKnown(made, counted),
     unchanged > 0 && `${formatCount(unchanged)} needed no change.`,
     failures.length > 0 && `${formatCount(failures.length)} failed.`,
-    left > 0 && formatLeft(run, left),
+    end === 'completed' &&
+      left > 0 &&
+      `${formatCount(left)} ${left === 1 ? 'was' : 'were'} not started.`,
   ]
   return sentences.filter((sentence) => sentence !== false).join(' ')
 }
 
-/** The page does not know the outcome of changes that were in progress when it disconnected. */
-const formatLeft = ({ end }: BulkRun, left: number) =>
-  end === 'completed'
-    ? `${formatCount(left)} ${left === 1 ? 'was' : 'were'} not started.`
-    : `A few of the other ${formatCount(left)} may have been changed.`
+/** Describes what is known after a disconnection: further changes may have been in progress. */
+export const formatKnown = (made: number, counted: string): string =>
+  made === 0 ? 'Changes in progress may have been made.' : `At least ${counted}`

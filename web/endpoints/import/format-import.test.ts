@@ -50,7 +50,7 @@ test('an outcome is counted', () => {
     '1 of 4 changes was made. 2 failed. 1 endpoint was not removed, because another change failed.',
   )
   expect(formatImportResult(bulkRun({ ...run, end: 'cancelled' }))).toBe(
-    'Cancelled. 1 of 4 changes was made. 2 failed.',
+    'Cancelled. At least 1 of 4 changes was made. 2 failed.',
   )
   expect(formatImportResult(bulkRun({ total: 2, made: 1, unchanged: 1 }))).toBe(
     'All 2 changes were made.',

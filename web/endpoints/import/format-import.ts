@@ -1,5 +1,6 @@
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { type BulkRun, countOutcomes } from '../bulk/bulk-run.ts'
+import { formatKnown } from '../bulk/format-bulk.ts'
 import { formatList } from '../model/list/format-list.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
 
@@ -36,18 +37,16 @@ export function formatImportResult(run: BulkRun): string {
   const { total, unchanged, failures, end } = run
   const made = run.made + unchanged
   const left = total - countOutcomes(run)
-  const first =
-    made < total
-      ? `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
-      : total === 1
-        ? 'The change was made.'
-        : `All ${formatCount(total)} changes were made.`
+  const counted = `${formatCount(made)} of ${formatPlural(total, 'change')} ${made === 1 ? 'was' : 'were'} made.`
   const refused = failures.length === 0 ? '' : ` ${formatCount(failures.length)} failed.`
-  if (end === 'cancelled') return `Cancelled. ${first}${refused}`
-  if (end instanceof Error) return `${end.message} ${first}${refused}`
+  if (end !== 'completed') {
+    const how = end instanceof Error ? end.message : 'Cancelled.'
+    return `${how} ${formatKnown(made, counted)}${refused}`
+  }
+  const all = total === 1 ? 'The change was made.' : `All ${formatCount(total)} changes were made.`
   const held =
     left === 0
       ? ''
       : ` ${formatPlural(left, 'endpoint')} ${left === 1 ? 'was' : 'were'} not removed, because another change failed.`
-  return `${first}${refused}${held}`
+  return `${made === total ? all : counted}${refused}${held}`
 }

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { type BulkRun, refetchAgain, useUndoBulk } from '../bulk/bulk-run.ts'
+import { type BulkRun, canUndoBulk, refetchAgain, useUndoBulk } from '../bulk/bulk-run.ts'
 import { formatImportResult } from './format-import.ts'
 import classes from './import-outcome.module.css'
 
@@ -32,7 +32,7 @@ export function ImportOutcome({ run, onClear }: { run: BulkRun; onClear: () => v
         </>
       )}
       {undo.error !== null && <p role="alert">{undo.error.message}</p>}
-      {run.made > 0 && run.refetched && (
+      {canUndoBulk(run) && run.refetched && (
         <div>
           <Button
             variant="default"
