@@ -5,7 +5,6 @@ import { MAX_SESSION_AGE } from './access/sessions.ts'
 import { createAuditModule } from './audit/module.ts'
 import { createRecorder } from './audit/record.ts'
 import type { Config } from './cli/config.ts'
-import { createTurns } from './concurrency/turns.ts'
 import { createDatabasesModule } from './databases/module.ts'
 import { createCollectionSearch } from './documents/collections/collection-search.ts'
 import { createDocumentRules } from './documents/document-rules.ts'
@@ -79,7 +78,6 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       instance: deps.instance,
       sessionLifetime: MAX_SESSION_AGE,
       responses: engine,
-      nextTurn: createTurns(),
     }),
   )
   const access = stack.use(
@@ -136,12 +134,12 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
         databaseImporter,
       }),
       documents: {
-        readInIdOrder: createReadInIdOrder({ repository, nextTurn: createTurns(), scans }),
+        readInIdOrder: createReadInIdOrder({ repository, scans }),
       },
       now: nodes.now,
       leaseClock: nodes.steadyNow,
       onError: logError('a job failed to continue'),
-      search: createCollectionSearch(store, scans, createTurns()),
+      search: createCollectionSearch(store, scans),
       changeDocuments: createChangeDocuments(store),
     }),
   )

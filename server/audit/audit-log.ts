@@ -1,4 +1,3 @@
-import { createTurns } from '../concurrency/turns.ts'
 import type { AuditEntry, AuditQuery } from '../contract/audit/audit.ts'
 import type { Store } from '../storage/store.ts'
 import { recordRejection } from './record.ts'
@@ -16,9 +15,8 @@ export interface AuditLog {
 }
 
 export function createAuditLog(store: Store): AuditLog {
-  const nextTurn = createTurns()
   return {
-    page: (query, reserve) => readAuditPage(store, query, nextTurn, reserve),
+    page: (query, reserve) => readAuditPage(store, query, reserve),
     recordRejection: (entry) => recordRejection(store, entry),
   }
 }

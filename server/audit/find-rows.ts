@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { NextTurn } from '../concurrency/turns.ts'
+import { nextTurn } from '../concurrency/turns.ts'
 import type { AuditQuery } from '../contract/audit/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit/audit-action.ts'
 import type { Store } from '../storage/store.ts'
@@ -51,7 +51,6 @@ interface Span {
 export async function findAuditRows(
   store: Store,
   query: AuditQuery,
-  nextTurn: NextTurn,
   bounds: SearchBounds = BOUNDS,
 ): Promise<FoundRows> {
   const { limit = 50 } = query

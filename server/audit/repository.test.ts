@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest'
-import { createTurns } from '../concurrency/turns.ts'
 import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit/audit.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/store.ts'
@@ -11,9 +10,8 @@ import { readAuditPage } from './repository.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const START = Date.parse('2026-01-01T12:00:00Z')
-const nextTurn = createTurns()
 const readPage = async (store: Store, query: AuditQuery, bounds?: SearchBounds) => {
-  const { rows, next } = await readAuditPage(store, query, nextTurn, () => undefined, bounds)
+  const { rows, next } = await readAuditPage(store, query, () => undefined, bounds)
   return { rows: rows.map((row): AuditRow => JSON.parse(row)), next }
 }
 
@@ -113,19 +111,13 @@ forEachEngine((engine) => {
     },
   )
 
-  test('reads and prints a page in turns of their own', async () => {
-    const turn = vi.fn(async () => {})
-    await readAuditPage(await written(), {}, turn, () => undefined)
-    expect(turn).toHaveBeenCalledTimes(2)
-  })
-
   test('copies what was changed without parsing it', async () => {
     const store = await engine.open()
     const after = { schema: Array.from({ length: 100 }, () => ({ 'a"': [] })) }
     await recordAll(store, [entry({ after })])
     const parse = vi.spyOn(JSON, 'parse')
     try {
-      const { rows } = await readAuditPage(store, {}, nextTurn, () => undefined)
+      const { rows } = await readAuditPage(store, {}, () => undefined)
       expect(parse.mock.calls.filter(([text]) => text.length > 100)).toEqual([])
       expect(rows).toEqual([expect.stringContaining(`"after":${JSON.stringify(after)}`)])
     } finally {
@@ -149,14 +141,14 @@ forEachEngine((engine) => {
     const bytes = 2 ** 20
     await recordAll(store, [entry({ after: 'x'.repeat(bytes) }), entry()])
     const reserved: number[] = []
-    await readAuditPage(store, {}, nextTurn, async (size) => void reserved.push(size))
+    await readAuditPage(store, {}, async (size) => void reserved.push(size))
     expect(reserved).toEqual([
       expect.toSatisfy((size: number) => size > bytes && size < 1.1 * bytes),
     ])
     const full = new Failure('unavailable', 'The budget is exhausted.')
     const rejecting = () => Promise.reject(full)
-    await expect(readAuditPage(store, {}, nextTurn, rejecting)).rejects.toBe(full)
-    expect(await readAuditPage(store, { who: 'nobody' }, nextTurn, rejecting)).toMatchObject({
+    await expect(readAuditPage(store, {}, rejecting)).rejects.toBe(full)
+    expect(await readAuditPage(store, { who: 'nobody' }, rejecting)).toMatchObject({
       rows: [],
     })
   })

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { NextTurn } from '../concurrency/turns.ts'
+import { nextTurn } from '../concurrency/turns.ts'
 import { type AuditPage, type AuditQuery, auditRow } from '../contract/audit/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { limitBytes } from '../storage/changes/limit-bytes.ts'
@@ -31,11 +31,10 @@ export interface PrintedAuditPage extends Pick<AuditPage, 'next'> {
 export async function readAuditPage(
   store: Store,
   query: AuditQuery,
-  nextTurn: NextTurn,
   reserve: ReservePage,
   bounds?: SearchBounds,
 ): Promise<PrintedAuditPage> {
-  const { found, next } = await findAuditRows(store, query, nextTurn, bounds)
+  const { found, next } = await findAuditRows(store, query, bounds)
   const fit = limitBytes(found, PAGE_BYTES)
   const page = found.slice(0, fit)
   if (page.length === 0) return { rows: [], next }

@@ -1,43 +1,35 @@
-import { setImmediate as nextImmediate } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createTurns } from './turns.ts'
+import { countTurns } from '../test-support/count-turns.testing.ts'
+import { createTimeSlice, nextTurn, TIME_SLICE } from './turns.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** Returns a function that returns the number of turns of the event loop so far. */
-function countTurns(signal: AbortSignal): () => number {
-  let passed = 0
-  void (async () => {
-    for (; !signal.aborted; passed++) await nextImmediate()
-  })()
-  return () => passed
-}
-
 test('concurrent calls each wait for a turn', async () => {
-  const ended = new AbortController()
-  const passed = countTurns(ended.signal)
-  const nextTurn = createTurns()
-  const turns = new Set<number>()
-  await Promise.all([1, 2, 3].map(() => nextTurn().then(() => turns.add(passed()))))
-  ended.abort()
-  expect(turns.size).toBe(3)
+  const turns = await countTurns(() => Promise.all([1, 2, 3].map(nextTurn)))
+  expect(turns).toBeGreaterThanOrEqual(3)
 })
 
 test.each([
   [5, 1],
   [35, 3],
   [10_000, 20],
-])('after work of %i ms, at least %i turns pass before other work', async (duration, turns) => {
+])('after work of %i ms, at least %i turns pass before other work', async (duration, least) => {
   let time = 0
   vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const ended = new AbortController()
-  const passed = countTurns(ended.signal)
-  const nextTurn = createTurns()
   await nextTurn()
   time += duration
-  const begun = passed()
-  await nextTurn()
-  ended.abort()
-  expect(passed() - begun).toBeGreaterThanOrEqual(turns)
-  expect(passed() - begun).toBeLessThanOrEqual(turns + 2)
+  const turns = await countTurns(nextTurn)
+  expect(turns).toBeGreaterThanOrEqual(least)
+  expect(turns).toBeLessThanOrEqual(least + 2)
+})
+
+test('work yields once it has taken its slice', async () => {
+  let time = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => time)
+  const slice = createTimeSlice()
+  time += TIME_SLICE - 1
+  expect(slice()).toBeUndefined()
+  time += 1
+  await slice()
+  expect(slice()).toBeUndefined()
 })

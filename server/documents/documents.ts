@@ -1,4 +1,4 @@
-import { createTurns } from '../concurrency/turns.ts'
+import { nextTurn } from '../concurrency/turns.ts'
 import { type Conditions, matches, matchesNone } from '../contract/conditions.ts'
 import type { OnConflict } from '../contract/import.ts'
 import { invariant } from '../contract/invariant.ts'
@@ -172,7 +172,6 @@ export function createDocuments({
   scans,
   onDamaged,
 }: DocumentsDeps): Documents {
-  const nextTurn = createTurns()
   const readyIndexes = createReadyIndexes(repository.indexes)
   const locks = new DocumentLocks()
 
@@ -255,7 +254,7 @@ export function createDocuments({
     return { ...document, tag }
   }
 
-  const findPage = createFindPage({ repository, readyIndexes, nextTurn, scans })
+  const findPage = createFindPage({ repository, readyIndexes, scans })
 
   return {
     clearCache() {
@@ -270,7 +269,7 @@ export function createDocuments({
         : requireMatch(reading, ref, conditions)
     },
     stored: async (ref) => repository.read(ref),
-    readInIdOrder: createReadInIdOrder({ repository, nextTurn, scans }),
+    readInIdOrder: createReadInIdOrder({ repository, scans }),
     find(where, query, options) {
       const { conditions, matches, sort, fields, reads, limit, after, cursor } = query
       const sorted = { where, conditions, sort }
@@ -308,7 +307,7 @@ export function createDocuments({
       if (created === undefined) throw preconditionFailed()
       return created
     },
-    createMany: (...parameters) => createMany({ repository, now, check, nextTurn }, ...parameters),
+    createMany: (...parameters) => createMany({ repository, now, check }, ...parameters),
     async upsert(where, text, onConflict, { schema, ...options } = {}) {
       const document = await parse(text)
       const ref = { ...where, id: document.id }

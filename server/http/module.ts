@@ -15,7 +15,6 @@ export interface HttpModuleDeps {
   readonly sessionLifetime: number
   readonly responses: ResponseMemory
   /** Awaited between two steps of a long response, so that other requests can run. */
-  readonly nextTurn: () => Promise<void>
 }
 
 /** The settings and the functions that the routes of all nouns share. */
@@ -39,7 +38,7 @@ export function createHttpModule(deps: HttpModuleDeps): HttpModule {
     cookie: createSessionCookie(deps.instance, deps.sessionLifetime),
     responses,
     reserve,
-    sendList: createSendList(reserve, deps.nextTurn),
+    sendList: createSendList(reserve),
     async [Symbol.asyncDispose]() {},
   }
 }

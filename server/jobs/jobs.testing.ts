@@ -24,7 +24,7 @@ export function createTestJobs(store: Store, options: TestJobsOptions = {}): Job
     store,
     rules: { ...createTestRules(now, { schemaOf }), importPart: importer.part },
     changeDocuments: createChangeDocuments(store),
-    search: createCollectionSearch(store, scans, pause),
+    search: createCollectionSearch(store, scans),
     now,
     pause,
     onError: (error) => {

@@ -1,5 +1,4 @@
 import type { Caller } from '../concurrency/caller.ts'
-import { createTurns, type NextTurn } from '../concurrency/turns.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import type { JobKind } from '../contract/job.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
@@ -75,8 +74,6 @@ export interface JobsDeps {
   readonly leaseClock?: () => number
   /** Awaited between two steps, so that other requests can run. */
   readonly pause: () => Promise<unknown>
-  /** Awaited within a step, after each time slice. */
-  readonly nextTurn?: NextTurn
   readonly onError: (error: unknown) => void
   /** Replaces the timer that renews leases in tests. */
   readonly renewalTimer?: RenewalTimer
@@ -85,9 +82,8 @@ export interface JobsDeps {
 /** Returns the jobs of a store. They run after the first call of {@link Jobs.wake}. */
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, changeDocuments, search, pause, onError } = deps
-  const { nextTurn = createTurns() } = deps
   const repository = createJobRepository(store, deps.now, deps.leaseClock, deps.renewalTimer)
-  const scan = createScan(store, rules, nextTurn)
+  const scan = createScan(store, rules)
   const changeCollection = createChangeCollection({ scan, search, changeDocuments, pause })
   const runner = createRunner({
     repository,

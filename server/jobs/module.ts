@@ -1,4 +1,4 @@
-import { createTurns } from '../concurrency/turns.ts'
+import { nextTurn } from '../concurrency/turns.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { Store } from '../storage/store.ts'
@@ -25,7 +25,6 @@ export interface JobsModuleDeps {
 export function createJobsModule(deps: JobsModuleDeps) {
   const { store, rules, documents, http, requireRole, idOf, now, leaseClock } = deps
   const { onError, search, changeDocuments } = deps
-  const pause = createTurns()
   const jobs = createJobs({
     store,
     rules,
@@ -33,8 +32,7 @@ export function createJobsModule(deps: JobsModuleDeps) {
     search,
     now,
     leaseClock,
-    pause,
-    nextTurn: pause,
+    pause: nextTurn,
     onError,
   })
   return {

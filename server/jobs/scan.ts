@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { createTimeSlice } from '../concurrency/time-slice.ts'
-import type { NextTurn } from '../concurrency/turns.ts'
+import { createTimeSlice } from '../concurrency/turns.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import type { StateChange } from '../documents/repository/writes/change-documents.ts'
 import { Failure } from '../failure.ts'
@@ -52,7 +51,6 @@ export type Scan = (
 export function createScan(
   { db }: Pick<Store, 'db'>,
   rules: Pick<DocumentRules, 'matcher' | 'merger'>,
-  nextTurn: NextTurn,
 ): Scan {
   async function scanStored(target: ScanTarget, ids?: readonly string[]) {
     const { database, collection, kind, cursor } = target
@@ -101,7 +99,7 @@ export function createScan(
     const rejected: { id: string; failure: Failure }[] = []
     let bytes = 0
     let found = 0
-    const timeSlice = createTimeSlice(nextTurn)
+    const timeSlice = createTimeSlice()
     for (const [at, { id, tag, body }] of rows.entries()) {
       await timeSlice()
       if (!(await matches(body))) continue

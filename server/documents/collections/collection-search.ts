@@ -1,4 +1,5 @@
 import type { Caller } from '../../concurrency/caller.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -25,13 +26,8 @@ const RUN_LENGTH = 2_000
  * Returns the search for the documents that a change or a job concerns.
  *
  * @param scans limits the queries of the node that no index serves.
- * @param pause awaited between two batches.
  */
-export function createCollectionSearch(
-  store: Store,
-  scans: ScanLimit,
-  pause: () => Promise<unknown>,
-) {
+export function createCollectionSearch(store: Store, scans: ScanLimit) {
   const reader = createIndexReader(store)
   const connected =
     (signal: AbortSignal): ScanStep =>
@@ -77,7 +73,7 @@ export function createCollectionSearch(
           }
           if (ids.size > SELECTION_LIMITS.ids || characters > SELECTION_LIMITS.characters)
             return undefined
-          await pause()
+          await nextTurn()
         }
       }
       if (!(await reader.isReady(where, plan.index))) return undefined
@@ -85,7 +81,7 @@ export function createCollectionSearch(
       const sorted: string[] = []
       for (const id of mergeRuns(runs, compareCodePoints)) {
         sorted.push(id)
-        if (sorted.length % RUN_LENGTH === 0) await pause()
+        if (sorted.length % RUN_LENGTH === 0) await nextTurn()
       }
       return sorted
     },

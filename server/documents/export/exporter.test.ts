@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { TIME_SLICE } from '../../concurrency/time-slice.ts'
+import { TIME_SLICE } from '../../concurrency/turns.ts'
 import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
@@ -177,7 +177,7 @@ forEachEngine((engine) => {
     const opened = new AsyncDisposableStack()
     const read = async (query: string, documents: number) => {
       const reader = opened.use(await openSnapshotReader(store))
-      const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
+      const deps = { reader, check: () => {} }
       const parsed = parseExportQuery(new URLSearchParams(query), 'ndjson')
       const plan = planQuery(await reader.indexes.ready(where), { ...parsed, count: false })
       const ids: string[] = []
@@ -208,7 +208,7 @@ forEachEngine((engine) => {
     const store = await engine.open()
     await storeArticles(store, 1_200)
     const reader = await openSnapshotReader(store)
-    const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
+    const deps = { reader, check: () => {} }
     const query = parseExportQuery(new URLSearchParams('n:ne=3&sort=-id'), 'ndjson')
     const limits = { documents: 1, characters: 1 }
     const ids: string[] = []
@@ -238,7 +238,7 @@ forEachEngine((engine) => {
     expect(index).toBeUndefined()
     await using reader = await openSnapshotReader(store)
     const list = () => Promise.reject(new Error('a scan'))
-    const deps = { reader: { ...reader, list }, nextTurn: () => Promise.resolve(), check: () => {} }
+    const deps = { reader: { ...reader, list }, check: () => {} }
     const parsed = parseExportQuery(new URLSearchParams(query), 'ndjson')
     const ids: string[] = []
     for await (const some of readMatching(deps, where, parsed, undefined)) {
@@ -267,7 +267,7 @@ forEachEngine((engine) => {
     await stored.put(where, 'by-all', ['a', 'b', 'c', 'd', 'e', 'id'])
     await stored.build()
     const reader = await openSnapshotReader(store)
-    const deps = { reader, nextTurn: () => Promise.resolve(), check: () => {} }
+    const deps = { reader, check: () => {} }
     const query = parseExportQuery(new URLSearchParams('a=1&b=2&c=3&d=4&e=5'), 'ndjson')
     const plan = planQuery(await reader.indexes.ready(where), { ...query, count: false })
     const limits = { documents: 1, characters: 1 }

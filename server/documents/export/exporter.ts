@@ -1,6 +1,5 @@
 import type { Caller } from '../../concurrency/caller.ts'
-import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
+import { createTimeSlice } from '../../concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import type { OnDamaged } from '../damage-log.ts'
@@ -64,7 +63,6 @@ export function createExporter(
   limit = new ExportLimit(),
   onDamaged: OnDamaged = () => {},
 ): Exporter {
-  const nextTurn = createTurns()
   return {
     get running() {
       return limit.running
@@ -81,7 +79,7 @@ export function createExporter(
         const indexes = usesIndex ? await deps.reader.indexes.ready(where) : []
         const plan = planQuery(indexes, { conditions, sort, count: false })
         const read = () => readMatching(deps, where, query, plan)
-        const texts = FORMATS[format](read, query, nextTurn)
+        const texts = FORMATS[format](read, query)
         return { texts, index: plan?.index.name }
       }),
     beginDatabase: (database, caller) =>
@@ -108,7 +106,7 @@ export function createExporter(
       const { check, deadline } = turn
       const reader = opened.use(await openSnapshotReader(store))
       const damaged = new Set<string>()
-      const { texts, index } = await open({ reader, nextTurn, check }, damaged)
+      const { texts, index } = await open({ reader, check }, damaged)
       return { chunks: disposing(texts, opened), deadline, index, damaged }
     } catch (error) {
       await opened.disposeAsync()
@@ -153,41 +151,28 @@ function disposing(
 
 type Read = () => AsyncGenerator<readonly MatchingDocument[], void>
 
-async function* ndjsonOf(
-  read: Read,
-  query: ExportQuery,
-  nextTurn: NextTurn,
-): AsyncGenerator<string, void> {
+async function* ndjsonOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
-  for await (const texts of textsOf(read, print, query, nextTurn)) yield `${texts.join('\n')}\n`
+  for await (const texts of textsOf(read, print, query)) yield `${texts.join('\n')}\n`
 }
 
-async function* csvOf(
-  read: Read,
-  query: ExportQuery,
-  nextTurn: NextTurn,
-): AsyncGenerator<string, void> {
+async function* csvOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
   const { fields } = query
-  const columns =
-    fields === undefined ? await collectColumns(read, query, nextTurn) : columnsOf(fields)
+  const columns = fields === undefined ? await collectColumns(read, query) : columnsOf(fields)
   const { header, row } = createCsvFormat(columns, query)
   let before = header
   const rowOf = (body: string) => ifReadable(() => row(body))
-  for await (const rows of textsOf(read, rowOf, query, nextTurn)) {
+  for await (const rows of textsOf(read, rowOf, query)) {
     yield before + rows.join('')
     before = ''
   }
   if (before !== '') yield before
 }
 
-async function* arrayOf(
-  read: Read,
-  query: ExportQuery,
-  nextTurn: NextTurn,
-): AsyncGenerator<string, void> {
+async function* arrayOf(read: Read, query: ExportQuery): AsyncGenerator<string, void> {
   const print = createDocumentPrinter(query.fields)
   let before = '[\n'
-  for await (const texts of textsOf(read, print, query, nextTurn)) {
+  for await (const texts of textsOf(read, print, query)) {
     yield before + texts.join(',\n')
     before = ',\n'
   }
@@ -204,13 +189,12 @@ async function* textsOf(
   read: Read,
   print: (body: string) => string | undefined,
   { conditions, onDamaged }: ExportQuery,
-  nextTurn: NextTurn,
 ): AsyncGenerator<readonly string[], void> {
   let isEmpty = true
   for await (const documents of read()) {
     if (documents.length === 0) continue
     isEmpty = false
-    const timeSlice = createTimeSlice(nextTurn)
+    const timeSlice = createTimeSlice()
     const texts: string[] = []
     for (const each of documents) {
       const turn = timeSlice()
@@ -231,9 +215,9 @@ const FORMATS: Readonly<Record<ExportFormat, typeof csvOf>> = {
 }
 
 /** Returns the fields of all documents. */
-async function collectColumns(read: Read, { onDamaged }: ExportQuery, nextTurn: NextTurn) {
+async function collectColumns(read: Read, { onDamaged }: ExportQuery) {
   const columns = new CsvColumns()
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice()
   for await (const documents of read()) {
     for (const each of documents) {
       const turn = timeSlice()

@@ -1,4 +1,3 @@
-import type { NextTurn } from '../../concurrency/turns.ts'
 import type { Json } from '../../contract/json/json.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import { namesOf } from '../indexes/read/entry-documents.ts'
@@ -18,7 +17,6 @@ export interface MatchingDocument {
 
 export interface ReadMatchingDeps {
   readonly reader: SnapshotReader
-  readonly nextTurn: NextTurn
   /** Throws if the export must end. */
   readonly check: () => void
 }

@@ -1,4 +1,4 @@
-import { createTimeSlice } from '../../concurrency/time-slice.ts'
+import { createTimeSlice, nextTurn } from '../../concurrency/turns.ts'
 import { Failure } from '../../failure.ts'
 import { portionsOf } from '../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -47,7 +47,7 @@ export async function* readMatching(
   }
   const candidates =
     plan === undefined ? scan(deps, where, query) : readAll(deps, where, query, plan)
-  const positions = await collectPositions(deps, candidates, query, after, limits)
+  const positions = await collectPositions(candidates, query, after, limits)
   if (positions !== undefined) yield* readSized(deps, where, positions)
   else if (!isIdOrder(query.sort)) throw tooManyToSort(query, limits.documents)
   // The documents are read in the order of ids without the index instead.
@@ -66,7 +66,7 @@ async function* scan(
 ): Batches {
   const { matches, conditions, sort } = query
   const parse = createDocumentParser(query)
-  const timeSlice = createTimeSlice(deps.nextTurn)
+  const timeSlice = createTimeSlice()
   const isDescending = isIdOrder(sort) && sort[0]?.isDescending === true
   const ids = idsOf(conditions)
   const documents =
@@ -76,7 +76,7 @@ async function* scan(
   for await (const some of documents) {
     if (matches === undefined) {
       yield some
-      await deps.nextTurn()
+      await nextTurn()
       continue
     }
     const found: MatchingDocument[] = []
@@ -92,7 +92,7 @@ async function* scan(
       if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
     }
     if (found.length > 0) yield found
-    await deps.nextTurn()
+    await nextTurn()
   }
 }
 
@@ -169,7 +169,7 @@ async function* readOrdered(
 
 /** Reads the documents of streams of entries that match, in the order of the streams. */
 async function* readStreams(
-  { reader, nextTurn, check }: ReadMatchingDeps,
+  { reader, check }: ReadMatchingDeps,
   where: CollectionRef,
   query: ExportQuery,
   plan: IndexPlan,
@@ -178,10 +178,10 @@ async function* readStreams(
   const { matches } = query
   const { index } = plan
   const parse = createDocumentParser(query, plan)
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice()
   for (;;) {
     check()
-    const entries = await mergeStreams(streams, ENTRIES, nextTurn)
+    const entries = await mergeStreams(streams, ENTRIES)
     if (entries.length === 0) return
     for (const portion of portionsOf(entries, { bytes: BATCH_BYTES })) {
       check()

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../concurrency/turns.ts'
 import { portionsOf } from '../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { BATCH_BYTES } from '../query/scan/read-page.ts'
@@ -9,7 +10,7 @@ export const READ_BATCH = 500
 
 /** Reads documents of known sizes, in their order. Large ones are read one by one. */
 export async function* readSized(
-  { reader, nextTurn, check }: ReadMatchingDeps,
+  { reader, check }: ReadMatchingDeps,
   where: CollectionRef,
   sizes: Iterable<DocumentSize>,
 ): Batches {

@@ -1,8 +1,8 @@
-import { createTimeSlice } from '../../concurrency/time-slice.ts'
+import { createTimeSlice, nextTurn } from '../../concurrency/turns.ts'
 import { mergeRuns } from '../query/merge-runs.ts'
 import { createComparator, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import { type Batches, createDocumentParser, type ReadMatchingDeps } from './matching-document.ts'
+import { type Batches, createDocumentParser } from './matching-document.ts'
 
 /** Limits of a sort in memory. */
 export interface SortLimits {
@@ -27,7 +27,6 @@ interface SizedPosition extends Position {
  * exceed the limits.
  */
 export async function collectPositions(
-  { nextTurn }: ReadMatchingDeps,
   candidates: Batches,
   query: ExportQuery,
   after: Position | undefined,
@@ -40,7 +39,7 @@ export async function collectPositions(
   let run: SizedPosition[] = []
   let count = 0
   let characters = 0
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice()
   for await (const found of candidates) {
     for (const { id, body, parsed } of found) {
       const turn = timeSlice()

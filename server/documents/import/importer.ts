@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { Semaphore } from '../../concurrency/semaphore.ts'
-import { createTurns } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import { parseAndPrint } from '../../contract/json/strict-json.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
@@ -87,7 +87,6 @@ interface Written {
 }
 
 export function createImporter({ repository, now, schemaOf }: ImporterDeps): Importer {
-  const nextTurn = createTurns()
   // Other writers wait for at most one transaction of imports, however many imports there are.
   const transactions = new Semaphore(1)
 

@@ -1,7 +1,5 @@
-import { createTurns } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
-
-const nextTurn = createTurns()
 
 /**
  * Yields the parts of an import, at most one part of all imports in a turn of the event loop, so

@@ -1,4 +1,4 @@
-import { createTurns } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { EventHub } from '../../events/hub.ts'
 import type { ErrorLog } from '../../health/error-log.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
@@ -43,7 +43,7 @@ export function createIndexesModule(deps: IndexesModuleDeps) {
     store,
     repository,
     holdsBuildLock,
-    pause: createTurns(),
+    pause: nextTurn,
     onEnded: notifySoon,
     onError: logError('an index could not be built'),
   })

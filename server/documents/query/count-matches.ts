@@ -1,4 +1,4 @@
-import type { NextTurn } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import type { EntryPosition } from '../indexes/read/index-reader.ts'
@@ -7,7 +7,6 @@ import type { IndexStep } from './scan/scan-limit.ts'
 
 interface CountDeps {
   readonly repository: DocumentRepository
-  readonly nextTurn: NextTurn
   /** Runs each statement. */
   readonly step: IndexStep
 }
@@ -23,7 +22,7 @@ export const isCountable = (
 
 /** Returns the number of entries of a plan; undefined if its index was dropped. */
 export async function countEntries(
-  { repository: { indexes: reader }, nextTurn, step }: CountDeps,
+  { repository: { indexes: reader }, step }: CountDeps,
   where: CollectionRef,
   { index, streams }: IndexPlan,
 ): Promise<number | undefined> {
@@ -43,7 +42,7 @@ export async function countEntries(
 
 /** Returns the number of documents of a collection; undefined if they have to be read. */
 export async function countDocuments(
-  { repository, nextTurn, step }: CountDeps,
+  { repository, step }: CountDeps,
   where: CollectionRef,
 ): Promise<number | undefined> {
   let total = 0

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { TIME_SLICE } from '../../concurrency/time-slice.ts'
+import { TIME_SLICE } from '../../concurrency/turns.ts'
 import { CONTAINS_LENGTH, FILTER_FIELDS } from '../../contract/document.ts'
 import type { Json } from '../../contract/json/json.ts'
 import { parseJson } from '../../contract/json/parse-json.ts'

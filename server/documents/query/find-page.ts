@@ -1,5 +1,4 @@
 import type { Caller } from '../../concurrency/caller.ts'
-import type { NextTurn } from '../../concurrency/turns.ts'
 import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { withAdvice } from '../indexes/advise.ts'
@@ -19,7 +18,6 @@ import type { ScanLimit, ScanStep } from './scan/scan-limit.ts'
 interface FindPageDeps {
   readonly repository: DocumentRepository
   readonly readyIndexes: ReadyIndexes
-  readonly nextTurn: NextTurn
   readonly scans: ScanLimit
 }
 
@@ -48,7 +46,7 @@ export type FindPage = (
  * promise unless the store is synchronous and the query needs only an index.
  */
 export function createFindPage(deps: FindPageDeps): FindPage {
-  const { repository, readyIndexes, nextTurn, scans } = deps
+  const { repository, readyIndexes, scans } = deps
   const { indexes: reader } = repository
 
   /** Counts the documents that match; undefined if they have to be read. */
@@ -169,7 +167,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     const readPlanned = async (plan: IndexPlan | undefined): Promise<Page | undefined> =>
       plan &&
       scans.runIndexed(caller, (step) =>
-        readByIndex({ reader, nextTurn }, where, plan, query, { reserve, step }),
+        readByIndex({ reader }, where, plan, query, { reserve, step }),
       )
     try {
       return (

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import * as z from 'zod/mini'
-import type { NextTurn } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import { EXPORT_VERSION } from '../../contract/transfer.ts'
 import type { Queries } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -11,7 +11,6 @@ export interface DatabaseTextDeps {
   /** Compiles queries. */
   readonly db: Queries
   readonly reader: SnapshotReader
-  readonly nextTurn: NextTurn
   /** Throws if the export must end. */
   readonly check: () => void
 }
@@ -23,7 +22,7 @@ export interface DatabaseTextDeps {
  * @param database its id and its name.
  */
 export async function* databaseText(
-  { db, reader, nextTurn, check }: DatabaseTextDeps,
+  { db, reader, check }: DatabaseTextDeps,
   database: { readonly id: string; readonly name: string },
 ): AsyncGenerator<string, void> {
   const describe = describeCollections(db, reader)

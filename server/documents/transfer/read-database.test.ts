@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { INDEXES } from '../../contract/document-index.ts'
 import { DEPTH } from '../../contract/json/json-limits.ts'
-import { readRecords } from '../import/read-records.ts'
 import { DEFINITION_BYTES } from '../../contract/transfer.ts'
+import { readRecords } from '../import/read-records.ts'
 import { readDatabase } from './read-database.ts'
 
 const LINE_BYTES = 2 * DEFINITION_BYTES

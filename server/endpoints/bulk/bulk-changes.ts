@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createTurns } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import type {
   EndpointChangeInput,
@@ -54,7 +54,6 @@ export interface BulkChangesDeps {
 
 export function createBulkChanges(deps: BulkChangesDeps): BeginBulkChange {
   const { store, record, endpoints, publish, onError } = deps
-  const nextTurn = createTurns()
   let isRunning = false
 
   async function* makeChanges(
@@ -119,7 +118,7 @@ export function createBulkChanges(deps: BulkChangesDeps): BeginBulkChange {
     try {
       const { actor, changes: requested } = request
       const isUndo = typeof requested === 'string'
-      const changes = isUndo ? await reverseOf(store, requested, nextTurn) : requested
+      const changes = isUndo ? await reverseOf(store, requested) : requested
       const id = randomBytes(16).toString('base64url')
       const removals = changes.filter((change) => 'remove' in change).length
       await store.change(async (trx) => {

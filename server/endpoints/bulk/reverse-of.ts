@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import * as z from 'zod/mini'
-import type { NextTurn } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import { ENDPOINT_CHANGES } from '../../contract/audit/audit-action.ts'
 import { databaseNames } from '../../contract/database.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
@@ -24,11 +24,7 @@ const mappingBefore = z.nullable(z.object({ databases: databaseNames }))
  *
  * @throws Failure `not-found` if the bulk change does not exist or has made no changes.
  */
-export async function reverseOf(
-  store: Store,
-  id: string,
-  nextTurn: NextTurn,
-): Promise<EndpointChangeInput[]> {
+export async function reverseOf(store: Store, id: string): Promise<EndpointChangeInput[]> {
   const changes: EndpointChangeInput[] = []
   for (let end = Number.MAX_SAFE_INTEGER; ; ) {
     // Each statement reads an endpoint and its audit rows in the same state.

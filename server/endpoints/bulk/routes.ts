@@ -1,6 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { createTimeSlice } from '../../concurrency/time-slice.ts'
-import { createTurns, type NextTurn } from '../../concurrency/turns.ts'
+import { createTimeSlice } from '../../concurrency/turns.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
 import {
   CHANGE_ID_HEADER,
@@ -39,8 +38,6 @@ export interface EndpointChangeRoutesDeps {
 
 /** `/_api/endpoint-change`: changes of many endpoints in one request. */
 export function endpointChangeRoutes({ begin, requireRole, onError }: EndpointChangeRoutesDeps) {
-  const nextTurn = createTurns()
-
   /** Makes the changes while their outcomes are sent. */
   async function respond(
     c: Context<AppEnv>,
@@ -87,7 +84,7 @@ export function endpointChangeRoutes({ begin, requireRole, onError }: EndpointCh
       jsonBody(unvalidatedChanges, CHANGES_BYTES),
       async (c) => {
         const { changes: unvalidated, keepOnFailure = false } = c.req.valid('json')
-        const changes = await validateChanges(unvalidated, nextTurn)
+        const changes = await validateChanges(unvalidated)
         return respond(c, changes, keepOnFailure)
       },
     )
@@ -116,9 +113,8 @@ export function endpointChangeRoutes({ begin, requireRole, onError }: EndpointCh
  */
 export async function validateChanges(
   unvalidated: readonly unknown[],
-  nextTurn: NextTurn,
 ): Promise<EndpointChangeInput[]> {
-  const slice = createTimeSlice(nextTurn)
+  const slice = createTimeSlice()
   const changes = new Map<string, EndpointChangeInput>()
   for (const [at, value] of unvalidated.entries()) {
     await slice()

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { createTurns } from '../../concurrency/turns.ts'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { printListenerMetrics } from './listener-metrics.ts'
 
@@ -30,7 +30,6 @@ export function createMetrics(
   unsent: () => number = () => 0,
   droppedLogLines: () => number = () => 0,
 ): Metrics {
-  const nextTurn = createTurns()
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   new Gauge({

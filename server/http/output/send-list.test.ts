@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 import { Failure } from '../../failure.ts'
+import { countTurns } from '../../test-support/count-turns.testing.ts'
 import type { AppEnv } from '../env.ts'
 import { createSendList } from './send-list.ts'
 
@@ -10,16 +11,14 @@ import { createSendList } from './send-list.ts'
  */
 async function send(items: Iterable<unknown>) {
   let reserved = 0
-  let turns = 0
-  const sendList = createSendList(
-    async (_, bytes) => {
-      reserved = bytes
-    },
-    async () => {
-      turns++
-    },
-  )
-  const response = await new Hono<AppEnv>().get('/', (c) => sendList(c, items)).request('/')
+  const sendList = createSendList(async (_, bytes) => {
+    reserved = bytes
+  })
+  const app = new Hono<AppEnv>().get('/', (c) => sendList(c, items))
+  let response = new Response()
+  const turns = await countTurns(async () => {
+    response = await app.request('/')
+  })
   return { response, text: await response.text(), reserved, turns }
 }
 
@@ -47,13 +46,10 @@ it('reserves memory before each step, and ends when there is none', async () => 
   const items = (function* () {
     for (; taken < 100; taken++) yield 'x'.repeat(64 * 1024)
   })()
-  const sendList = createSendList(
-    async (_, bytes) => {
-      reserved.push(bytes)
-      if (bytes > 1024 * 1024) throw new Failure('unavailable', 'too much')
-    },
-    async () => {},
-  )
+  const sendList = createSendList(async (_, bytes) => {
+    reserved.push(bytes)
+    if (bytes > 1024 * 1024) throw new Failure('unavailable', 'too much')
+  })
   const app = new Hono<AppEnv>().get('/', (c) => sendList(c, items))
   expect((await app.onError(() => new Response(null, { status: 503 })).request('/')).status).toBe(
     503,

@@ -1,5 +1,6 @@
 import type { Context, TypedResponse } from 'hono'
 import type { JSONParsed } from 'hono/utils/types'
+import { nextTurn } from '../../concurrency/turns.ts'
 import type { AppEnv } from '../env.ts'
 import { partsBody } from './parts-body.ts'
 import { API_JSON } from './render-failure.ts'
@@ -22,10 +23,8 @@ export type SendList = <T>(
 /**
  * Returns a {@link SendList}. It takes items as it serializes them, so an iterable can compute them
  * in the same steps.
- *
- * @param nextTurn awaited between two steps, so that other requests can run.
  */
-export function createSendList(reserve: Reserve, nextTurn: () => Promise<void>): SendList {
+export function createSendList(reserve: Reserve): SendList {
   return async <T>(c: Context<AppEnv>, items: Iterable<T> | AsyncIterable<T>) => {
     const parts: Buffer[] = []
     let text = '['

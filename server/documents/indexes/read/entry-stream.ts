@@ -1,5 +1,4 @@
-import { createTimeSlice } from '../../../concurrency/time-slice.ts'
-import type { NextTurn } from '../../../concurrency/turns.ts'
+import { createTimeSlice, nextTurn } from '../../../concurrency/turns.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -146,12 +145,11 @@ interface Head {
 export async function mergeStreams(
   streams: readonly EntryStream[],
   limit: number,
-  nextTurn: NextTurn,
 ): Promise<readonly IndexEntry[]> {
   const [only] = streams
   if (only !== undefined && streams.length === 1) return only.take(limit)
   await nextTurn()
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice()
   const each = Math.max(MIN_BATCH, Math.ceil(limit / streams.length))
   const merged: IndexEntry[] = []
   const heads: Head[] = []

@@ -1,5 +1,4 @@
-import { expect, it, vi } from 'vitest'
-import { TIME_SLICE } from '../../../concurrency/time-slice.ts'
+import { expect, it } from 'vitest'
 import { invariant } from '../../../contract/invariant.ts'
 import { parseFieldList } from '../../../contract/query/field-path.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
@@ -42,7 +41,7 @@ it.each([false, true])(
         return step()
       },
     }
-    const deps = { reader, nextTurn: async () => {} }
+    const deps = { reader }
     const from = undefined
     await readByIndex(
       deps,
@@ -58,40 +57,30 @@ it.each([false, true])(
 it.each([
   ['in order', 'a=x', []],
   ['sorted', 'a=x&sort=b', ['reserve']],
-])(
-  'reserves memory before each batch and takes a turn between batches: %s',
-  async (_, parameters, atEnd) => {
-    const query = { ...parseDocumentQuery(new URLSearchParams(parameters)), from: undefined }
-    const plan = planQuery([index], { ...query, count: false })
-    invariant(plan !== undefined, 'the index serves the query')
-    let time = 0
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-    const calls: string[] = []
-    const deps = {
-      reader: {
-        ...reader,
-        documents: async (where: CollectionRef, ids: readonly string[]) => {
-          calls.push('read')
-          return reader.documents(where, ids)
-        },
+])('reserves memory before each batch: %s', async (_, parameters, atEnd) => {
+  const query = { ...parseDocumentQuery(new URLSearchParams(parameters)), from: undefined }
+  const plan = planQuery([index], { ...query, count: false })
+  invariant(plan !== undefined, 'the index serves the query')
+  const calls: string[] = []
+  const deps = {
+    reader: {
+      ...reader,
+      documents: async (where: CollectionRef, ids: readonly string[]) => {
+        calls.push('read')
+        return reader.documents(where, ids)
       },
-      nextTurn: async () => {
-        calls.push('turn')
-        time += 10 * TIME_SLICE
-      },
-    }
-    await readByIndex(
-      deps,
-      { database: 'd', collection: 'c' },
-      plan,
-      { ...query, count: false },
-      {
-        reserve: async () => void calls.push('reserve'),
-        step: async (_entries, _bytes, step) => step(),
-      },
-    )
-    clock.mockRestore()
-    const batch = ['reserve', 'read']
-    expect(calls).toEqual([...batch, 'turn', ...batch, 'turn', ...batch, 'turn', ...atEnd])
-  },
-)
+    },
+  }
+  await readByIndex(
+    deps,
+    { database: 'd', collection: 'c' },
+    plan,
+    { ...query, count: false },
+    {
+      reserve: async () => void calls.push('reserve'),
+      step: async (_entries, _bytes, step) => step(),
+    },
+  )
+  const batch = ['reserve', 'read']
+  expect(calls).toEqual([...batch, ...batch, ...batch, ...atEnd])
+})

@@ -1,5 +1,4 @@
-import { createTimeSlice } from '../../../concurrency/time-slice.ts'
-import type { NextTurn } from '../../../concurrency/turns.ts'
+import { createTimeSlice, nextTurn } from '../../../concurrency/turns.ts'
 import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import { printFieldPath } from '../../../contract/query/field-path.ts'
@@ -20,7 +19,6 @@ import type { IndexEntry, IndexReader } from './index-reader.ts'
 
 interface ReadByIndexDeps {
   readonly reader: IndexReader
-  readonly nextTurn: NextTurn
 }
 
 interface IndexBounds {
@@ -52,7 +50,7 @@ export function readByIndex(
 type ReadPage = typeof readByIndex
 
 /** Reads entries in the requested order until the page is complete. */
-const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
+const readOrdered: ReadPage = async ({ reader }, where, plan, query, bounds) => {
   const { reserve, step, upTo } = bounds
   const { sort, fields, limit, from } = query
   const begin = from && beginAfter(plan, query, from)
@@ -86,7 +84,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   ): Promise<{ page: Page | undefined } | undefined> {
     const found = await readDocuments(reader, where, plan, entries)
     if (found === undefined) return { page: undefined }
-    const timeSlice = createTimeSlice(nextTurn)
+    const timeSlice = createTimeSlice()
     for (const entry of entries) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
@@ -117,7 +115,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
   }
   for (let size = limit + 1; ; size = Math.min(PAGE.max, 2 * size)) {
     if (scanned > 0) await nextTurn()
-    const entries = await step(scanned, read, () => mergeStreams(streams, size, nextTurn))
+    const entries = await step(scanned, read, () => mergeStreams(streams, size))
     if (entries.length === 0) {
       return (await reader.isReady(where, plan.index)) ? pageOf(undefined) : undefined
     }
@@ -137,7 +135,7 @@ const readOrdered: ReadPage = async ({ reader, nextTurn }, where, plan, query, b
 }
 
 /** Reads all entries and keeps the first documents in the requested order. */
-const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query, bounds) => {
+const readUnordered: ReadPage = async ({ reader }, where, plan, query, bounds) => {
   const { reserve, step, upTo } = bounds
   const matches = new SortedMatches(query)
   const parsedQuery = { ...query, reads: namesOf(plan, query) }
@@ -147,7 +145,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
   async function add(entries: readonly IndexEntry[]): Promise<boolean> {
     const found = await readDocuments(reader, where, plan, entries)
     if (found === undefined) return false
-    const timeSlice = createTimeSlice(nextTurn)
+    const timeSlice = createTimeSlice()
     for (const entry of entries) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
@@ -176,7 +174,7 @@ const readUnordered: ReadPage = async ({ reader, nextTurn }, where, plan, query,
     }
   }
   if (!(await reader.isReady(where, plan.index))) return undefined
-  const page = await toSortedPage(matches.top, reserve, nextTurn)
+  const page = await toSortedPage(matches.top, reserve)
   const total = query.count ? matches.total : undefined
   return { ...page, total, scanned, index: plan.index.name }
 }

@@ -104,14 +104,14 @@ export async function openIndexes(
     },
     async requireUnique(document) {
       if (!indexes.some(({ isUnique }) => isUnique)) return
-      const entries = await entriesOfAll(indexes, [document], (each, parsed) =>
+      const entries = entriesOfAll(indexes, [document], (each, parsed) =>
         entriesOf(indexes, each, parsed),
       )
       const duplicate = await findDuplicate(trx, engine, entries)
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async remove(documents) {
-      const entries = await entriesOfAll(indexes, documents, (each, parsed) =>
+      const entries = entriesOfAll(indexes, documents, (each, parsed) =>
         entryKeysOf(indexes, each, parsed),
       )
       await removeEntries(trx, engine, entries)
@@ -135,7 +135,7 @@ export async function addToIndexes(
   uniqueLength?: number,
 ): Promise<Duplicate[]> {
   // Queries leave out a document whose text is not JSON, so an index needs no entry of it.
-  const entries = await entriesOfAll(indexes, documents, (each, parsed) =>
+  const entries = entriesOfAll(indexes, documents, (each, parsed) =>
     parsed === undefined ? [] : entriesOf(indexes, each, parsed, uniqueLength),
   )
   return addEntries(trx, engine, where, entries)

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createTimeSlice } from '../../../concurrency/time-slice.ts'
 import { DOCUMENT_BYTES } from '../../../contract/document.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import type { Json } from '../../../contract/json/json.ts'
@@ -36,24 +34,16 @@ export class UniqueValuesTooLarge extends Failure {
   }
 }
 
-/**
- * Returns the entries of documents. `parsed` is undefined if a stored text is not JSON. Other
- * requests run after each time slice.
- */
-export async function entriesOfAll<T>(
+/** Returns the entries of documents. `parsed` is undefined if a stored text is not JSON. */
+export function entriesOfAll<T>(
   indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
   entriesOfDocument: (document: Indexed, parsed: Json | undefined) => Iterable<T>,
-): Promise<T[]> {
-  const entries: T[] = []
+): T[] {
   const names = namesIn(indexes)
-  const timeSlice = createTimeSlice(() => nextTurn())
-  for (const document of documents) {
-    const turn = timeSlice()
-    if (turn !== undefined) await turn
-    entries.push(...entriesOfDocument(document, parseFields(document.body, names)))
-  }
-  return entries
+  return documents.flatMap((document) => [
+    ...entriesOfDocument(document, parseFields(document.body, names)),
+  ])
 }
 
 /**

@@ -1,11 +1,13 @@
 import { expect, test, vi } from 'vitest'
-import { TIME_SLICE } from '../../../concurrency/time-slice.ts'
+import { TIME_SLICE } from '../../../concurrency/turns.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { countTurns } from '../../../test-support/count-turns.testing.ts'
 import { createDocumentRepository } from '../../repository/stored-documents.ts'
 import { idsOn } from '../ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query.ts'
 import { readByIds } from './read-by-ids.ts'
+import type { Page } from './read-page.ts'
 import { BATCH_BYTES } from './read-page.ts'
 import type { IndexStep } from './scan-limit.ts'
 
@@ -22,10 +24,6 @@ forEachEngine((engine) => {
     await storeDatabases(store, 'db')
     const repository = createDocumentRepository(store)
     for (const document of all) await repository.insert(where, [document])
-    let turns = 0
-    const nextTurn = async () => {
-      turns++
-    }
     /** What the query has read before each step. */
     const read: { readonly entries: number; readonly bytes: number }[] = []
     const step: IndexStep = (entries, bytes, run) => {
@@ -38,13 +36,13 @@ forEachEngine((engine) => {
     // Each document seems to take longer than a slice.
     let time = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += TIME_SLICE))
-    const page = await readByIds({ repository, nextTurn }, where, ids, query, {
-      reserve: () => undefined,
-      step,
+    let page: Page | undefined
+    const turns = await countTurns(async () => {
+      page = await readByIds({ repository }, where, ids, query, { reserve: () => undefined, step })
     })
     clock.mockRestore()
-    expect(idsOn(page)).toEqual(all.map(({ id }) => id))
-    expect(page.scanned).toBe(all.length)
+    expect(page && idsOn(page)).toEqual(all.map(({ id }) => id))
+    expect(page?.scanned).toBe(all.length)
     const sizes = read.slice(1).map(({ bytes }, at) => bytes - (read[at]?.bytes ?? 0))
     expect(Math.max(...sizes)).toBeLessThan(BATCH_BYTES + 2 * LARGE)
     expect(read.at(-1)?.entries).toBeGreaterThan(all.length - 5)
@@ -60,8 +58,7 @@ forEachEngine((engine) => {
     const ids = all.map(({ id }) => id)
     const calls: string[] = []
     const sizes: number[] = []
-    const nextTurn = async () => void calls.push('turn')
-    await readByIds({ repository, nextTurn }, where, ids, query, {
+    await readByIds({ repository }, where, ids, query, {
       async reserve(bytes) {
         calls.push('reserve')
         sizes.push(bytes)
@@ -71,7 +68,7 @@ forEachEngine((engine) => {
         return run()
       },
     })
-    expect(calls.join()).toMatch(/^step(?:,turn)*(?:,reserve,turn,step(?:,turn)*){4,}/)
+    expect(calls.join()).toMatch(/^step(?:,reserve,step){4,}/)
     expect(sizes[1]).toBeGreaterThan(2 * BATCH_BYTES)
     expect(sizes.slice(0, 5)).toEqual(sizes.slice(0, 5).sort((one, other) => one - other))
   })

@@ -1,4 +1,4 @@
-import { createTimeSlice } from '../../../concurrency/time-slice.ts'
+import { createTimeSlice, nextTurn } from '../../../concurrency/turns.ts'
 import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { shortestOf } from '../../indexes/plan.ts'
@@ -31,14 +31,14 @@ export function idsOf(conditions: readonly Condition[]): readonly string[] | und
 
 /** Returns a page of the documents with these ids that match, in the requested order. */
 export async function readByIds(
-  { repository, nextTurn }: ReadPageDeps,
+  { repository }: ReadPageDeps,
   where: CollectionRef,
   ids: readonly string[],
   query: PageQuery,
   { reserve, step }: Pick<ScanBounds, 'reserve'> & { readonly step: IndexStep },
 ): Promise<Page> {
   const matches = new SortedMatches(query)
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice()
   const documents = repository.readEach(where, ids)[Symbol.asyncIterator]()
   let read = 0
   let scanned = 0
@@ -70,6 +70,6 @@ export async function readByIds(
     await reserve?.(matches.top.bytes + BATCH_BYTES)
     await nextTurn()
   }
-  const page = await toSortedPage(matches.top, reserve, nextTurn)
+  const page = await toSortedPage(matches.top, reserve)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }

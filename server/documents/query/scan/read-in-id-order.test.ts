@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createTurns } from '../../../concurrency/turns.ts'
 import { testCaller } from '../../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
@@ -39,13 +38,11 @@ forEachEngine((engine) => {
     await indexes.put(where, 'by-n', ['n'])
     await indexes.build()
     await insert(all)
-    const nextTurn = createTurns()
     const scans = new ScanLimit()
     const scan = () => Promise.reject(new Error('a scan'))
-    read = createReadInIdOrder({ repository, nextTurn, scans })
+    read = createReadInIdOrder({ repository, scans })
     byIndex = createReadInIdOrder({
       repository: { ...repository, list: scan, scan, extent: scan },
-      nextTurn,
       scans,
     })
   })
@@ -86,7 +83,6 @@ forEachEngine((engine) => {
   ])('pages by an index with %s equal those of a scan', async (_, filter) => {
     const withoutIndexes = createReadInIdOrder({
       repository: { ...repository, indexes: { ...repository.indexes, ready: () => [] } },
-      nextTurn: createTurns(),
       scans: new ScanLimit(),
     })
     for (const after of [undefined, 'd00', 'd31', 'x']) {
@@ -106,7 +102,7 @@ forEachEngine((engine) => {
 
   test('needs a slot to read many documents whose ids the filter lists', async () => {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
-    const limited = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })
+    const limited = createReadInIdOrder({ repository, scans })
     const { promise, resolve } = Promise.withResolvers<void>()
     const other = scans.run(testCaller(), () => promise)
     const listed = (count: number): Filter => [
@@ -122,7 +118,7 @@ forEachEngine((engine) => {
 
   test('needs a slot to scan, and stops when its client disconnects', async () => {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
-    const limited = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })
+    const limited = createReadInIdOrder({ repository, scans })
     const { promise, resolve } = Promise.withResolvers<void>()
     const other = scans.run(testCaller(), () => promise)
     const unserved: Filter = [['n:ne', '7']]
@@ -141,7 +137,7 @@ forEachEngine((engine) => {
 
   test('the error of a scan that takes too long names the fields of an index', async () => {
     const scans = new ScanLimit({ ...SCANS, work: -1 })
-    const stopped = createReadInIdOrder({ repository, nextTurn: createTurns(), scans })
+    const stopped = createReadInIdOrder({ repository, scans })
     const filter: Filter = [
       ['n:ne', '7'],
       ['year', '1843'],

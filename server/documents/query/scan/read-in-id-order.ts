@@ -41,7 +41,7 @@ export type ReadInIdOrder = (
 export function createReadInIdOrder(
   deps: ReadPageDeps & { readonly scans: ScanLimit },
 ): ReadInIdOrder {
-  const { repository, nextTurn, scans } = deps
+  const { repository, scans } = deps
   const { indexes: reader } = repository
 
   function readListed(
@@ -70,7 +70,7 @@ export function createReadInIdOrder(
     }
     try {
       const bounds = { reserve, step, upTo }
-      return await readByIndex({ reader, nextTurn }, where, plan, query, bounds)
+      return await readByIndex({ reader }, where, plan, query, bounds)
     } catch (error) {
       if (error instanceof TooManyEntries) return undefined
       throw error

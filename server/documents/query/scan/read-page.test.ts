@@ -1,12 +1,10 @@
-import { expect, test, vi } from 'vitest'
-import { TIME_SLICE } from '../../../concurrency/time-slice.ts'
+import { expect, test } from 'vitest'
 import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
 import type { DocumentRepository, Extent } from '../../repository/stored-documents.ts'
 import { parseDocumentQuery } from '../query.ts'
 import { readPage } from './read-page.ts'
 
 const where = { database: 'db', collection: 'articles' }
-const nextTurn = async () => {}
 
 /** Returns a repository whose scans return these batches, one after the other. */
 function scanning(batches: Iterator<Extent>): DocumentRepository {
@@ -39,7 +37,7 @@ test.each([
       return scan(...parameters)
     },
   } as Partial<DocumentRepository> as DocumentRepository
-  const page = await readPage({ repository, nextTurn }, where, query(parameters), {
+  const page = await readPage({ repository }, where, query(parameters), {
     reserve: async () => expect(isInStep).toBe(false),
     async step(run) {
       steps++
@@ -50,28 +48,6 @@ test.each([
     },
   })
   expect([page.returned, steps]).toEqual([6, expected])
-})
-
-test('waits for its turn before it reserves memory and reads documents, not in between', async () => {
-  let time = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-  const calls: string[] = []
-  const documents = [documentOf(0), documentOf(1)]
-  const repository = {
-    extent: async () => ({ bytes: 1024 * 1024, last: undefined }),
-    list: async () => {
-      calls.push('list')
-      return documents
-    },
-  } as Partial<DocumentRepository> as DocumentRepository
-  const wait = async () => {
-    calls.push('turn')
-    time += 10 * TIME_SLICE
-  }
-  const reserve = async () => void calls.push('reserve')
-  const page = await readPage({ repository, nextTurn: wait }, where, query(''), { reserve })
-  clock.mockRestore()
-  expect([page.returned, calls]).toEqual([2, ['turn', 'reserve', 'list']])
 })
 
 test('a sorted scan keeps the documents of the page in memory, not their batches', async () => {
@@ -90,11 +66,7 @@ test('a sorted scan keeps the documents of the page in memory, not their batches
   }
   collectGarbage()
   const before = process.memoryUsage().heapUsed
-  const page = await readPage(
-    { repository: scanning(batches()), nextTurn },
-    where,
-    query('sort=a&limit=100'),
-  )
+  const page = await readPage({ repository: scanning(batches()) }, where, query('sort=a&limit=100'))
   expect(page.returned).toBe(40)
   expect(used - before).toBeLessThan(10 * batchBytes)
 })

@@ -1,5 +1,4 @@
-import { createTimeSlice } from '../../../concurrency/time-slice.ts'
-import type { NextTurn } from '../../../concurrency/turns.ts'
+import { createTimeSlice, nextTurn } from '../../../concurrency/turns.ts'
 import { PAGE } from '../../../contract/document.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
@@ -53,7 +52,6 @@ const SMALL_BYTES = 64 * 1024
 
 export interface ReadPageDeps {
   readonly repository: DocumentRepository
-  readonly nextTurn: NextTurn
 }
 
 const unlimited: ScanStep = async (step) => step()
@@ -76,7 +74,7 @@ export function readPage(
 
 /** Reads documents in the order of ids, or in the opposite one, until the page is complete. */
 async function scanInIdOrder(
-  { repository, nextTurn }: ReadPageDeps,
+  { repository }: ReadPageDeps,
   where: CollectionRef,
   query: PageQuery,
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
@@ -96,7 +94,7 @@ async function scanInIdOrder(
       : repository.extent(where, range, size, BATCH_BYTES)
   }
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
-    const timeSlice = createTimeSlice(nextTurn)
+    const timeSlice = createTimeSlice()
     for (const row of rows) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
@@ -146,12 +144,12 @@ async function scanInIdOrder(
 
 /** Reads the whole collection and keeps the first documents in the order. */
 async function scanSorted(
-  { repository, nextTurn }: ReadPageDeps,
+  { repository }: ReadPageDeps,
   where: CollectionRef,
   query: PageQuery,
   { upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
-  const timeSlice = createTimeSlice(nextTurn)
+  const timeSlice = createTimeSlice()
   const matches = new SortedMatches(query)
   let scanned = 0
   let after: string | undefined
@@ -176,7 +174,7 @@ async function scanSorted(
     return last !== undefined || rows.length === PAGE.max
   }
   while (await step(addNext));
-  const page = await toSortedPage(matches.top, reserve, nextTurn)
+  const page = await toSortedPage(matches.top, reserve)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }
 
@@ -184,7 +182,6 @@ async function scanSorted(
 export async function toSortedPage(
   top: TopDocuments,
   reserve: ScanBounds['reserve'],
-  nextTurn: NextTurn,
 ): Promise<Pick<Page, 'returned' | 'tags' | 'json' | 'next'>> {
   const { documents, bytes, next } = top.page()
   await reserve?.(bytes)

@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type Transaction } from 'kysely'
-import { createTurns } from '../../../concurrency/turns.ts'
 import type { Failure } from '../../../failure.ts'
 import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts'
 import { retryConflicts } from '../../../storage/availability/retry-conflicts.ts'
@@ -70,7 +70,6 @@ interface Row {
 }
 
 export function createChangeDocuments({ db, engine, transaction }: Store): ChangeDocuments {
-  const nextTurn = createTurns()
   return async (where, changes, { schema, fields, all = false, commit }) => {
     const scope: Scope = { engine, where }
     let results: ChangeResult[] = []

@@ -1,4 +1,4 @@
-import type { NextTurn } from '../../../concurrency/turns.ts'
+import { nextTurn } from '../../../concurrency/turns.ts'
 import { CHANGE_BYTES, CHANGE_ROWS } from '../../../contract/document.ts'
 import type { OnConflict } from '../../../contract/import.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
@@ -35,7 +35,6 @@ export interface CreateManyDeps {
   readonly repository: Pick<DocumentRepository, 'write' | 'read'>
   readonly now: () => number
   readonly check: CheckDocuments
-  readonly nextTurn: NextTurn
 }
 
 /**
@@ -66,7 +65,7 @@ export async function createMany(
       count += value.length
       for (const text of value) bytes += Buffer.byteLength(text)
     }
-    const { id } = await beginImport(storedParts(numbered(read, rest, deps.nextTurn)))
+    const { id } = await beginImport(storedParts(numbered(read, rest)))
     return { job: id }
   } catch (error) {
     await rest.return?.()
@@ -75,11 +74,7 @@ export async function createMany(
 }
 
 /** Yields the elements of an array as records of an import, whose lines are their positions. */
-async function* numbered(
-  first: (readonly string[])[],
-  rest: AsyncIterator<readonly string[]>,
-  nextTurn: NextTurn,
-) {
+async function* numbered(first: (readonly string[])[], rest: AsyncIterator<readonly string[]>) {
   let line = 0
   const records = (texts: readonly string[]) => texts.map((text) => ({ line: ++line, text }))
   for (const texts of first.splice(0)) yield records(texts)
@@ -100,7 +95,7 @@ async function storeAll(
 ): Promise<CreatedMany | undefined> {
   const documents: NewDocument[] = []
   for (const part of parts) {
-    if (documents.length > 0 || part.some(isLarge)) await deps.nextTurn()
+    if (documents.length > 0 || part.some(isLarge)) await nextTurn()
     const parsed = parseElements(part, documents.length, deps.now)
     await deps.check(where, parsed, documents.length)
     documents.push(...parsed)

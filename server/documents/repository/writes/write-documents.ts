@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { createTurns } from '../../../concurrency/turns.ts'
 import { CHANGE_ROWS } from '../../../contract/document.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import { jsonPointer } from '../../../contract/json/json-pointer.ts'
@@ -95,7 +95,6 @@ interface Target extends Scope {
 }
 
 export function createWriteDocuments({ db, engine, transaction }: Store): WriteDocuments {
-  const nextTurn = createTurns()
   return async (where, documents, { replaces, all = false, schema, commit }) => {
     let rows: Row[] = []
     let written: WriteResult[] = []
