@@ -223,7 +223,7 @@ freshTest(
     await expect(page.getByText('1,500 will be added.')).toBeVisible()
     await page.getByRole('button', { name: 'Import 1,500 changes' }).click()
     await page.getByRole('link', { name: 'All endpoints' }).click()
-    const bar = page.getByRole('region', { name: 'Bulk change' })
+    const bar = page.getByRole('region', { name: 'Last change' })
     await expect(bar).toContainText('1,500 endpoints were changed.', { timeout: 180_000 })
     expect(await configured(gatehouse)).toHaveLength(1_501)
     for (const address of [addresses[0], addresses[749], addresses[1_499]]) {

@@ -98,7 +98,7 @@ freshTest(
     )
     await taking.getByRole('button', { name: 'Remove database' }).click()
     await expect(taking).toBeHidden()
-    const bar = page.getByRole('region', { name: 'Bulk change' })
+    const bar = page.getByRole('region', { name: 'Last change' })
     await expect(bar).toContainText('1 endpoint was changed.')
     await expect(rowOf(page, both)).not.toContainText('blog')
     await expect(rowOf(page, only)).toContainText('blog')
@@ -178,10 +178,9 @@ freshTest(
     await chosen.getByRole('button', { name: 'Remove endpoints' }).click()
     const question = page.getByRole('dialog', { name: 'Remove 2 endpoints?' })
     await question.getByRole('button', { name: 'Remove and disconnect' }).click()
-    const bar = page.getByRole('region', { name: 'Bulk change' })
+    const bar = page.getByRole('region', { name: 'Last change' })
     await expect(bar).toContainText('1 of 2 endpoints was removed. 1 failed.')
     await expect(bar).toContainText(`${own} The endpoint has been changed since you loaded it.`)
-    await expect(page.getByRole('region', { name: 'Last change' })).toBeHidden()
     await expect(rowOf(page, own)).toContainText('blog')
   },
 )
@@ -216,7 +215,9 @@ test('The end of a bulk change leaves an open dialog and later choices as they a
   const list = removing.getByRole('list', { name: 'What will change' })
   await expect(list.getByRole('listitem')).toHaveCount(2)
   await release()
-  await expect(bar).toContainText('1 endpoint was changed.')
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
+    '1 endpoint was changed.',
+  )
   // Changed endpoints are deselected, and failed ones are not selected again.
   await expect(chosen).toContainText('1 selected')
   await expect(select(news)).toBeChecked()
@@ -402,7 +403,7 @@ test('The removal of more than 20 endpoints is confirmed by their number', async
   await expect(field).toHaveAccessibleDescription('Type 21 to remove them.')
   await field.fill('21')
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('region', { name: 'Bulk change' })).toContainText(
+  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
     '21 endpoints were removed.',
   )
   await expect(page.getByText('1 endpoint', { exact: true })).toBeVisible()
@@ -468,7 +469,7 @@ test('On a phone, the actions for selected endpoints are in one line and a menu'
   await expect(form).toBeHidden()
   await expect(page.getByRole('listitem').filter({ hasText: address })).toContainText('+1')
   // The buttons are beside the outcome, which is short.
-  const bar = page.getByRole('region', { name: 'Bulk change' })
+  const bar = page.getByRole('region', { name: 'Last change' })
   const text = bar.getByText('1 endpoint was changed.')
   const undo = bar.getByRole('button', { name: 'Undo' })
   const bottom = async (each: Locator) => {

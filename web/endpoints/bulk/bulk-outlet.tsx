@@ -1,25 +1,18 @@
-import { lazy, Suspense, useEffect } from 'react'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
+import { lazy, Suspense } from 'react'
 import { useBulkRun, useImportShown } from './bulk-run.ts'
-import { formatBulkResult } from './format-bulk.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 
 const BulkBar = lazy(async () => ({ default: (await loadBulkBar()).BulkBar }))
 
-/** Shows the progress and the outcome of the last bulk change on every page. */
+/** Shows the progress of a bulk change on every page. A toast shows its outcome. */
 export function BulkOutlet() {
   const run = useBulkRun()
   const isImportShown = useImportShown()
-  const isShown = run !== undefined && !(run.kind === 'import' && isImportShown)
-  const result = isShown && run.refetched !== undefined ? formatBulkResult(run) : undefined
-  useEffect(() => {
-    if (result !== undefined) announce(result)
-  }, [result])
+  if (run === undefined || run.end !== undefined) return null
+  if (run.kind === 'import' && isImportShown) return null
   return (
-    isShown && (
-      <Suspense>
-        <BulkBar run={run} />
-      </Suspense>
-    )
+    <Suspense>
+      <BulkBar run={run} />
+    </Suspense>
   )
 }

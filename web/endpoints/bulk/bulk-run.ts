@@ -1,11 +1,10 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import type { QueryClient } from '@tanstack/react-query'
 import {
   CHANGE_ID_HEADER,
   type EndpointChangeInput,
   type EndpointChangeOutcome,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { api, awaitResponse, requireOk } from '../../app/api.ts'
-import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { createStore, useStore } from '../../shared/ui/store/store.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 
@@ -48,7 +47,8 @@ export const useBulkRun = (): BulkRun | undefined => useStore(run)
 
 const importShown = createStore(false)
 
-/** Whether the content of the page shows an import, instead of the bar. */
+/** Whether the content of the page shows an import, instead of the bar and the toast. */
+export const isImportShown = importShown.get
 export const useImportShown = (): boolean => useStore(importShown)
 
 /** Shows an import in the content of the page. Returns a function that ends it. */
@@ -97,16 +97,11 @@ export function startBulk(
   )
 }
 
-/** Undoes a bulk change by another one. */
-export function useUndoBulk() {
-  const queryClient = useQueryClient()
-  return useSingleMutation({
-    mutationFn: ({ id, made }: Pick<BulkRun, 'id' | 'made'>) =>
-      begin(queryClient, { kind: 'undo', total: made }, (request) =>
-        api._api['endpoint-change'][':id'].undo.$post({ param: { id } }, request),
-      ),
-  })
-}
+/** Undoes a bulk change by another one. Resolves and throws as {@link startBulk} does. */
+export const undoBulk = (queryClient: QueryClient, { id, made }: BulkRun) =>
+  begin(queryClient, { kind: 'undo', total: made }, (request) =>
+    api._api['endpoint-change'][':id'].undo.$post({ param: { id } }, request),
+  )
 
 interface RequestOptions {
   readonly headers: Record<string, string>

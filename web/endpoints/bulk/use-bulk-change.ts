@@ -1,8 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { showToast } from '../../shared/toast/toast.ts'
 import { showConsoleLink } from '../endpoint-toast.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'
-import { dismissBulk, hasChangedOwn, startBulk } from './bulk-run.ts'
+import { hasChangedOwn, startBulk } from './bulk-run.ts'
+import { bulkToast } from './bulk-toast.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
 
@@ -25,12 +27,12 @@ export function useBulkChange(here: string) {
     },
     onSuccess: ({ ended }, { plan, guard: { disconnects, otherConsole } }) => {
       const task = disconnects ? plan.tasks.find(({ row }) => row.address === here) : undefined
-      if (task === undefined || otherConsole === undefined) return
-      const { row, after } = task
       void ended.then((run) => {
-        if (!hasChangedOwn(run, here)) return
+        if (task === undefined || otherConsole === undefined || !hasChangedOwn(run, here)) {
+          return showToast(bulkToast(queryClient, run))
+        }
         // Without a connection, the change cannot be undone here.
-        dismissBulk()
+        const { row, after } = task
         showConsoleLink({ address: row.address, before: row.databases, after }, otherConsole)
       })
     },

@@ -2,7 +2,9 @@ import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { type BulkRun, canUndoBulk, refetchAgain, useUndoBulk } from '../bulk/bulk-run.ts'
+import { undoNow } from '../../shared/toast/toast.ts'
+import { type BulkRun, canUndoBulk, refetchAgain } from '../bulk/bulk-run.ts'
+import { bulkToast } from '../bulk/bulk-toast.ts'
 import { formatImportResult } from './format-import.ts'
 import classes from './import-outcome.module.css'
 
@@ -13,7 +15,6 @@ export function ImportOutcome({ run, onClear }: { run: BulkRun; onClear: () => v
   // The Cancel button, which had the focus, was removed.
   useEffect(() => sentence.current?.focus(), [])
   const isDone = run.made + run.unchanged === run.total
-  const undo = useUndoBulk()
   return (
     <div className={classes.outcome}>
       <p ref={sentence} tabIndex={-1}>
@@ -31,14 +32,9 @@ export function ImportOutcome({ run, onClear }: { run: BulkRun; onClear: () => v
           </div>
         </>
       )}
-      {undo.error !== null && <p role="alert">{undo.error.message}</p>}
       {canUndoBulk(run) && run.refetched && (
         <div>
-          <Button
-            variant="default"
-            aria-disabled={undo.isPending || undefined}
-            onClick={() => undo.mutate(run)}
-          >
+          <Button variant="default" onClick={() => void undoNow(bulkToast(queryClient, run))}>
             Undo import
           </Button>
         </div>

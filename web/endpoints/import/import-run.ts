@@ -3,7 +3,9 @@ import {
   type EndpointChangeInput,
   MAX_CHANGES,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { type BulkRun, startBulk, useBulkRun } from '../bulk/bulk-run.ts'
+import { showToast } from '../../shared/toast/toast.ts'
+import { type BulkRun, isImportShown, startBulk, useBulkRun } from '../bulk/bulk-run.ts'
+import { bulkToast } from '../bulk/bulk-toast.ts'
 import { orderChanges } from './import-order.ts'
 import type { ImportChange } from './import-plan.ts'
 
@@ -32,7 +34,10 @@ export async function runImport(
   }
   const inputs = orderChanges(changes, here).map(toInput)
   const options = { kind: 'import', total: inputs.length, keepOnFailure: !removeAnyway } as const
-  return (await startBulk(queryClient, inputs, options)).ended
+  const { ended } = await startBulk(queryClient, inputs, options)
+  const run = await ended
+  if (!isImportShown()) showToast(bulkToast(queryClient, run))
+  return run
 }
 
 /** Returns the request for a change, conditional on the compared state of the endpoint. */

@@ -38,16 +38,9 @@ let pending: { readonly press: string; readonly at: number } | undefined
  * Bare characters never act in a field or when turned off. Over an open dialog, only the shortcuts
  * for the search, the shortcuts dialog and undo act. For shortcuts that act only while one element has
  * the focus, see {@link onKeys}.
- *
- * @param version binds the handlers again when it changes, so that they were bound last.
  */
-export function useKeys<Where extends KeyScope>(
-  where: Where,
-  handlers: KeyHandlers<Where>,
-  version?: unknown,
-): void {
+export function useKeys<Where extends KeyScope>(where: Where, handlers: KeyHandlers<Where>): void {
   const latest = useLatest<KeyHandlers>(handlers)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see `version`
   useLayoutEffect(() => {
     const binding: Binding = { where, handlers: latest }
     if (bindings.length === 0) {
@@ -61,7 +54,7 @@ export function useKeys<Where extends KeyScope>(
       document.removeEventListener('keydown', onSecondKey, { capture: true })
       document.removeEventListener('keydown', onDocument)
     }
-  }, [where, version, latest])
+  }, [where, latest])
 }
 
 /**

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type FocusEvent, useEffect, useRef } from 'react'
-import { UNDO_TIP, useUndoKey } from '../keys/use-undo-key.ts'
+import { type FocusEvent, lazy, useEffect, useRef, useState } from 'react'
+import { useKeys } from '../keys/use-keys.ts'
 import { useDialogNavigation } from '../navigation/use-dialog-navigation.ts'
+import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { IconX } from '../ui/icon/icons.tsx'
 import { IconButton } from '../ui/layout/icon-button.tsx'
 import { keepFocus } from '../ui/layout/keep-focus.ts'
@@ -19,19 +20,34 @@ import {
   useToast,
 } from './toast.ts'
 
-/** Maximum number of failures shown; the rest is only counted. */
+const FailureDialog = lazy(async () => ({
+  default: (await import('./failure-dialog.tsx')).FailureDialog,
+}))
+
+/** Maximum number of failures in the toast; a dialog shows the others. */
 const MAX_FAILURES = 3
+
+/** Text fields, in which the shortcut undoes typing. */
+const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]'
 
 /** Shows the last change on every page, with Undo where that is possible. */
 export function ToastOutlet() {
   const toast = useToast()
-  useUndoKey(toast?.undo === undefined ? undefined : () => void undoToast(), toast?.id)
+  useKeys('anywhere', {
+    undo: ({ target }) => {
+      if (toast?.undo === undefined || (target instanceof HTMLElement && target.matches(FIELD)))
+        return false
+      void undoToast()
+      return true
+    },
+  })
   return toast && <ToastBar key={toast.id} toast={toast} />
 }
 
 function ToastBar({ toast }: { toast: Toast }) {
   const { text, name, actions = [], undo, undoLabel = 'Undo', failures = [], isUndoing } = toast
   const bar = useRef<HTMLElement>(null)
+  const [all, setAll] = useState(false)
   useEffect(() => {
     const at = bar.current
     // The pointer may be where the toast appears.
@@ -67,11 +83,13 @@ function ToastBar({ toast }: { toast: Toast }) {
             <span className={classes.reason}>{failure.reason}</span>
           </p>
         ))}
-        {failures.length > MAX_FAILURES && (
-          <p>and {formatCount(failures.length - MAX_FAILURES)} more</p>
-        )}
       </div>
       <div className={classes.actions}>
+        {failures.length > MAX_FAILURES && (
+          <Button variant="subtle" onClick={() => setAll(true)}>
+            Show all {formatCount(failures.length)}
+          </Button>
+        )}
         {actions.map((action) => (
           <Action key={action.label} action={action} />
         ))}
@@ -80,7 +98,7 @@ function ToastBar({ toast }: { toast: Toast }) {
             ref={keepFocus}
             variant="subtle"
             aria-disabled={isUndoing || undefined}
-            data-tip={UNDO_TIP}
+            data-tip="Ctrl Z or ⌘ Z"
             onClick={() => void undoToast()}
           >
             {isUndoing ? 'Undoing…' : undoLabel}
@@ -90,6 +108,11 @@ function ToastBar({ toast }: { toast: Toast }) {
           <IconX />
         </IconButton>
       </div>
+      {all && (
+        <LazyBoundary>
+          <FailureDialog failures={failures} onClose={() => setAll(false)} />
+        </LazyBoundary>
+      )}
     </section>
   )
 }

@@ -98,7 +98,8 @@ export async function undoToast(): Promise<void> {
 }
 
 /** Undoes a change whose toast may be closed already. */
-export function undoNow(options: ToastOptions): Promise<void> {
+export async function undoNow(options: ToastOptions): Promise<void> {
+  if (current.get()?.isUndoing) return
   showToast(options)
   return undoToast()
 }
