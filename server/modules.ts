@@ -129,7 +129,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       http,
       requireRole,
       idOf,
-      rules: createDocumentRules(Date.now, schemas.current, {
+      rules: createDocumentRules(repository.scan, Date.now, schemas.current, {
         importPart: importer.part,
         databaseImporter,
       }),

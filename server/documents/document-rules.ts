@@ -6,6 +6,8 @@ import type { ImportPart } from './import/importer.ts'
 import { parseFields } from './json/parse-fields.ts'
 import { createMatcher, type Filter, parseFilter } from './query/filter.ts'
 import { namesRead } from './query/query.ts'
+import { requiredTexts } from './query/required-texts.ts'
+import type { ScanNext } from './repository/scan-batch.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
 import type { DatabaseImporter } from './transfer/database-importer.ts'
 
@@ -18,15 +20,25 @@ interface ImportRules {
 /**
  * Returns the rules of documents for jobs (`jobs/job.ts`).
  *
+ * @param scan reads documents (`repository/scan-batch.ts`).
  * @param now returns ms since 1970.
  * @param schemaOf returns the schema that validates documents before they are stored.
  */
 export const createDocumentRules = (
+  scan: ScanNext,
   now: () => number,
   schemaOf: CurrentSchemaOf,
   imports: ImportRules,
 ) => ({
   ...imports,
+
+  /**
+   * Returns the next documents after an id that may match a filter.
+   *
+   * @param ids the only ids to look at; by default all.
+   */
+  candidates: (where: CollectionRef, filter: Filter, after: string, ids?: readonly string[]) =>
+    scan(where, { after }, { required: requiredTexts(parseFilter(filter)), ...(ids && { ids }) }),
 
   /**
    * Returns a function that merges a patch into a body and validates the result by the current

@@ -5,6 +5,7 @@ import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
 import type { Filter } from '../documents/query/filter.ts'
+import type { ScanBatch } from '../documents/repository/scan-batch.ts'
 import type {
   DatabaseImportAudit,
   DatabaseImporter,
@@ -86,6 +87,13 @@ export interface DocumentRules {
     where: CollectionRef,
     patch: string,
   ): Promise<{ readonly merge: Merge; readonly schema: string | null }>
+  /** Returns the next documents after an id that may match a filter, among those with these ids. */
+  candidates(
+    where: CollectionRef,
+    filter: Filter,
+    after: string,
+    ids?: readonly string[],
+  ): Promise<ScanBatch>
   /** Compiles a filter into a test of the JSON of a document. */
   matcher(filter: Filter): (body: string) => boolean | Promise<boolean>
   /** Imports a part that `stored-part.ts` has printed. */

@@ -22,7 +22,10 @@ export function createTestJobs(store: Store, options: TestJobsOptions = {}): Job
   const importer = createImporter({ repository, now, schemaOf })
   return createJobs({
     store,
-    rules: { ...createTestRules(now, { schemaOf }), importPart: importer.part },
+    rules: {
+      ...createTestRules(now, { schemaOf, scan: repository.scan }),
+      importPart: importer.part,
+    },
     changeDocuments: createChangeDocuments(store),
     search: createCollectionSearch(store, scans),
     now,

@@ -83,7 +83,7 @@ export interface JobsDeps {
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, rules, changeDocuments, search, pause, onError } = deps
   const repository = createJobRepository(store, deps.now, deps.leaseClock, deps.renewalTimer)
-  const scan = createScan(store, rules)
+  const scan = createScan(rules)
   const changeCollection = createChangeCollection({ scan, search, changeDocuments, pause })
   const runner = createRunner({
     repository,

@@ -17,7 +17,7 @@ forEachEngine((engine) => {
       where,
       ids.map((id) => ({ id, body: JSON.stringify({ id, a: 1 }) })),
     )
-    const scan = createScan(store, createTestRules(now))
+    const scan = createScan(createTestRules(now, createDocumentRepository(store)))
     const from = (cursor: string): ScanTarget => ({
       ...where,
       kind: 'list',
@@ -34,7 +34,7 @@ forEachEngine((engine) => {
       where,
       Array.from({ length: 20 }, (_, n) => ({ id: `d${n}`, body: `{"id":"d${n}"}` })),
     )
-    const rules = createTestRules(now)
+    const rules = createTestRules(now, createDocumentRepository(store))
     let time = 0
     const slow: typeof rules.merger = async () => ({
       async merge(_id, body) {
@@ -44,7 +44,7 @@ forEachEngine((engine) => {
       schema: null,
     })
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => time)
-    const scan = createScan(store, { ...rules, merger: slow })
+    const scan = createScan({ ...rules, merger: slow })
     const request = { filter: [], patch: '{"on":true}' }
     const turns = await countTurns(() =>
       scan({ ...where, kind: 'patch', request, cursor: null }, undefined),
@@ -61,7 +61,7 @@ forEachEngine((engine) => {
     /** Scans 2,400 documents; returns the steps and how often the patch was parsed. */
     async function scanAll() {
       const store = await engine.open()
-      const rules = createTestRules(now)
+      const rules = createTestRules(now, createDocumentRepository(store))
       const merger = vi.fn(rules.merger)
       await createDocumentRepository(store).insert(
         where,
@@ -70,7 +70,7 @@ forEachEngine((engine) => {
           return { id, body: JSON.stringify({ id, on: matching.has(id) }) }
         }),
       )
-      const scan = createScan(store, { ...rules, merger })
+      const scan = createScan({ ...rules, merger })
       const request = { filter: [['on', 'true'] as const], patch }
       const steps: ScannedDocuments[] = []
       for (let cursor: string | null = null; ; ) {

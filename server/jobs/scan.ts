@@ -1,17 +1,15 @@
-import { sql } from 'kysely'
 import { createTimeSlice } from '../concurrency/turns.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
+import type { StoredDocument } from '../documents/repository/stored-documents.ts'
 import type { StateChange } from '../documents/repository/writes/change-documents.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import type { Store } from '../storage/store.ts'
 import type { DocumentRules, JobRequest } from './job.ts'
 
-/**
- * Maximum number of documents that one step reads, and of their bytes. The patched documents have
- * at most as many bytes, unless it patches only one.
- */
+/** Maximum number of ids that one step reads. */
 const MAX_DOCUMENTS = 1_000
+
+/** Maximum size of the documents and patches of a step, bytes, unless it patches only one. */
 const MAX_BYTES = 1024 * 1024
 
 /** What a step reads: the next documents after an id. */
@@ -48,47 +46,21 @@ export type Scan = (
 ) => Promise<ScannedDocuments | undefined>
 
 /** @param nextTurn awaited after each time slice. */
-export function createScan(
-  { db }: Pick<Store, 'db'>,
-  rules: Pick<DocumentRules, 'matcher' | 'merger'>,
-): Scan {
+export function createScan(rules: Pick<DocumentRules, 'candidates' | 'matcher' | 'merger'>): Scan {
   async function scanStored(target: ScanTarget, ids?: readonly string[]) {
-    const { database, collection, kind, cursor } = target
-    const { filter, after = '' } = target.request
-    const here = db
-      .selectFrom('documents')
-      .where('database', '=', database)
-      .where('collection', '=', collection)
-      .where('id', '>', cursor ?? after)
-      .$call((query) =>
-        // The cursor may be before `after` here: an index finds documents before it, too.
-        ids === undefined ? query : query.where('id', 'in', ids).where('id', '>', after),
-      )
-      .orderBy('id')
-    // Sizes first: this many documents of the maximum size would take too much memory.
-    const sizes = await here
-      .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-      .limit(MAX_DOCUMENTS)
-      .execute()
-    let bytes = 0
-    const some = sizes.filter(({ bytes: more }, at) => {
-      bytes += more
-      return at === 0 || bytes <= MAX_BYTES
-    })
-    const last = some.at(-1)
-    const end = sizes.at(-1)
-    if (last === undefined || end === undefined) return undefined
-    if (kind === 'list' && filter.length === 0) {
-      return { ...NOTHING, scanned: sizes.length, cursor: end.id, found: sizes.length }
-    }
-    const rows = await here.select(['id', 'tag', 'body']).where('id', '<=', last.id).execute()
-    return scanRows(target, rows, last.id)
+    const { cursor, request } = target
+    const { filter, after = '' } = request
+    // The cursor may be before `after`: an index finds documents before it, too.
+    const begin = cursor !== null && compareCodePoints(cursor, after) > 0 ? cursor : after
+    const { documents, scanned, last } = await rules.candidates(target, filter, begin, ids)
+    return last === undefined ? undefined : scanRows(target, documents, scanned, last)
   }
 
   /** @param last the cursor if all rows are scanned. */
   async function scanRows(
     target: ScanTarget,
-    rows: readonly { readonly id: string; readonly tag: string; readonly body: string }[],
+    rows: readonly StoredDocument[],
+    scanned: number,
     last: string,
   ): Promise<ScannedDocuments> {
     const { filter, patch = '' } = target.request
@@ -128,7 +100,6 @@ export function createScan(
       }
       found++
     }
-    const { length: scanned } = rows
     return { scanned, cursor: last, found, changes, rejected, schema: merger?.schema }
   }
 

@@ -9,8 +9,9 @@ import { isEntryOf, isOrderUnknown, mayBeReserved } from '../indexes/read/entry-
 import { EntryStream, mergeStreams } from '../indexes/read/entry-stream.ts'
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
+import { type RequiredTexts, requiredTexts } from '../query/required-texts.ts'
 import { idsOf } from '../query/scan/read-by-ids.ts'
-import { BATCH_BYTES } from '../query/scan/read-page.ts'
+import { BATCH_BYTES } from '../repository/scan-batch.ts'
 import {
   type Batches,
   createDocumentParser,
@@ -71,7 +72,7 @@ async function* scan(
   const ids = idsOf(conditions)
   const documents =
     ids === undefined
-      ? readCollection(deps, where, { after, isDescending })
+      ? readCollection(deps, where, { after, isDescending }, requiredTexts(conditions))
       : readListed(deps, where, isDescending ? ids.toReversed() : ids)
   for await (const some of documents) {
     if (matches === undefined) {
@@ -100,9 +101,10 @@ async function* readCollection(
   { reader, check }: ReadMatchingDeps,
   where: CollectionRef,
   range: IdRange,
+  required: RequiredTexts,
 ): Batches {
   check()
-  for await (const documents of reader.read(where, range)) {
+  for await (const documents of reader.read(where, range, required)) {
     yield documents
     check()
   }

@@ -1,7 +1,7 @@
 import { nextTurn } from '../../concurrency/turns.ts'
 import { portionsOf } from '../../storage/changes/portions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { BATCH_BYTES } from '../query/scan/read-page.ts'
+import { BATCH_BYTES } from '../repository/scan-batch.ts'
 import type { Batches, ReadMatchingDeps } from './matching-document.ts'
 import type { DocumentSize } from './snapshot-reader.ts'
 

@@ -1,5 +1,4 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { PAGE } from '../../contract/document.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
@@ -9,7 +8,7 @@ import { createBatchedPageReader } from '../indexes/read/batched-page-reader.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import { createPageReader, type PageReader } from '../indexes/read/page-reader.ts'
 import { createDocumentCounts, type DocumentCounts } from './document-counts.ts'
-import { createReadScanBatch } from './scan-batches.ts'
+import { createScanNext, type ScanNext } from './scan-batch.ts'
 import { createReadSmallPage } from './small-pages.ts'
 import { createDocumentChanges, type DocumentChanges } from './writes/document-changes.ts'
 import { createWriteDocuments, type WriteDocuments } from './writes/write-documents.ts'
@@ -62,11 +61,8 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
    * read with their sizes.
    */
   extent(where: CollectionRef, range: IdRange, limit: number, maxBytes: number): Promise<Extent>
-  /**
-   * Like {@link extent} for the next `PAGE.max` documents of a scan. On PostgreSQL, `documents` are
-   * those that fit, so the caller must limit the number of scans.
-   */
-  scan(where: CollectionRef, range: IdRange, maxBytes: number): Promise<Extent>
+  /** See `scan-batch.ts`. */
+  readonly scan: ScanNext
   /** See `writes/write-documents.ts`. */
   readonly write: WriteDocuments
   readonly indexes: IndexReader & PageReader
@@ -163,10 +159,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
     list: (where, range, limit) =>
       inRange(where, range, limit).select(['id', 'tag', 'body']).execute(),
     extent,
-    scan:
-      engine === 'sqlite'
-        ? (where, range, maxBytes) => extent(where, range, PAGE.max, maxBytes)
-        : createReadScanBatch(store),
+    scan: createScanNext(store),
     write: createWriteDocuments(store),
   }
 }

@@ -81,7 +81,7 @@ forEachEngine((engine) => {
     const jobs = createTestJobs(store, {
       now,
       pause: () => new Promise(setImmediate),
-      rules: createDocumentRules(Date.now, schemas.current, {
+      rules: createDocumentRules(repository.scan, Date.now, schemas.current, {
         importPart: importer.part,
         databaseImporter,
       }),

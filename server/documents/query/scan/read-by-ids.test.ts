@@ -3,12 +3,12 @@ import { TIME_SLICE } from '../../../concurrency/turns.ts'
 import { storeDatabases } from '../../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { countTurns } from '../../../test-support/count-turns.testing.ts'
+import { BATCH_BYTES } from '../../repository/scan-batch.ts'
 import { createDocumentRepository } from '../../repository/stored-documents.ts'
 import { idsOn } from '../ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query.ts'
 import { readByIds } from './read-by-ids.ts'
 import type { Page } from './read-page.ts'
-import { BATCH_BYTES } from './read-page.ts'
 import type { IndexStep } from './scan-limit.ts'
 
 const where = { database: 'db', collection: 'articles' }

@@ -3,15 +3,10 @@ import { compareCodePoints } from '../../../contract/query/compare-code-points.t
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { shortestOf } from '../../indexes/plan.ts'
 import { parseFields } from '../../json/parse-fields.ts'
+import { BATCH_BYTES } from '../../repository/scan-batch.ts'
 import { type Condition, equalTexts } from '../filter.ts'
 import type { PageQuery } from '../page-query.ts'
-import {
-  BATCH_BYTES,
-  type Page,
-  type ReadPageDeps,
-  type ScanBounds,
-  toSortedPage,
-} from './read-page.ts'
+import { type Page, type ReadPageDeps, type ScanBounds, toSortedPage } from './read-page.ts'
 import type { IndexStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
 

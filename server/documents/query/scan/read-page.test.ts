@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
-import type { DocumentRepository, Extent } from '../../repository/stored-documents.ts'
+import type { ScanBatch } from '../../repository/scan-batch.ts'
+import type { DocumentRepository } from '../../repository/stored-documents.ts'
 import { parseDocumentQuery } from '../query.ts'
 import { readPage } from './read-page.ts'
 
 const where = { database: 'db', collection: 'articles' }
 
 /** Returns a repository whose scans return these batches, one after the other. */
-function scanning(batches: Iterator<Extent>): DocumentRepository {
-  const scan = async () => batches.next().value as Extent
+function scanning(batches: Iterator<ScanBatch>): DocumentRepository {
+  const scan = async () => batches.next().value as ScanBatch
   return { scan } as Partial<DocumentRepository> as DocumentRepository
 }
 
@@ -26,8 +27,9 @@ test.each([
   let steps = 0
   let isInStep = false
   const batches = [0, 2, 4].map((n, at) => ({
-    bytes: 14,
-    last: at === 2 ? undefined : `d${1_001 + n}`,
+    scanned: 2,
+    last: `d${1_001 + n}`,
+    isEnd: at === 2,
     documents: [documentOf(n), documentOf(n + 1)],
   }))
   const { scan } = scanning(batches.values())
@@ -53,16 +55,16 @@ test.each([
 test('a sorted scan keeps the documents of the page in memory, not their batches', async () => {
   const batchBytes = 1024 * 1024
   let used = 0
-  function* batches(): Generator<Extent> {
+  function* batches(): Generator<ScanBatch> {
     for (let n = 0; n < 40; n++) {
       const body = JSON.stringify({ a: n, text: 'x'.repeat(100) })
       const batch = `${body}${'y'.repeat(batchBytes)}`
       const documents = [documentOf(n, batch.slice(0, body.length))]
-      yield { bytes: batchBytes, last: `d${1_000 + n}`, documents }
+      yield { scanned: 1, last: `d${1_000 + n}`, isEnd: false, documents }
     }
     collectGarbage()
     used = process.memoryUsage().heapUsed
-    yield { bytes: 0, last: undefined, documents: [] }
+    yield { scanned: 0, last: undefined, isEnd: true, documents: [] }
   }
   collectGarbage()
   const before = process.memoryUsage().heapUsed

@@ -1,11 +1,12 @@
 import { createTimeSlice, nextTurn } from '../../../concurrency/turns.ts'
-import { PAGE } from '../../../contract/document.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { JsonArray, type JsonText } from '../../json/json-array.ts'
 import { parseFields } from '../../json/parse-fields.ts'
+import { BATCH_BYTES, type ScanBatch } from '../../repository/scan-batch.ts'
 import type { DocumentRepository, StoredDocument } from '../../repository/stored-documents.ts'
 import { isIdOrder, type Position } from '../order.ts'
 import type { PageQuery } from '../page-query.ts'
+import { requiredTexts } from '../required-texts.ts'
 import { IdOrderedMatches } from './id-ordered-matches.ts'
 import type { ScanStep } from './scan-limit.ts'
 import { SortedMatches } from './sorted-matches.ts'
@@ -32,8 +33,7 @@ export interface Page {
 /** Bounds of one scan of a collection. */
 export interface ScanBounds {
   /**
-   * Maximum number of batches ({@link PAGE}.max documents or {@link BATCH_BYTES} each). By default
-   * the scan ends when the page is complete.
+   * Maximum number of batches (`scan-batch.ts`). By default the scan ends when the page is complete.
    */
   readonly batches?: number
   /** The last id to read. */
@@ -43,9 +43,6 @@ export interface ScanBounds {
   /** Runs each batch. By default the scan has no limits. */
   readonly step?: ScanStep
 }
-
-/** Maximum size of a batch, bytes. Parsing 1 MiB takes about 5 ms for typical documents. */
-export const BATCH_BYTES = 1024 * 1024
 
 /** A batch larger than this yields to other requests first, bytes. */
 const SMALL_BYTES = 64 * 1024
@@ -79,19 +76,36 @@ async function scanInIdOrder(
   query: PageQuery,
   { batches = Infinity, upTo, reserve, step = unlimited }: ScanBounds,
 ): Promise<Page> {
-  const { matches, sort, reads, limit, from, count } = query
+  const { matches, conditions, sort, limit, from, count } = query
   const page = new IdOrderedMatches(query)
   const isDescending = sort[0]?.isDescending ?? false
   const readsAll = matches !== undefined || count
+  const required = requiredTexts(conditions)
   // Counting begins with the first document, not with the page.
   let after = count ? undefined : from?.id
   let scanned = 0
   const isComplete = () => page.isFull && !count
-  const nextExtent = (size: number) => {
+  /** Reads the next documents of a page without a filter, which are all on it. */
+  async function readNext(): Promise<ScanBatch> {
+    // One more than requested, to detect a next page.
+    const size = limit + 1 - page.length
     const range = { after, last: upTo, isDescending }
-    return readsAll
-      ? repository.scan(where, range, BATCH_BYTES)
-      : repository.extent(where, range, size, BATCH_BYTES)
+    const { last, bytes, documents } = await step(() =>
+      repository.extent(where, range, size, BATCH_BYTES),
+    )
+    if (bytes > SMALL_BYTES) await nextTurn()
+    // After the wait, in which the client may disconnect. Not part of a step, because it may wait for
+    // clients to read their responses.
+    await reserve?.(page.bytes + bytes)
+    const list = () => repository.list(where, { ...range, last: last ?? upTo }, size)
+    const rows = documents ?? (await step(list))
+    const isEnd = last === undefined && rows.length < size
+    return { scanned: rows.length, last: rows.at(-1)?.id, isEnd, documents: rows }
+  }
+  /** Reads the next documents that may match. */
+  async function scanNext(): Promise<ScanBatch> {
+    if (!page.isFull) await reserve?.(page.bytes + BATCH_BYTES)
+    return step(() => repository.scan(where, { after, last: upTo, isDescending }, { required }))
   }
   async function addMatching(rows: readonly StoredDocument[]): Promise<void> {
     const timeSlice = createTimeSlice()
@@ -99,7 +113,7 @@ async function scanInIdOrder(
       const turn = timeSlice()
       if (turn !== undefined) await turn
       if (matches !== undefined) {
-        const parsed = parseFields(row.body, reads)
+        const parsed = parseFields(row.body, query.reads)
         if (parsed === undefined) {
           query.onDamaged?.(row.id)
           continue
@@ -112,25 +126,13 @@ async function scanInIdOrder(
     }
   }
   for (let batch = 1; ; batch++) {
-    // Read one more than requested, to detect a next page. A filter may skip many documents.
-    const size = readsAll ? PAGE.max : limit + 1 - page.length
-    const found = await step(() => nextExtent(size))
-    const { last, bytes: more } = found
-    if (batch > 1 || more > SMALL_BYTES) await nextTurn()
-    // Reserve memory after the wait, in which the client may disconnect. Not part of a step, because
-    // it may wait for clients to read their responses.
-    if (!page.isFull) await reserve?.(page.bytes + more)
-    const rows = await step(async () => {
-      const range = { after, last: last ?? upTo, isDescending }
-      const read = found.documents ?? (await repository.list(where, range, size))
-      await addMatching(read)
-      return read
-    })
-    scanned += rows.length
-    const isLast = last === undefined && rows.length < size
-    after = rows.length < size ? last : rows.at(-1)?.id
-    if (isLast || batch >= batches || isComplete()) {
-      const end = page.isFull ? page.lastId : isLast ? undefined : after
+    if (batch > 1) await nextTurn()
+    const found = await (readsAll ? scanNext() : readNext())
+    await step(() => addMatching(found.documents))
+    scanned += found.scanned
+    after = found.last
+    if (found.isEnd || batch >= batches || isComplete()) {
+      const end = page.isFull ? page.lastId : found.isEnd ? undefined : after
       return {
         ...page.page(),
         next: end === undefined ? undefined : { values: sort.map(() => end), id: end },
@@ -151,15 +153,14 @@ async function scanSorted(
 ): Promise<Page> {
   const timeSlice = createTimeSlice()
   const matches = new SortedMatches(query)
+  const required = requiredTexts(query.conditions)
   let scanned = 0
   let after: string | undefined
   async function addNext(): Promise<boolean> {
-    const { last, documents } = await repository.scan(where, { after, last: upTo }, BATCH_BYTES)
-    await nextTurn()
-    const range = { after, last: last ?? upTo }
-    const rows = documents ?? (await repository.list(where, range, PAGE.max))
-    scanned += rows.length
-    for (const { id, tag, body } of rows) {
+    const batch = await repository.scan(where, { after, last: upTo }, { required })
+    scanned += batch.scanned
+    after = batch.last
+    for (const { id, tag, body } of batch.documents) {
       const turn = timeSlice()
       if (turn !== undefined) await turn
       const parsed = parseFields(body, query.reads)
@@ -170,10 +171,9 @@ async function scanSorted(
       const adding = matches.add({ id, tag, body, parsed })
       if (adding !== undefined) await adding
     }
-    after = rows.length < PAGE.max ? last : rows.at(-1)?.id
-    return last !== undefined || rows.length === PAGE.max
+    return !batch.isEnd
   }
-  while (await step(addNext));
+  while (await step(addNext)) await nextTurn()
   const page = await toSortedPage(matches.top, reserve)
   return { ...page, total: query.count ? matches.total : undefined, scanned }
 }
