@@ -5,7 +5,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IdRange } from '../../storage/sql/id-range.ts'
 import { adviseFields } from '../indexes/advise.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
-import { isEntryOf, isOrderUnknown, mayBeReserved } from '../indexes/read/entry-documents.ts'
+import { isOrderUnknown } from '../indexes/read/entry-documents.ts'
 import { EntryStream, mergeStreams } from '../indexes/read/entry-stream.ts'
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
@@ -178,7 +178,6 @@ async function* readStreams(
   streams: readonly EntryStream[],
 ): Batches {
   const { matches } = query
-  const { index } = plan
   const parse = createDocumentParser(query, plan)
   const timeSlice = createTimeSlice()
   for (;;) {
@@ -202,7 +201,6 @@ async function* readStreams(
           query.onDamaged?.(id)
           continue
         }
-        if (mayBeReserved(index) && !isEntryOf(index, entry, parsed)) continue
         const matched = matches?.(parsed) ?? true
         if (typeof matched === 'boolean' ? matched : await matched) found.push({ id, body, parsed })
       }

@@ -15,10 +15,7 @@ interface CountDeps {
  * Returns whether the entries of a plan are exactly the documents that match, so that
  * {@link countEntries} can count them without reading documents.
  */
-export const isCountable = (
-  { mayReserve }: DocumentRepository['indexes'],
-  { index, isExact, isOrdered }: IndexPlan,
-): boolean => isExact && isOrdered && !(mayReserve && index.isUnique)
+export const isCountable = ({ isExact, isOrdered }: IndexPlan): boolean => isExact && isOrdered
 
 /** Returns the number of entries of a plan; undefined if its index was dropped. */
 export async function countEntries(

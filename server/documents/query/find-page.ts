@@ -58,7 +58,7 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     await permission
     const ready = isPlanned(query) ? await readyIndexes.read(where) : []
     const plan = planQuery(ready, { ...query, count: false })
-    if (isPlanned(query) && !(plan && isCountable(reader, plan))) return undefined
+    if (isPlanned(query) && !(plan && isCountable(plan))) return undefined
     return scans.runIndexed(caller(), (step) => {
       const counting = { ...deps, step }
       return plan ? countEntries(counting, where, plan) : countDocuments(counting, where)

@@ -52,7 +52,6 @@ export function createBatchedPageReader({
   const forwards = prepare(forwardPart)
   const reversed = prepare(reversedPart)
   return {
-    mayReserve: false,
     async page({ database, collection }, { id }, part, other, limit) {
       const { located, small, large } = 'lower' in part ? reversed : forwards
       const parameters = [String(limit), database, collection, String(id), ...boundsOf(part)]

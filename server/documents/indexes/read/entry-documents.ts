@@ -41,9 +41,8 @@ export async function readDocuments(
 }
 
 /**
- * Returns the document of an entry, or undefined if it has other values: it has changed since the
- * entry was read, or a job has reserved the values of the entry for it. It is also undefined if the
- * text of the document is not JSON.
+ * Returns the document of an entry, or undefined if it has changed since the entry was read, or if its
+ * text is not JSON.
  */
 export function currentOf(
   { index }: IndexPlan,
@@ -58,19 +57,15 @@ export function currentOf(
     onDamaged?.(entry.id)
     return undefined
   }
-  const isCurrent = entry.document !== undefined && !mayBeReserved(index)
-  return isCurrent || isEntryOf(index, entry, parsed) ? { ...document, parsed } : undefined
+  // A document that was read with its entry has its values.
+  return entry.document !== undefined || isEntryOf(index, entry, parsed)
+    ? { ...document, parsed }
+    : undefined
 }
 
 type Current = IndexedDocument & { readonly parsed: Json }
 
-/**
- * Returns whether an index may contain entries of values that documents do not have yet
- * (`reserved-entries.ts`).
- */
-export const mayBeReserved = ({ isUnique }: IndexDefinition): boolean => isUnique
-
 /** Returns whether an entry has the key of a document. */
-export function isEntryOf({ fields }: IndexDefinition, { key }: IndexEntry, document: Json) {
+function isEntryOf({ fields }: IndexDefinition, { key }: IndexEntry, document: Json) {
   return keyOfValues(valuesOf(document, fields), fields).bytes.equals(key)
 }

@@ -25,11 +25,6 @@ export interface IndexedPage {
 /** Reads pages by an index. */
 export interface PageReader {
   /**
-   * Whether unique indexes may contain entries of values that documents do not have yet
-   * (`reserved-entries.ts`).
-   */
-  readonly mayReserve: boolean
-  /**
    * Returns the documents of the first entries of a part; a promise only if the store is
    * asynchronous. Returns undefined if a document is large.
    *
@@ -111,7 +106,6 @@ export function createPageReader({
   const readForwards = preparePage(forwards)
   const readReversed = preparePage(reversed)
   return {
-    mayReserve: true,
     page({ database, collection }, { id }, part, other, limit) {
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
       const { key, id: after, upper } = other ?? NO_PART

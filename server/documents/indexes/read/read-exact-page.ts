@@ -29,7 +29,6 @@ export function readExactPage(
   const { index, isExact, isOrdered } = plan
   const { limit, count } = query
   if (!isExact || !isOrdered || count) return undefined
-  if (reader.mayReserve && index.isUnique) return undefined
   const [first, other, ...more] = partsOf(plan, query) ?? []
   if (first === undefined || more.length > 0) return undefined
   // The parts of one stream follow each other. Those of two streams would have to be merged.

@@ -97,8 +97,8 @@ async function scanInIdOrder(
     // After the wait, in which the client may disconnect. Not part of a step, because it may wait for
     // clients to read their responses.
     await reserve?.(page.bytes + bytes)
-    const list = () => repository.list(where, { ...range, last: last ?? upTo }, size)
-    const rows = documents ?? (await step(list))
+    const rest = { ...range, last: last ?? upTo }
+    const rows = await step(() => documents ?? repository.list(where, rest, size))
     const isEnd = last === undefined && rows.length < size
     return { scanned: rows.length, last: rows.at(-1)?.id, isEnd, documents: rows }
   }
@@ -128,7 +128,7 @@ async function scanInIdOrder(
   for (let batch = 1; ; batch++) {
     if (batch > 1) await nextTurn()
     const found = await (readsAll ? scanNext() : readNext())
-    await step(() => addMatching(found.documents))
+    await (readsAll ? step(() => addMatching(found.documents)) : addMatching(found.documents))
     scanned += found.scanned
     after = found.last
     if (found.isEnd || batch >= batches || isComplete()) {
