@@ -81,7 +81,14 @@ describe('the package of the server', () => {
   it('contains no tests and no files that only a checkout needs', async () => {
     const files = await listTarball(tarballs.server)
     const outside = files.filter((file) => !/^(?:bin|deploy|dist|docs)\//.test(file))
-    expect(outside).toEqual(['LICENSE', 'README.md', 'package.json'])
+    expect(outside).toEqual([
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'package.json',
+    ])
     const unwanted = /test|global-setup|\.ts$|link-node|oauth2-client|bench/
     expect(files.filter((file) => unwanted.test(file.replace(/\.d\.ts$/, '')))).toEqual([
       'docs/benchmarks.md',

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = path.join(import.meta.dirname, '../../..')
-const pages = globSync(['README.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: root })
+const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/README.md'], { cwd: root })
 
 const textOf = (page: string) =>
   readFileSync(path.join(root, page), 'utf8').replace(/^```[^`]*^```/gm, '')
