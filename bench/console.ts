@@ -41,7 +41,7 @@ const MAX_DURATION = (5 + 2 * MINUTES) * 60_000
 const BUILT = fileURLToPath(new URL('../dist/console/', import.meta.url))
 
 function printVerdict(what: string, value: string, wanted: string, met: boolean, more = ''): void {
-  addFigure({ what: `console: ${what}`, value, target: wanted, isMet: met })
+  addFigure({ what, value, target: wanted, isMet: met })
   print(`  ${what.padEnd(40)} ${value.padStart(18)}   wanted: ${wanted} – ${verdict(met)}${more}`)
 }
 

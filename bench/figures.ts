@@ -1,8 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
-/** Servers with a column of their own in the table. */
-export const PEERS = ['node:http', 'nginx', 'Caddy', 'HAProxy', 'json-server'] as const
-export type Peer = (typeof PEERS)[number]
+/** Other servers that are measured for comparison. */
+export type Peer = 'node:http' | 'nginx' | 'Caddy' | 'HAProxy' | 'json-server'
 
 /** A figure of the table that `npm run bench` prints. */
 export interface Figure {
@@ -26,16 +25,8 @@ export interface Results {
 /** Names the file to which a benchmark appends its results. */
 export const FIGURES_VARIABLE = 'GATEHOUSE_BENCH_FIGURES'
 
-let section = ''
-
-/** Names the figures that follow, such as by their database. */
-export function beginSection(name: string): void {
-  section = `${name}: `
-}
-
 /** Adds a figure to the table, if `npm run bench` has started this benchmark. */
-export const addFigure = ({ what, ...figure }: Figure): void =>
-  append({ what: section + what, ...figure })
+export const addFigure = (figure: Figure): void => append(figure)
 
 /** Adds the number of rounds of a part to the table. */
 export const addRounds = (rounds: number): void => append({ rounds })

@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 /** Number of counted changes of each kind, after a warm-up. */
 const ROUNDS = Number(options.rounds)
 const WARM_UP = 20
-const TWO_NODES = 'PostgreSQL: two nodes behind HAProxy : one'
+const TWO_NODES = 'two nodes behind HAProxy : one'
 /** Targets: the median time until a mapping is served, ms, and the rate of two nodes against one. */
 const [MAX_SERVED, MIN_RATIO] = [15, 0.9]
 /**
@@ -187,7 +187,7 @@ try {
   print(row('a mapping: served by the socket of B', mapping.served))
   const served = quantile(mapping.served)
   addFigure({
-    what: 'PostgreSQL: a mapping is served by the other node after, ms',
+    what: 'a mapping is served by the other node after, ms',
     value: milliseconds(served),
     target: `at most ${MAX_SERVED}`,
     isMet: served <= MAX_SERVED,

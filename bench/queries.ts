@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import type { StoreLocation } from '../server/storage/open.ts'
-import { beginSection } from './figures.ts'
 import { openLoad } from './load/load.ts'
 import {
   CONNECTIONS,
@@ -68,7 +67,6 @@ type Kind = keyof typeof WHAT
 
 async function measureEngine(engine: string, location: StoreLocation): Promise<void> {
   print(engine)
-  beginSection(engine)
   const all = new Map<Kind, ServerLoad>()
   const addLoad = (
     kind: Kind,

@@ -37,7 +37,7 @@ function showRow({ name, times, failed, answers, duration, ended }: Row): void {
   const worst = times[2] ?? Number.NaN
   const isMet = ended && failed === 0 && worst < MAX_HEALTH_TIME
   addFigure({
-    what: `longest health check, ms: ${name}`,
+    what: name,
     value: worst.toFixed(1),
     target: `under ${MAX_HEALTH_TIME}`,
     isMet,

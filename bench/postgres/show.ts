@@ -50,7 +50,7 @@ function showRates(slices: Slices, roundTrip: number): void {
     )
   const p99 = p99Of('insert')
   addFigure({
-    what: 'PostgreSQL: insert, p99, ms',
+    what: 'insert, p99, ms',
     value: p99.toFixed(1),
     target: `under ${INSERT_P99}`,
     isMet: p99 < INSERT_P99,
@@ -76,7 +76,7 @@ function showRatios(slices: Slices, roundTrip: number): void {
     const isMet = quantile(ratios) >= reachable
     print(`| ${what} | ${value} | ${limitText} | ${reachable}: ${verdict(isMet)} |`)
     addFigure({
-      what: `PostgreSQL: ${what}${limitText && ` (limit of the round trips: ${limitText})`}`,
+      what: `${what}${limitText && ` (limit of the round trips: ${limitText})`}`,
       value,
       peers: to === 'bare' ? { 'node:http': '1.000' } : undefined,
       target: `at least ${reachable}`,
