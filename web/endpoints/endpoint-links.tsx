@@ -1,11 +1,13 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
 import { formatCount } from '../shared/ui/text/format-number.ts'
 import classes from './endpoint-links.module.css'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 import { filterRows } from './model/list/endpoint-filter.ts'
+import { type EndpointsSearch, readEndpointsSearch } from './use-endpoints-location.ts'
 
 const views = [
   { to: '/endpoints', key: 'table', label: 'Table' },
@@ -22,6 +24,7 @@ export function EndpointLinks(props: {
 }) {
   const { rows, filter, view } = props
   const mayChange = useHasRole('operator')
+  const { link } = useDialogNavigation()
   const save = async () => {
     if (rows === undefined) return
     const { exportEndpoints } = await import('./export-endpoints.ts')
@@ -48,7 +51,12 @@ export function EndpointLinks(props: {
         ))}
       </nav>
       {mayChange && (
-        <Link to="/endpoints/import" className={classes.action}>
+        <Link
+          to="/endpoints/import"
+          search={({ sort }: EndpointsSearch) => readEndpointsSearch({ q: filter.trim(), sort })}
+          className={classes.action}
+          {...link}
+        >
           Import
         </Link>
       )}

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { heading, VIEWER, type View } from './view.ts'
+import { dialog, heading, VIEWER, type View } from './view.ts'
 
 const ENDPOINTS = '/_console/endpoints'
 
@@ -15,8 +15,9 @@ export const ENDPOINT_MAP_VIEWS: readonly View[] = [
   {
     name: 'import',
     url: () => `${ENDPOINTS}/import`,
-    shows: heading('Import endpoints'),
-    changes: [/^Choose a file$/],
+    shows: dialog('Import endpoints'),
+    needs: 'operator',
+    refusal: VIEWER,
   },
   {
     name: 'import: errors',
@@ -43,7 +44,7 @@ export const ENDPOINT_MAP_VIEWS: readonly View[] = [
 ]
 
 async function chooseFile(page: Page, records: readonly unknown[]): Promise<void> {
-  await page.getByLabel('File of endpoints').setInputFiles({
+  await page.locator('input[type=file]').setInputFiles({
     name: 'endpoints.json',
     mimeType: 'application/json',
     buffer: Buffer.from(JSON.stringify(records, null, 1)),

@@ -29,13 +29,11 @@ const mapRoute = createRoute({
 })
 
 const importRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/endpoints/import',
+  getParentRoute: () => endpointsRoute,
+  path: '/import',
   component: lazyPage(
-    async () => (await import('../../endpoints/import/import-page.tsx')).ImportPage,
-    {
-      what: 'the page',
-    },
+    async () =>
+      (await import('../../endpoints/import/import-endpoints-dialog.tsx')).ImportEndpointsDialog,
   ),
 })
 
@@ -52,8 +50,7 @@ const shortRoutes = (['map', 'import'] as const).map((name) =>
 
 /** Pages and dialogs of endpoints. */
 export const endpointRoutes = [
-  endpointsRoute.addChildren([addEndpointRoute]),
+  endpointsRoute.addChildren([addEndpointRoute, importRoute]),
   mapRoute,
-  importRoute,
   ...shortRoutes,
 ] as const

@@ -1,6 +1,5 @@
 import classes from '../../shared/import/import.module.css'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
-import own from './import-database-dialog.module.css'
 import type { ExportPreview } from './preview-export.ts'
 
 export interface ExportContentsProps {
@@ -20,7 +19,7 @@ export function ExportContents({ preview, target, stored }: ExportContentsProps)
   const shown = collections.slice(0, MAX_SHOWN)
   const others = (total?.collections ?? collections.length) - shown.length
   return (
-    <section aria-label="Preview">
+    <>
       <p className={classes.note}>
         Export of the database <bdi className="mono">{database}</bdi>
         {total !== undefined &&
@@ -29,7 +28,7 @@ export function ExportContents({ preview, target, stored }: ExportContentsProps)
       {shown.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <div className={classes.scroller} tabIndex={0}>
-          <table className={`${classes.table} ${own.collections}`}>
+          <table className={classes.table}>
             <thead>
               <tr>
                 <th scope="col">Collection</th>
@@ -59,9 +58,9 @@ export function ExportContents({ preview, target, stored }: ExportContentsProps)
         </div>
       )}
       {shown.length > 0 && others > 0 && (
-        <p className={`${classes.note} ${own.others}`}>and {formatCount(others)} more</p>
+        <p className={classes.note}>and {formatCount(others)} more</p>
       )}
-    </section>
+    </>
   )
 }
 

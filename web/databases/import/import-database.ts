@@ -2,11 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { OnConflict } from '../../../server/contract/import.ts'
 import type { DatabaseImportResult } from '../../../server/contract/transfer.ts'
 import { databaseApi, readJson } from '../../app/api.ts'
-import { createUpload } from '../../app/fetch-upload.ts'
 import { databasesQuery } from '../../app/queries.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
+import { createImportUpload } from '../../shared/import/describe-import.ts'
 import { SourceError } from '../../shared/import/source-error.ts'
-import type { ImportControl } from '../../shared/import/use-cancellable-import.ts'
+import type { ImportControl } from '../../shared/import/use-import.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { describeDatabaseImport } from './describe-database-import.ts'
 import { readExportPreview } from './preview-export.ts'
@@ -19,10 +19,10 @@ export interface DatabaseImport extends ImportControl {
 }
 
 async function importDatabase(input: DatabaseImport): Promise<DatabaseImportResult> {
-  const { database, file, onConflict, onProgress, signal } = input
+  const { database, file, onConflict } = input
   const { error } = await readExportPreview(file)
   if (error !== undefined) throw new SourceError(error)
-  const client = databaseApi(database, createUpload(onProgress, signal))
+  const client = databaseApi(database, createImportUpload(input))
   const request = { query: onConflict === undefined ? {} : { 'on-conflict': onConflict } }
   const headers = { 'Content-Type': 'application/x-ndjson' }
   const result: unknown = await readJson(

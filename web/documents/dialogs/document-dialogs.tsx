@@ -19,8 +19,8 @@ const CreateDocumentDialog = lazy(async () => ({
 const DocumentDialog = lazy(async () => ({
   default: (await import('./document-dialog.tsx')).DocumentDialog,
 }))
-const ImportDialog = lazy(async () => ({
-  default: (await import('../import/import-dialog.tsx')).ImportDialog,
+const ImportDocumentsDialog = lazy(async () => ({
+  default: (await import('../import/import-documents-dialog.tsx')).ImportDocumentsDialog,
 }))
 const EditDocumentDialog = lazy(async () => ({
   default: (await import('./edit-document-dialog.tsx')).EditDocumentDialog,
@@ -56,7 +56,7 @@ export function DocumentDialogs(props: { database: string; collection: string | 
     return <CreateDocumentDialog database={database} collection={collection} />
   }
   if (search.import !== undefined) {
-    return <ImportDialog database={database} collection={collection} />
+    return <ImportDocumentsDialog database={database} collection={collection} />
   }
   if (collection !== undefined && empty !== undefined) {
     return <DeleteAllDialog collectionRef={{ database, collection }} />

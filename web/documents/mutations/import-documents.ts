@@ -2,12 +2,11 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { COLLECTION_PARAMETER } from '../../../server/contract/document.ts'
 import type { CsvTypes, ImportResponse, OnConflict } from '../../../server/contract/import.ts'
 import { databaseApi, readJson } from '../../app/api.ts'
-import { createUpload } from '../../app/fetch-upload.ts'
 import { collectionsQuery } from '../../app/queries.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
-import { describeImport } from '../../shared/import/describe-import.ts'
+import { createImportUpload, describeImport } from '../../shared/import/describe-import.ts'
 import { isBinary, NO_TEXT, SourceError, UNREADABLE } from '../../shared/import/source-error.ts'
-import type { ImportControl } from '../../shared/import/use-cancellable-import.ts'
+import type { ImportControl } from '../../shared/import/use-import.ts'
 import { showToast, type ToastOptions } from '../../shared/toast/toast.ts'
 import { toLines } from '../import/json-to-lines.ts'
 import { PREVIEW_BYTES } from '../import/preview.ts'
@@ -25,9 +24,9 @@ export interface DocumentImport extends ImportControl {
 
 async function importDocuments(
   { database, collection }: CollectionRef,
-  { source, format, onConflict, types, signal, onProgress }: DocumentImport,
+  { source, format, onConflict, types, ...control }: DocumentImport,
 ): Promise<ImportResponse> {
-  const client = databaseApi(database, createUpload(onProgress, signal))
+  const client = databaseApi(database, createImportUpload(control))
   const { type, separator } = IMPORT_FORMATS[format]
   const request = {
     param: { collection: encodeURIComponent(collection) },
@@ -44,7 +43,7 @@ async function importDocuments(
       throw new SourceError(UNREADABLE)
     })
   if (isBinary(new Uint8Array(begin))) throw new SourceError(NO_TEXT)
-  const body = format === 'json' ? await toLines(source, signal) : source
+  const body = format === 'json' ? await toLines(source, control.signal) : source
   const headers = { 'Content-Type': type, Prefer: 'return=representation' }
   const result: unknown = await readJson(
     client[COLLECTION_PARAMETER].$post(request, { headers, init: { body } }),
@@ -68,7 +67,7 @@ export function useImportDocuments(collectionRef: CollectionRef) {
 }
 
 /** Returns the toast of an import, with Undo if it only created documents and not too many. */
-export function importToast(
+function importToast(
   queryClient: QueryClient,
   collectionRef: CollectionRef,
   result: ImportResponse,
@@ -78,8 +77,8 @@ export function importToast(
     replaced === 0 ? documents.map((after) => ({ id: after.id, before: undefined, after })) : []
   const outcome = { verb: 'created', changes, failures: [], gone: 0 } as const
   const isComplete = created > 0 && created === changes.length && skipped + failed === 0
-  return {
-    ...changeToast(queryClient, collectionRef, outcome),
-    ...(!isComplete && { text: describeImport(result) }),
-  }
+  const toast = changeToast(queryClient, collectionRef, outcome)
+  // While the dialog covers the page, the toast would otherwise end before Undo is reached.
+  const stays = toast.undo !== undefined
+  return { ...toast, stays, ...(!isComplete && { text: describeImport(result) }) }
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useBulkRun, useImportShown } from './bulk-run.ts'
+import { useBulkRun } from './bulk-run.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 
 const BulkBar = lazy(async () => ({ default: (await loadBulkBar()).BulkBar }))
@@ -7,9 +7,7 @@ const BulkBar = lazy(async () => ({ default: (await loadBulkBar()).BulkBar }))
 /** Shows the progress of a bulk change on every page. A toast shows its outcome. */
 export function BulkOutlet() {
   const run = useBulkRun()
-  const isImportShown = useImportShown()
   if (run === undefined || run.end !== undefined) return null
-  if (run.kind === 'import' && isImportShown) return null
   return (
     <Suspense>
       <BulkBar run={run} />

@@ -1,9 +1,8 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterEach, expect, test, vi } from 'vitest'
-import { cancelBulk, dismissBulk, startBulk } from './bulk-run.ts'
+import { cancelBulk, startBulk } from './bulk-run.ts'
 
 afterEach(() => {
-  dismissBulk()
   vi.unstubAllGlobals()
 })
 
@@ -27,7 +26,7 @@ function respond(chunks: readonly string[], isComplete: boolean): () => void {
 
 const start = async () => {
   const changes = ['a', 'b', 'c'].map((endpoint) => ({ endpoint, databases: [] }))
-  return startBulk(new QueryClient(), changes, { kind: 'change', total: 3, done: ['d'] })
+  return startBulk(new QueryClient(), changes, { done: ['d'] })
 }
 
 const made = '{"at":0,"endpoint":"a","state":"made"}\n'

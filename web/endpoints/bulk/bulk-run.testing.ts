@@ -11,6 +11,6 @@ export const bulkRun = (part: Partial<BulkRun> = {}): BulkRun => ({
   failures: [],
   done: [],
   end: 'completed',
-  refetched: true,
+  isRefetched: true,
   ...part,
 })

@@ -16,7 +16,7 @@ export interface BulkFailure {
 /** A running or finished bulk change of this page. */
 export interface BulkRun {
   readonly id: string
-  readonly kind: 'change' | 'import' | 'undo'
+  readonly kind: 'change' | 'undo'
   readonly total: number
   /** How many of the changes are removals. */
   readonly removals: number
@@ -27,37 +27,15 @@ export interface BulkRun {
   readonly done: readonly string[]
   /** How it ended; undefined while it runs. The error of an interruption is for users. */
   readonly end: 'completed' | 'cancelled' | Error | undefined
-  /** Whether the endpoints were refetched after the end; undefined before. */
-  readonly refetched: boolean | undefined
-}
-
-export interface BulkOptions {
-  readonly kind: BulkRun['kind']
-  readonly total: number
-  readonly removals?: number
-  /** Endpoints that need no change. */
-  readonly done?: readonly string[]
+  /** Whether it has ended, and the endpoints were refetched since if they could be. */
+  readonly isRefetched: boolean
 }
 
 const run = createStore<BulkRun | undefined>(undefined)
 let abort = new AbortController()
 
-/** Returns the last bulk change of this page that was not dismissed. */
+/** Returns the last bulk change of this page that the bar has shown. */
 export const useBulkRun = (): BulkRun | undefined => useStore(run)
-
-const importShown = createStore(false)
-
-/** Whether the content of the page shows an import, instead of the bar and the toast. */
-export const isImportShown = importShown.get
-export const useImportShown = (): boolean => useStore(importShown)
-
-/** Shows an import in the content of the page. Returns a function that ends it. */
-export function showImportOnPage(): () => void {
-  importShown.set(true)
-  return () => importShown.set(false)
-}
-
-export const dismissBulk = (): void => run.set(undefined)
 
 /** Stops a bulk change by disconnecting. Changes already made stay. */
 export const cancelBulk = (): void => abort.abort()
@@ -78,6 +56,20 @@ export const hasChangedOwn = ({ done, end, failures }: BulkRun, here: string): b
   done.includes(here) ||
   (end instanceof Error && !failures.some(({ endpoint }) => endpoint === here))
 
+/** Where a bulk change is shown. Default: in the bar, whose Cancel stops it. */
+export interface BulkControl {
+  readonly signal: AbortSignal
+  readonly onChange: (run: BulkRun) => void
+}
+
+export interface BulkOptions {
+  /** Endpoints that need no change. */
+  readonly done?: readonly string[]
+  /** Whether no endpoint is removed after another change failed. */
+  readonly keepOnFailure?: boolean
+  readonly control?: BulkControl
+}
+
 /**
  * Begins a bulk change, which stops when the page is closed. Resolves once the server has begun.
  * Throws `ApiFailure`, or `NoResponse` if changes may have been made.
@@ -87,19 +79,22 @@ export const hasChangedOwn = ({ done, end, failures }: BulkRun, here: string): b
 export function startBulk(
   queryClient: QueryClient,
   changes: EndpointChangeInput[],
-  options: BulkOptions & { readonly keepOnFailure?: boolean },
+  { done = [], keepOnFailure = false, control }: BulkOptions,
 ): Promise<{ readonly ended: Promise<BulkRun> }> {
-  const { keepOnFailure = false } = options
   const json = { changes, keepOnFailure }
   const removals = changes.filter((change) => 'remove' in change).length
-  return begin(queryClient, { ...options, removals }, (request) =>
-    api._api['endpoint-change'].$post({ json }, request),
+  const options = { kind: 'change', total: changes.length, removals, done } as const
+  return begin(
+    queryClient,
+    options,
+    (request) => api._api['endpoint-change'].$post({ json }, request),
+    control,
   )
 }
 
 /** Undoes a bulk change by another one. Resolves and throws as {@link startBulk} does. */
 export const undoBulk = (queryClient: QueryClient, { id, made }: BulkRun) =>
-  begin(queryClient, { kind: 'undo', total: made }, (request) =>
+  begin(queryClient, { kind: 'undo', total: made, removals: 0, done: [] }, (request) =>
     api._api['endpoint-change'][':id'].undo.$post({ param: { id } }, request),
   )
 
@@ -110,33 +105,39 @@ interface RequestOptions {
 
 async function begin(
   queryClient: QueryClient,
-  { kind, total, removals = 0, done = [] }: BulkOptions,
+  options: Pick<BulkRun, 'kind' | 'total' | 'removals' | 'done'>,
   send: (options: RequestOptions) => Promise<Response>,
+  control?: BulkControl,
 ) {
   const aborting = new AbortController()
-  const { signal } = aborting
+  const { signal, onChange } = control ?? { signal: aborting.signal, onChange: showInBar }
   const headers = { Accept: 'application/x-ndjson' }
   const response = await requireOk(send({ headers, init: { signal } }))
-  abort = aborting
   const id = response.headers.get(CHANGE_ID_HEADER) ?? ''
   const counts = { made: 0, unchanged: 0, failures: [] }
-  const begun = { id, kind, total, removals, done, ...counts, end: undefined, refetched: undefined }
-  run.set(begun)
-  return { ended: finish(queryClient, begun, response, signal) }
+  const begun = { ...options, id, ...counts, end: undefined, isRefetched: false }
+  if (control === undefined) {
+    abort = aborting
+    run.set(begun)
+  }
+  return { ended: finish(queryClient, begun, response, { signal, onChange }) }
+}
+
+function showInBar(next: BulkRun): void {
+  // Another one may have begun since.
+  if (run.get()?.id === next.id) run.set(next)
 }
 
 async function finish(
   queryClient: QueryClient,
   begun: BulkRun,
   response: Response,
-  signal: AbortSignal,
+  { signal, onChange }: BulkControl,
 ): Promise<BulkRun> {
   let now = begun
   const change = (part: Partial<BulkRun>) => {
-    // It may have been dismissed.
-    const isShown = run.get() === now
     now = { ...now, ...part }
-    if (isShown) run.set(now)
+    onChange(now)
   }
   try {
     await awaitResponse(readOutcomes(response, (outcomes) => change(addOutcomes(now, outcomes))))
@@ -145,7 +146,8 @@ async function finish(
     change({ end: signal.aborted ? 'cancelled' : (error as Error) })
   }
   // Live events may have been lost among many changes.
-  change({ refetched: await refetchConfiguration(queryClient) })
+  await refetchConfiguration(queryClient)
+  change({ isRefetched: true })
   return now
 }
 
@@ -182,19 +184,9 @@ function addOutcomes(run: BulkRun, outcomes: readonly EndpointChangeOutcome[]): 
   return { made, unchanged, failures, done, total }
 }
 
-/** Refetches the endpoints. Returns whether that succeeded. */
-const refetchConfiguration = (queryClient: QueryClient): Promise<boolean> =>
-  Promise.all([
+/** Refetches the endpoints, if that succeeds. */
+const refetchConfiguration = (queryClient: QueryClient): Promise<unknown> =>
+  Promise.allSettled([
     queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }),
     queryClient.fetchQuery({ ...listenersQuery, staleTime: 0 }),
-  ]).then(
-    () => true,
-    () => false,
-  )
-
-/** Refetches the endpoints if that failed after the last bulk change. */
-export async function refetchAgain(queryClient: QueryClient): Promise<void> {
-  const current = run.get()
-  const refetched = await refetchConfiguration(queryClient)
-  if (current !== undefined && current === run.get()) run.set({ ...current, refetched })
-}
+  ])

@@ -9,7 +9,7 @@ export function useDeselectDone(deselect: (addresses: Iterable<string>) => void)
   const run = useBulkRun()
   const handled = useRef<BulkRun>(undefined)
   useEffect(() => {
-    if (run?.refetched === undefined || run.kind !== 'change' || run === handled.current) return
+    if (run?.isRefetched !== true || run.kind !== 'change' || run === handled.current) return
     handled.current = run
     deselect(run.done)
   }, [run, deselect])

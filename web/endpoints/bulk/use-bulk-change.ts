@@ -23,7 +23,7 @@ export function useBulkChange(here: string) {
           : { endpoint, databases: [...after], ...expect }
       })
       const done = plan.skipped.flatMap(({ address, isUnchanged }) => (isUnchanged ? address : []))
-      return startBulk(queryClient, changes, { kind: 'change', total: changes.length, done })
+      return startBulk(queryClient, changes, { done })
     },
     onSuccess: ({ ended }, { plan, guard: { disconnects, otherConsole } }) => {
       const task = disconnects ? plan.tasks.find(({ row }) => row.address === here) : undefined

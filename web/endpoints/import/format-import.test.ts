@@ -43,7 +43,7 @@ test('removals are counted, and nothing is kept', () => {
 
 test('an outcome is counted', () => {
   const run = bulkRun({
-    ...{ kind: 'import', total: 4, made: 1, unchanged: 0, end: 'completed' },
+    ...{ total: 4, made: 1, unchanged: 0, end: 'completed' },
     failures: ['a', 'b'].map((endpoint) => ({ endpoint, reason: 'The port is taken.' })),
   })
   expect(formatImportResult(run)).toBe(

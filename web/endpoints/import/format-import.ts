@@ -1,3 +1,4 @@
+import type { ImportProgress } from '../../shared/import/use-import.ts'
 import { formatCount } from '../../shared/ui/text/format-number.ts'
 import { type BulkRun, countOutcomes } from '../bulk/bulk-run.ts'
 import { formatKnown } from '../bulk/format-bulk.ts'
@@ -31,6 +32,16 @@ const formatKept = (count: number): string =>
   count === 1
     ? 'The endpoint that is not in the file will be kept.'
     : `The ${formatCount(count)} endpoints that are not in the file will be kept.`
+
+/** Describes an import in progress: "120 of 3,000 changes made, 2 failed." */
+export function formatImportProgress(run: BulkRun): ImportProgress {
+  const { total, made, unchanged, failures } = run
+  const failed = failures.length > 0 ? `, ${formatCount(failures.length)} failed` : ''
+  return {
+    share: countOutcomes(run) / total,
+    text: `${formatCount(made + unchanged)} of ${formatPlural(total, 'change')} made${failed}.`,
+  }
+}
 
 /** Describes the outcome of an import. */
 export function formatImportResult(run: BulkRun): string {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
-import { orderChanges } from './import-order.ts'
-import { countChanges, planImport } from './import-plan.ts'
+import { countChanges, orderChanges, planImport } from './import-plan.ts'
 import { importWarnings } from './import-warnings.ts'
 
 const row = (

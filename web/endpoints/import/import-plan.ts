@@ -1,6 +1,7 @@
+import { servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { sameMapping } from '../model/mapping.ts'
-import type { WantedEndpoint } from './file/import-file.ts'
+import type { WantedEndpoint } from './import-file.ts'
 
 /** The change of an import to one endpoint. */
 export interface ImportChange {
@@ -61,4 +62,22 @@ export function countChanges(changes: readonly ImportChange[]) {
   const count = (wanted: ImportChange['kind']) =>
     changes.filter(({ kind }) => kind === wanted).length
   return { added: count('added'), changed: count('changed'), removed: count('removed') }
+}
+
+/**
+ * Sorts changes into the order in which the server applies them: additions first, removals last,
+ * and the endpoint that serves this page at the very end. No database becomes unreachable in
+ * between.
+ *
+ * @param here the address of the endpoint that serves this page.
+ */
+export const orderChanges = (changes: readonly ImportChange[], here: string): ImportChange[] =>
+  changes.toSorted((a, b) => rank(a, here) - rank(b, here))
+
+function rank({ kind, address, before, after }: ImportChange, here: string): number {
+  if (kind === 'added') return 0
+  const removesAdminAccess = servesConsole(before) && !servesConsole(after)
+  if (removesAdminAccess && address === here) return 4
+  if (kind === 'removed') return 3
+  return removesAdminAccess ? 2 : 1
 }

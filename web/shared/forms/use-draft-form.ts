@@ -15,8 +15,6 @@ export interface DraftFormOptions<T extends object> {
   readonly initialValues: T
   /** Returns the values of a stored draft to restore; by default they are unchanged. */
   readonly restore?: (stored: T) => T
-  /** Whether values belong to work in progress, which continues without asking. */
-  readonly resumes?: (values: T) => boolean
   /** Schema of the values. The path of an issue is the field that shows its message. */
   readonly schema?: Parameters<typeof schemaResolver>[0]
   /** Fields whose errors depend on each other. A change of one clears the errors of all. */
@@ -53,7 +51,7 @@ export interface DraftForm<T extends object> extends UseFormReturnType<T> {
  * draft of a form that is removed for another reason, such as a new sign-in, stays.
  */
 export function useDraftForm<T extends object>(options: DraftFormOptions<T>): DraftForm<T> {
-  const { draft, unstored = [], initialValues, restore, resumes, schema, groups = [] } = options
+  const { draft, unstored = [], initialValues, restore, schema, groups = [] } = options
   const { person } = usePresence()
   const { history } = useRouter()
   const storage = draft === undefined ? undefined : draftStorage(person.id, draft, initialValues)
@@ -61,14 +59,13 @@ export function useDraftForm<T extends object>(options: DraftFormOptions<T>): Dr
     const read = storage?.read()
     return read && { ...read, values: restore?.(read.values) ?? read.values }
   })
-  const isResumed = stored !== undefined && resumes?.(stored.values) === true
-  const [isOffered, setOffered] = useState(stored !== undefined && !isResumed)
-  const [restored, setRestored] = useState(isResumed ? stored?.values : undefined)
+  const [isOffered, setOffered] = useState(stored !== undefined)
+  const [restored, setRestored] = useState<T>()
   const [errorsShown, setErrorsShown] = useState(0)
   const isKept = useRef(false)
   const validate = schema === undefined ? () => ({}) : schemaResolver(schema, { sync: true })
   const form = useForm<T>({
-    initialValues: isResumed ? stored.values : initialValues,
+    initialValues,
     validate,
     clearInputErrorOnChange: false,
     onValuesChange: (values, before) => {
@@ -82,7 +79,7 @@ export function useDraftForm<T extends object>(options: DraftFormOptions<T>): Dr
     },
   })
   const onClose = useLatest((opensPage: boolean) => {
-    if (isKept.current || resumes?.(form.getValues()) === true) return
+    if (isKept.current) return
     if (opensPage) storage?.leave()
     else storage?.remove()
   })

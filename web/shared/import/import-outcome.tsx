@@ -1,49 +1,36 @@
 import { Button } from '@mantine/core'
 import type { PropsWithChildren } from 'react'
-import { IMPORT_ERRORS, type ImportError } from '../../../server/contract/import.ts'
 import { DialogActions } from '../ui/overlay/dialog.tsx'
 import { saveFile } from '../ui/text/save-file.ts'
 import classes from './import.module.css'
-import { formatErrors } from './import-errors.ts'
+import { ErrorList, type ListedError } from './import-errors.tsx'
 
-export interface ImportOutcomeProps {
+export interface ImportOutcomeProps<E extends object> {
   /** The counts in words. */
   readonly summary: string
-  readonly errors: readonly ImportError[]
-  /** Name of the collection or database, for the file of errors. */
+  readonly errors: readonly E[]
+  readonly listed: (error: E) => ListedError
+  /** What the list of errors does not contain. */
+  readonly note?: string | false
+  /** Name of the file of errors. */
   readonly name: string
-  /** What the positions of errors count. */
-  readonly unit: 'Line' | 'Document'
   readonly onClose: () => void
 }
 
 /** Maximum number of errors to show; the others are in the file. */
 const MAX_SHOWN = 20
 
-/** Shows the counts and errors of an import. Further buttons are its children. */
-export function ImportOutcome(props: PropsWithChildren<ImportOutcomeProps>) {
-  const { summary, errors, name, unit, onClose, children } = props
+/**
+ * Shows the counts and errors of an import. Further buttons are its children. Undo is in the toast.
+ */
+export function ImportOutcome<E extends object>(props: PropsWithChildren<ImportOutcomeProps<E>>) {
+  const { summary, errors, listed, note, name, onClose, children } = props
   const save = () => saveFile(`${name}-errors.csv`, formatErrors(errors), 'text/csv')
   return (
     <>
       <p className={classes.result}>{summary}</p>
-      {errors.length > 0 && (
-        <ul aria-label="Errors" className={classes.errors}>
-          {errors.slice(0, MAX_SHOWN).map(({ line, pointer, message }) => (
-            <li key={`${line} ${pointer} ${message}`}>
-              <span className={classes.position}>
-                {unit} {line}
-                {pointer !== '' && <span className="mono"> {pointer}</span>}:
-              </span>{' '}
-              <bdi>{message}</bdi>
-            </li>
-          ))}
-          {errors.length > MAX_SHOWN && <li>and {errors.length - MAX_SHOWN} more</li>}
-        </ul>
-      )}
-      {errors.length === IMPORT_ERRORS && (
-        <p className={classes.note}>Only the first {IMPORT_ERRORS} errors are listed.</p>
-      )}
+      <ErrorList errors={errors.map(listed)} max={MAX_SHOWN} />
+      {note && <p className={classes.note}>{note}</p>}
       <DialogActions>
         {errors.length > 0 && (
           <Button variant="default" onClick={save}>
@@ -58,3 +45,12 @@ export function ImportOutcome(props: PropsWithChildren<ImportOutcomeProps>) {
     </>
   )
 }
+
+/** Returns errors, whose members are numbers and texts, as CSV. */
+export function formatErrors(errors: readonly object[]): string {
+  const rows = errors.map((error) => Object.values(error).map(formatCell).join(','))
+  return [Object.keys(errors[0] ?? {}).join(','), ...rows].map((row) => `${row}\r\n`).join('')
+}
+
+const formatCell = (value: unknown) =>
+  typeof value === 'number' ? value : `"${String(value).replaceAll('"', '""')}"`

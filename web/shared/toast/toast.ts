@@ -97,13 +97,6 @@ export async function undoToast(): Promise<void> {
   else announce(outcome.text)
 }
 
-/** Undoes a change whose toast may be closed already. */
-export async function undoNow(options: ToastOptions): Promise<void> {
-  if (current.get()?.isUndoing) return
-  showToast(options)
-  return undoToast()
-}
-
 function isLimited(): boolean {
   const now = current.get()
   return (

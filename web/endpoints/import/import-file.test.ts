@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatExport, toExportRecords } from '../../export-endpoints.ts'
+import { formatExport, toExportRecords } from '../export-endpoints.ts'
 import { MAX_ENTRIES, readImport } from './import-file.ts'
 
 const errorsOf = (text: string) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatErrors } from './import-errors.ts'
+import { formatErrors } from './import-outcome.tsx'
 
 test('The list of errors is CSV', () => {
   expect(formatErrors([{ line: 12, pointer: '/a,b', message: 'must be "x"' }])).toBe(
