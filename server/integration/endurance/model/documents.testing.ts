@@ -1,5 +1,6 @@
 import { pick, type Random } from '../settings.testing.ts'
 import { storeDocuments } from './constraints.testing.ts'
+import { predict, storeEach } from './imports.testing.ts'
 import {
   type Body,
   type Call,
@@ -17,29 +18,59 @@ const UNIQUE_VALUES = 30
 /** Returns the field of the unique index for some documents, none for others. */
 const uniqueField = (random: Random): Body => (random(2) === 0 ? { u: random(UNIQUE_VALUES) } : {})
 
-/** Changes or deletes the documents that match a filter. */
+/** A change of the documents that match a filter. */
+function chooseMatching(model: Model, name: string, random: Random, value: number) {
+  const least = value - random(20)
+  const { documents } = model.databases[name] ?? EMPTY
+  const matching = Object.keys(documents).filter((id) => Number(documents[id]?.v) >= least)
+  const path = `/_db/${name}/things?v:gte=${least}`
+  const kind = random(5)
+  if (kind < 2) return { documents, matching, request: { method: 'DELETE', path } }
+  // The last kind violates a unique index if several documents match.
+  const body = kind < 4 ? { m: value } : { m: null, u: random(UNIQUE_VALUES) }
+  const patched = Object.fromEntries(matching.map((id) => [id, patch(documents[id] as Body, body)]))
+  return { documents, matching, patched, request: { method: 'PATCH', path, body } }
+}
+
+/** Changes or deletes the documents that match a filter, all or none. */
 export function changeMatching(
   model: Model,
   name: string,
   random: Random,
   value: number,
 ): Operation {
-  const least = value - random(20)
-  const { documents } = model.databases[name] ?? EMPTY
-  const matching = Object.keys(documents).filter((id) => Number(documents[id]?.v) >= least)
-  const path = `/_db/${name}/things?v:gte=${least}`
-  const kind = random(5)
-  if (kind < 2) {
-    const kept = Object.entries(documents).filter(([id]) => !matching.includes(id))
-    const after = [withDatabase(model, name, { documents: Object.fromEntries(kept) })]
-    return { method: 'DELETE', path, after }
+  const { documents, matching, patched, request } = chooseMatching(model, name, random, value)
+  if (patched === undefined) {
+    const kept = withoutAll(documents, matching)
+    return { ...request, after: [withDatabase(model, name, { documents: kept })] }
   }
-  // The last kind violates a unique index if several documents match.
-  const body = kind < 4 ? { m: value } : { m: null, u: random(UNIQUE_VALUES) }
-  const patched = Object.fromEntries(matching.map((id) => [id, patch(documents[id] as Body, body)]))
-  const request = { method: 'PATCH', path, body }
   return storeDocuments(model, name, { ...documents, ...patched }, matching, request)
 }
+
+/** Changes or deletes the documents that match a filter in a job, in the order of their ids. */
+export function changeMatchingInSteps(
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+): Operation {
+  const change = chooseMatching(model, name, random, value)
+  const { documents, patched, request } = change
+  const matching = change.matching.sort()
+  const database = model.databases[name] ?? EMPTY
+  if (patched === undefined) {
+    const states = matching.map((_, at) => {
+      return { ...database, documents: withoutAll(documents, matching.slice(0, at + 1)) }
+    })
+    return { ...request, ...predict(model, name, states, { failed: 0 }) }
+  }
+  const changed = matching.map((id) => ({ ...patched[id], id }))
+  const { states, counts } = storeEach(database, changed, 'replace')
+  return { ...request, ...predict(model, name, states, { failed: counts.failed }) }
+}
+
+const withoutAll = (documents: Readonly<Record<string, Body>>, ids: readonly string[]) =>
+  Object.fromEntries(Object.entries(documents).filter(([id]) => !ids.includes(id)))
 
 /** Merges a patch into a document. */
 function patch(document: Body, body: Body): Body {

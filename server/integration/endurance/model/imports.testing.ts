@@ -23,17 +23,31 @@ const DOCUMENTS = 300
 
 type Document = Body & { readonly id: string }
 
+/** Returns new documents, and the request that stores their array. */
+function chooseNew(model: Model, name: string, random: Random, value: number) {
+  const documents = makeDocuments(model, name, random, (n) => ({ id: `v${value}-${n}`, v: value }))
+  const request = { method: 'POST', path: `/_db/${name}/things`, body: documents }
+  return { documents, request }
+}
+
 /** Stores an array of new documents: all or none. */
 export function createMany(model: Model, name: string, random: Random, value: number): Operation {
-  const documents = makeDocuments(model, name, random, (n) => ({ id: `v${value}-${n}`, v: value }))
+  const { documents, request } = chooseNew(model, name, random, value)
   const added = Object.fromEntries(documents.map((each) => [each.id, each]))
-  return storeDocuments(
-    model,
-    name,
-    { ...model.databases[name]?.documents, ...added },
-    Object.keys(added),
-    { method: 'POST', path: `/_db/${name}/things`, body: documents },
-  )
+  const all = { ...model.databases[name]?.documents, ...added }
+  return storeDocuments(model, name, all, Object.keys(added), request)
+}
+
+/** Stores an array of new documents in a job, in their order. */
+export function createManyInSteps(
+  model: Model,
+  name: string,
+  random: Random,
+  value: number,
+): Operation {
+  const { documents, request } = chooseNew(model, name, random, value)
+  const { states, counts } = storeEach(model.databases[name] ?? EMPTY, documents, 'fail')
+  return { ...request, ...predict(model, name, states, counts) }
 }
 
 /** Imports documents, some of which exist already. Without a response, some may be stored. */
@@ -112,7 +126,7 @@ interface Counts {
  * Stores documents one after the other. Returns the states of the database after each of them, and
  * the counts.
  */
-function storeEach(
+export function storeEach(
   database: Database,
   documents: readonly Document[],
   onConflict: 'replace' | 'skip' | 'fail',
@@ -134,12 +148,12 @@ function storeEach(
   return { states, counts }
 }
 
-/** Predicts an import: its last state, or another one without a response. */
-function predict(
+/** Predicts a change in steps: its last state, or another one if it does not end. */
+export function predict(
   model: Model,
   name: string,
   states: readonly Database[],
-  counts: Counts,
+  counts: Partial<Counts>,
 ): Pick<Operation, 'after' | 'partial' | 'finish'> {
   const models = states.map((each) => withDatabase(model, name, each))
   return {

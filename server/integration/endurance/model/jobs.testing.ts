@@ -4,8 +4,8 @@ import { openStore, type StoreLocation } from '../../../storage/open.ts'
 import type { TestResponse } from '../../../test-support/start.testing.ts'
 import { pick, type Random } from '../settings.testing.ts'
 import { auditRowsOf } from './audit.testing.ts'
-import { changeMatching } from './documents.testing.ts'
-import { createMany, importDatabase, importMany } from './imports.testing.ts'
+import { changeMatchingInSteps } from './documents.testing.ts'
+import { createManyInSteps, importDatabase, importMany } from './imports.testing.ts'
 import { type Call, ENDED, type Model, type Operation, withoutDatabase } from './model.testing.ts'
 
 /**
@@ -25,25 +25,21 @@ export async function runJob(
   value: number,
   call: Call,
 ): Promise<Operation> {
-  const changes = [changeMatching, createMany, importMany, importDatabase]
-  const { partial: _, ...change } = await pick(random, changes)(model, name, random, value, call)
+  const changes = [changeMatchingInSteps, createManyInSteps, importMany, importDatabase]
+  const { partial = [], ...change } = await pick(random, changes)(model, name, random, value, call)
   const job = { ...change, headers: { ...change.headers, Prefer: 'respond-async' } }
-  if (change.status !== undefined) return rejected(job, change.status, call)
   if (random(4) > 0) {
     return {
       ...job,
       async finish(response) {
         const { json, text } = await ended(response, call)
         expect(json).toMatchObject({ state: 'done', failure: null })
-        // The result of an import.
+        // Null if no document matched.
         if (json.result) await change.finish?.({ ...response, text, json: json.result })
       },
     }
   }
-  // An import keeps the documents that it has stored.
-  if (change.method !== 'POST' || Array.isArray(change.body)) {
-    if (random(2) === 0) return cancelled(model, job, call)
-  }
+  if (random(2) === 0) return cancelled({ ...job, after: [...job.after, model, ...partial] }, call)
   return {
     ...job,
     after: [withoutDatabase(model, name)],
@@ -67,22 +63,9 @@ const ended = ({ headers: { location } }: TestResponse, call: Call) =>
     return response.status === 200 && response
   }, ENDED)
 
-/** Waits for the rejection of a change, with the status of the request or by its job. */
-const rejected = (job: Operation, status: number | readonly number[], call: Call): Operation => ({
+/** Cancels a job, unless it has ended by then. What it has done stays. */
+const cancelled = (job: Operation, call: Call): Operation => ({
   ...job,
-  status: [status, 202].flat(),
-  async finish(response) {
-    if (response.status !== 202) return job.finish?.(response)
-    const { json } = await ended(response, call)
-    expect(json).toMatchObject({ state: 'failed', failure: expect.any(Object) })
-    await job.finish?.({ ...response, json: json.failure })
-  },
-})
-
-/** Cancels a job, unless it has ended by then. */
-const cancelled = (model: Model, job: Operation, call: Call): Operation => ({
-  ...job,
-  after: [...job.after, model],
   async finish({ headers: { location } }) {
     const path = String(location)
     const { status, json } = await call('DELETE', path)
