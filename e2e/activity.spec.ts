@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expectAccessibleInBothThemes } from './support/page/expect-accessible.ts'
 import { watchUrl } from './support/page/watch-url.ts'
-import { expect, freshTest, type Gatehouse, sessionTest, test } from './support/server/gatehouse.ts'
-import { giveKey } from './support/sign-in.ts'
+import { expect, freshTest, type Gatehouse, test } from './support/server/gatehouse.ts'
 
 const activityPath = '/_console/activity'
 
@@ -14,66 +13,6 @@ async function changeEndpoint(gatehouse: Gatehouse): Promise<string> {
   }
   return endpoint
 }
-
-test('The activity page shows who made a change and the state before it', async ({
-  page,
-  gatehouse,
-}) => {
-  const endpoint = await changeEndpoint(gatehouse)
-  await gatehouse.signIn(page, activityPath)
-  const row = page
-    .getByRole('row')
-    .filter({ hasText: 'Mapping changed' })
-    .filter({ hasText: endpoint })
-  await expect(row).toContainText('local:operator')
-  await expect(row).toContainText('by token')
-  const heads = page.getByRole('table', { name: 'Activity' }).getByRole('columnheader')
-  await expect(heads).toHaveText(['What', 'Target', 'Who', 'Client address', 'When'])
-
-  await row.getByRole('button', { name: /before and after$/ }).click()
-  const sides = page.getByRole('table', { name: 'Before and after' })
-  await expect(sides.getByRole('row').filter({ hasText: 'databases' })).toContainText(
-    /\["blog"\]\s*\["blog", "shop"\]/,
-  )
-  await expect(page.getByText('Client address 127.0.0.1', { exact: true })).toBeVisible()
-  await expect(page).toHaveURL(/open=\d+/)
-  await page.goBack()
-  await expect(sides).toBeHidden()
-})
-
-test('The activity page marks an import that ended early, and a change that named no target', async ({
-  page,
-  gatehouse,
-}) => {
-  await gatehouse.post('/_db/_system/_api/database', { name: 'cut' })
-  const send = (path: string, token: string, type: string, body: string) =>
-    fetch(`${gatehouse.url}${path}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': type },
-      body,
-    })
-  const begin = '{"gatehouse":1,"database":"cut"}\n'
-  const imported = await send(
-    '/_db/cut/_import',
-    await gatehouse.token(),
-    'application/x-ndjson',
-    begin,
-  )
-  expect(imported.status).toBe(422)
-  const tokens = '/_db/_system/_api/token'
-  const viewer = { name: 'viewer', role: 'viewer', databases: null, expires: null }
-  const { token } = (await gatehouse.post(tokens, viewer)).body as { token: string }
-  const rejected = await send(tokens, token, 'application/json', '{"name":"mine"}')
-  expect(rejected.status).toBe(403)
-  await gatehouse.signIn(page, activityPath)
-  const row = page.getByRole('row').filter({ hasText: 'Database imported' })
-  await expect(row).toContainText('Incomplete')
-  const unnamed = page.getByRole('row').filter({ hasText: 'Rejected' })
-  await expect(unnamed.getByRole('cell').first()).toHaveText('–')
-  await expect(
-    unnamed.getByRole('button', { name: 'Create token, before and after' }),
-  ).toBeVisible()
-})
 
 freshTest(
   'The filter is part of the URL, and the export contains the filtered rows',
@@ -109,13 +48,6 @@ freshTest(
     await expect(rows.filter({ hasText: 'Signed in' }).first()).toBeVisible()
   },
 )
-
-test('Invalid days in the address are ignored', async ({ page, gatehouse }) => {
-  await gatehouse.signIn(page, `${activityPath}?from=abc&to=9999-12-31`)
-  await expect(page.getByRole('row').filter({ hasText: 'Signed in' }).first()).toBeVisible()
-  await expect(page.getByLabel('From')).toHaveValue('')
-  await expect(page.getByText('Must not be before From')).toBeHidden()
-})
 
 test('The first and the last day are typed', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, activityPath)
@@ -156,36 +88,6 @@ test('The first and the last day are typed', async ({ page, gatehouse }) => {
   await expect(to).toHaveValue('')
   expect(new Set(days)).toEqual(new Set(['2026-01-31']))
 })
-
-freshTest(
-  'Older and newer rows are loaded on request',
-  async ({ page, gatehouse, browserErrors }) => {
-    browserErrors.allow(/^request failed /)
-    for (let number = 0; number < 60; number += 1) {
-      await gatehouse.post('/_db/_system/_api/database', { name: `d${number}` })
-    }
-    await gatehouse.signIn(page, `${activityPath}?what=database`)
-    const created = page.getByRole('row').filter({ hasText: 'Database created' })
-    await expect(created).toHaveCount(50)
-    await page.getByRole('button', { name: 'Load older' }).click()
-    await expect(created).toHaveCount(60)
-    await expect(page.getByRole('button', { name: 'Load older' })).toBeHidden()
-
-    await gatehouse.post('/_db/_system/_api/database', { name: 'newest' })
-    const news = page.getByRole('button', { name: '1 new · Show' })
-    await expect(news).toBeVisible()
-    // After a gap in the events, all data is reloaded without moving any row.
-    await gatehouse.stop()
-    await expect(page.getByText(/^No connection since/)).toBeVisible()
-    const read = page.waitForResponse(/_api\/audit/)
-    await gatehouse.restart()
-    await read
-    await expect(page.getByText('Live', { exact: true })).toBeVisible()
-    await expect(created).toHaveCount(60)
-    await news.click()
-    await expect(created.first()).toContainText('newest')
-  },
-)
 
 freshTest(
   'An endpoint is restored to an earlier state after a preview',
@@ -240,24 +142,5 @@ freshTest(
     const refused = page.getByRole('dialog', { name: `Restore ${own}?` })
     await expect(refused).toContainText('Without this endpoint, no one can sign in')
     await expect(refused.getByRole('button', { name: 'Remove endpoint' })).toBeHidden()
-  },
-)
-
-sessionTest(
-  'A failed sign-in is logged and can be filtered',
-  async ({ page, gatehouse, browserErrors }) => {
-    browserErrors.allow(/^http 4\d\d POST .*\/_idp\//)
-    await page.goto(activityPath)
-    await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
-    await giveKey(page, 'canary-of-a-wrong-key')
-    await expect(page.getByRole('alert')).toBeVisible()
-    await giveKey(page, gatehouse.operatorKey)
-    await page.getByLabel('What').selectOption('Sign-in failed')
-    const row = page.getByRole('row').filter({ hasText: 'anonymous' }).first()
-    await expect(row).toContainText(/Sign in.*Rejected/)
-    await expect(row).toContainText('local')
-    await row.getByRole('button', { name: /before and after$/ }).click()
-    await expect(page.getByRole('table', { name: 'Before and after' })).toContainText('forbidden')
-    await expect(page.getByText('canary-of-a-wrong-key')).toBeHidden()
   },
 )

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { ARTICLES, dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
+import { dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
 import {
   chooseEveryDatabase,
   chooseInMenu,
@@ -115,69 +115,6 @@ test('A dialog that is opened after a slow step back stays open', async ({ page,
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 })
 
-test('A bulk dialog that is reloaded says that nothing is selected', async ({
-  page,
-  gatehouse,
-}) => {
-  const own = `tcp://127.0.0.1:${gatehouse.port}`
-  await gatehouse.signIn(page, '/_console/activity')
-  await nav(page, 'Endpoints').click()
-  await page.getByRole('checkbox', { name: `Select ${own}` }).check()
-  await page.getByRole('button', { name: 'Add a database' }).click()
-  await expect(page.getByRole('dialog', { name: 'Add a database to 1 endpoint' })).toBeVisible()
-  await page.reload()
-  const dialog = page.getByRole('dialog', { name: 'No endpoints are selected' })
-  await dialog.getByRole('button', { name: 'Back to the list' }).click()
-  await expect(dialog).toBeHidden()
-  await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
-  await expectBackLeavesPage(page)
-})
-
-test('Back skips the closed dialogs and panels of databases', async ({ page, gatehouse }) => {
-  await gatehouse.signIn(page, '/_console/activity')
-  await nav(page, 'Databases').click()
-  await page.getByRole('button', { name: 'Create database' }).click()
-  await page.getByRole('textbox', { name: 'Name' }).fill('shop')
-  await page.keyboard.press('Control+Enter')
-  const panel = page.getByRole('dialog', { name: 'Database shop' })
-  await expect(panel).toBeVisible()
-  await page.keyboard.press('Escape')
-  await expect(panel).toBeHidden()
-  await nav(page, 'shop').click()
-  await panel.getByRole('button', { name: 'Drop database' }).click()
-  const question = page.getByRole('dialog', { name: 'Drop database shop?' })
-  await question.getByRole('button', { name: 'Drop database' }).click()
-  await expect(question).toBeHidden()
-  await expect(page).toHaveURL(/\/databases$/)
-  await expectBackLeavesPage(page)
-})
-
-test('Back skips the closed dialogs of people and tokens', async ({ page, gatehouse }) => {
-  await gatehouse.signIn(page, '/_console/activity')
-  await nav(page, 'Access').click()
-  await page
-    .getByRole('button', { name: /session/ })
-    .first()
-    .click()
-  await expect(page.getByRole('dialog', { name: /^Sessions of / })).toBeVisible()
-  await page.keyboard.press('Escape')
-  await expect(page).toHaveURL(/\/access\/people$/)
-  await expectBackLeavesPage(page)
-
-  await page.goto('/_console/activity')
-  await page.goto('/_console/access/tokens')
-  await page.getByRole('button', { name: 'Create token' }).click()
-  const form = page.getByRole('dialog', { name: 'Create token' })
-  await form.getByLabel('Name').fill('backup')
-  await page.keyboard.press('Control+Enter')
-  await page.getByRole('button', { name: /without copying/ }).click()
-  await page.getByRole('button', { name: 'Revoke backup' }).click()
-  await page.getByRole('button', { name: 'Revoke token' }).click()
-  await expect(page.getByRole('row').filter({ hasText: 'backup' })).toBeHidden()
-  await expect(page).toHaveURL(/\/access\/tokens$/)
-  await expectBackLeavesPage(page)
-})
-
 test('Back skips the closed dialogs of documents and indexes', async ({ page, gatehouse }) => {
   await makeBlog(gatehouse, [{ id: 'one', title: 'One' }])
   await gatehouse.signIn(page, '/_console/activity')
@@ -234,45 +171,6 @@ test('Closing a panel that the search opened does not skip the page before it', 
   await expectBackLeavesPage(page)
 })
 
-test('A search result that is beneath the search adds nothing to the history', async ({
-  page,
-  gatehouse,
-}) => {
-  const own = `tcp://127.0.0.1:${gatehouse.port}`
-  await gatehouse.signIn(page, '/_console/activity')
-  await nav(page, 'Endpoints').click()
-  await rowOf(page, own).focus()
-  await page.keyboard.press('Enter')
-  const panel = page.getByRole('dialog', { name: own, exact: true })
-  for (const [text, count] of [
-    [own, 1],
-    ['Endpoints', 0],
-  ] as const) {
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').fill(text)
-    await page.keyboard.press('Enter')
-    await expect(page.getByRole('combobox')).toBeHidden()
-    await expect(panel).toHaveCount(count)
-  }
-  await expectBackLeavesPage(page)
-})
-
-test('A panel whose link is clicked twice closes with one step back', async ({
-  page,
-  gatehouse,
-}) => {
-  await gatehouse.post('/_db/_system/_api/database', { name: 'shop' })
-  await gatehouse.signIn(page, '/_console/databases')
-  const panel = page.getByRole('dialog', { name: 'Database shop' })
-  for (let n = 0; n < 3; n++) {
-    await nav(page, 'shop').click()
-    await expect(panel).toBeVisible()
-  }
-  await page.goBack()
-  await expect(panel).toHaveCount(0)
-  await expect(page).toHaveURL(/\/databases$/)
-})
-
 test('A panel that is opened twice closes with one step back', async ({ page, gatehouse }) => {
   const own = `tcp://127.0.0.1:${gatehouse.port}`
   await gatehouse.signIn(page, consolePath)
@@ -285,18 +183,6 @@ test('A panel that is opened twice closes with one step back', async ({ page, ga
   await page.goBack()
   await expect(panel).toHaveCount(0)
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
-})
-
-test('A dialog closes although the browser cancels the step back', async ({ page, gatehouse }) => {
-  await makeBlog(gatehouse, [{ id: 'one' }])
-  await gatehouse.signIn(page, ARTICLES)
-  await page.getByRole('link', { name: 'one', exact: true }).click()
-  const dialog = dialogOf(page, 'Document one')
-  await expect(dialog).toBeVisible()
-  await cancelNextStep(page)
-  await page.keyboard.press('Escape')
-  await expect(dialog).toBeHidden()
-  await expect(page).toHaveURL(new RegExp(`${ARTICLES}$`))
 })
 
 test('A panel whose step back is cancelled does not replace the page that is opened next', async ({

@@ -1,9 +1,8 @@
 import { holdBulkChanges } from './support/hold-bulk-changes.ts'
 import { ARTICLES, dialogOf, makeBlog } from './support/page/documents-page.ts'
-import { consolePath, rowOf } from './support/page/endpoints-page.ts'
+import { consolePath } from './support/page/endpoints-page.ts'
 import { holdRequests } from './support/page/hold-requests.ts'
-import { expect, freshTest, sessionTest, test } from './support/server/gatehouse.ts'
-import { listen } from './support/server/listen.ts'
+import { expect, sessionTest, test } from './support/server/gatehouse.ts'
 
 // The focus moves to what remains when the focused element disappears, and never to the body.
 
@@ -65,43 +64,6 @@ test('A dialog that replaces its skeleton returns the focus to the element that 
   await expect(link).toBeFocused()
 })
 
-test('The focus stays on the page when the last row no longer matches the filter', async ({
-  page,
-  gatehouse,
-}) => {
-  const port = await gatehouse.freePort()
-  const address = `tcp://127.0.0.1:${port}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
-  await gatehouse.stop()
-  const other = await listen(port)
-  await gatehouse.restart()
-  await gatehouse.signIn(page, `${consolePath}?q=state%3Afailed`)
-  await rowOf(page, address).focus()
-  await other.close()
-  await gatehouse.post(`/_db/_system/_api/listener/${encodeURIComponent(address)}/retry`, {})
-  await expect(page.getByText(/^No endpoint/)).toBeVisible()
-  await expect(page.getByRole('main')).toBeFocused()
-})
-
-test('A panel keeps the focus when a failed endpoint is retried', async ({ page, gatehouse }) => {
-  const port = await gatehouse.freePort()
-  const address = `tcp://127.0.0.1:${port}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
-  await gatehouse.stop()
-  const other = await listen(port)
-  await gatehouse.restart()
-  await gatehouse.signIn(page, `${consolePath}?${new URLSearchParams({ open: address })}`)
-  // The button is pressed while the port is taken: once it is free, the server retries by itself.
-  await page.route('**/retry?*', async (route) => {
-    await other.close()
-    await route.continue()
-  })
-  const state = page.getByRole('region', { name: 'State' })
-  await state.getByRole('button', { name: 'Try now' }).press('Enter')
-  await expect(state).toContainText('Listening')
-  await expect(state).toBeFocused()
-})
-
 test('The focus is kept when a bulk change is cancelled and undone', async ({
   page,
   gatehouse,
@@ -126,15 +88,6 @@ test('The focus is kept when a bulk change is cancelled and undone', async ({
   await release()
   await outcome.getByRole('button', { name: 'Close' }).press('Enter')
   await expect(outcome).toBeHidden()
-  await expect(page.getByRole('main')).toBeFocused()
-})
-
-freshTest('Showing new rows of the activity keeps the focus', async ({ page, gatehouse }) => {
-  await gatehouse.signIn(page, '/_console/activity?what=database.create')
-  await expect(page.getByText(/No activity matches|No match so far/)).toBeVisible()
-  await gatehouse.post('/_db/_system/_api/database', { name: 'blog' })
-  await page.getByRole('button', { name: '1 new · Show' }).press('Enter')
-  await expect(page.getByRole('row').filter({ hasText: 'blog' })).toBeVisible()
   await expect(page.getByRole('main')).toBeFocused()
 })
 
@@ -170,52 +123,5 @@ sessionTest(
     await list.getByRole('button', { name: 'End all other sessions' }).press('Enter')
     await expect(rows).toHaveCount(2)
     await expect(list).toBeFocused()
-  },
-)
-
-sessionTest(
-  'A session can be ended while others are being ended, and one that was not is named',
-  async ({ page, gatehouse, browser, browserErrors }) => {
-    browserErrors.allow(/^http 503 DELETE .*\/session\//)
-    const elsewhere = await browser.newContext()
-    for (let n = 0; n < 2; n += 1) {
-      await elsewhere.clearCookies()
-      await gatehouse.signIn(await elsewhere.newPage())
-    }
-    await elsewhere.close()
-    await gatehouse.signIn(page, '/_console/me')
-    const list = page.getByRole('group', { name: 'Sessions' })
-    await expect(list.getByRole('row')).toHaveCount(4)
-    const json = { errorMessage: 'Out of service.' }
-    await page.route(/\/session\/[^/]+$/, (route) => route.fulfill({ status: 503, json }))
-    await list.getByRole('button', { name: 'End all other sessions' }).click()
-    await expect(list.getByRole('alert')).toHaveText(
-      'At least one of 2 sessions was not ended. Out of service.',
-    )
-    await page.unroute(/\/session\/[^/]+$/)
-    const held = Promise.withResolvers<void>()
-    let sent = 0
-    await page.route(/\/session\/[^/]+$/, async (route) => {
-      const turn = ++sent
-      await held.promise
-      return turn === 1 ? route.fulfill({ status: 503, json }) : route.continue()
-    })
-    const end = list.getByRole('button', { name: /^End the session of/ })
-    const ending = list.getByRole('button', { name: /^Ending the session of/ })
-    await end.first().click()
-    await expect(ending).toHaveText('Ending…')
-    await expect(list.getByRole('alert')).toBeHidden()
-    await end.click()
-    await expect(ending).toHaveCount(2)
-    await expect.poll(() => sent).toBe(2)
-    held.resolve()
-    await expect(list.getByRole('row')).toHaveCount(3)
-    await expect(list.getByRole('alert')).toHaveText(
-      /^The session of Chrome on .* was not ended\. Out of service\.$/,
-    )
-    await page.unroute(/\/session\/[^/]+$/)
-    await end.click()
-    await expect(list.getByRole('row')).toHaveCount(2)
-    await expect(list.getByRole('alert')).toBeHidden()
   },
 )

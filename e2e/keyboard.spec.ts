@@ -192,30 +192,3 @@ test('Esc closes only the topmost layer, and the focus returns to its opener', a
   await page.keyboard.press('Escape')
   await expect(panel).toBeHidden()
 })
-
-test('Ctrl Enter submits the form of the topmost dialog while nothing has the focus', async ({
-  page,
-  gatehouse,
-}) => {
-  await gatehouse.signIn(page, '/_console/databases/new')
-  const form = page.getByRole('dialog', { name: 'Create database' })
-  const name = form.getByLabel('Name')
-  const blur = () =>
-    page.evaluate(() => {
-      if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
-    })
-  await expect(name).toBeFocused()
-  await page.keyboard.press('Control+K')
-  const search = page.getByRole('dialog', { name: 'Search' })
-  await expect(search.getByRole('combobox')).toBeFocused()
-  await blur()
-  await page.keyboard.press('Control+Enter')
-  await page.keyboard.press('Escape')
-  await expect(search).toBeHidden()
-  await expect(name).not.toHaveAccessibleDescription(/Enter a name/)
-
-  await blur()
-  await page.keyboard.press('Control+Enter')
-  await expect(name).toHaveAccessibleDescription(/Enter a name/)
-  await expect(name).toBeFocused()
-})

@@ -43,28 +43,6 @@ test('The shortcuts dialog opens with ? and closes with Esc or by going back', a
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
 })
 
-test('G and a letter open a page, also from a row that binds the same letter', async ({
-  page,
-  gatehouse,
-}) => {
-  await gatehouse.signIn(page, consolePath)
-  await expect(page.getByRole('row', { name: `${gatehouse.port}` })).toBeVisible()
-  for (const [letter, path] of [
-    ['o', 'documents'],
-    ['a', 'access/people'],
-    ['v', 'activity'],
-    ['e', 'endpoints'],
-  ] as const) {
-    await pressSequence(page, 'g', letter)
-    await expect(page).toHaveURL(new RegExp(`/_console/${path}$`))
-  }
-  // E without G edits the mapping of the row.
-  await page.getByRole('row', { name: `${gatehouse.port}` }).focus()
-  await pressSequence(page, 'g', 'e')
-  await expect(page).toHaveURL(/\/_console\/endpoints$/)
-  await expect(page.getByRole('dialog')).toHaveCount(0)
-})
-
 test('Single-character shortcuts can be turned off', async ({ page, gatehouse }) => {
   await gatehouse.signIn(page, '/_console/me')
   await page.getByLabel('Single-character shortcuts').uncheck()

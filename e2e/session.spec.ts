@@ -1,10 +1,8 @@
-import type { Page } from '@playwright/test'
 import { ARTICLES, dialogOf, editorOf, makeBlog } from './support/page/documents-page.ts'
 import { addDatabases, consolePath, rowOf } from './support/page/endpoints-page.ts'
 import { expectAccessible } from './support/page/expect-accessible.ts'
 import { watchFirstView } from './support/page/first-view.ts'
-import { holdRequests } from './support/page/hold-requests.ts'
-import { expect, freshTest, sessionTest as test } from './support/server/gatehouse.ts'
+import { expect, sessionTest as test } from './support/server/gatehouse.ts'
 import { giveKey } from './support/sign-in.ts'
 
 test('The console requires a sign-in, which returns to the requested page', async ({
@@ -50,26 +48,6 @@ test('The sign-in page warns if its connection to another machine is not encrypt
   await expect(warning).toBeVisible()
 })
 
-test('The sign-in page follows changes of the theme', async ({ page }) => {
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.goto('/_console/')
-  await expect(page).toHaveTitle('Sign in · Gatehouse')
-  const html = page.locator('html')
-  await expect(html).toHaveCSS('color-scheme', 'light')
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await expect(html).toHaveCSS('color-scheme', 'dark')
-
-  // The console in another tab stores the theme that is chosen there.
-  const other = await page.context().newPage()
-  await other.goto('/_console/favicon.svg')
-  const choose = (theme: string) =>
-    other.evaluate((value) => localStorage.setItem('gatehouse-theme', value), theme)
-  await choose('light')
-  await expect(html).toHaveCSS('color-scheme', 'light')
-  await choose('auto')
-  await expect(html).toHaveCSS('color-scheme', 'dark')
-})
-
 test('A wrong key is rejected with an explanation, and the right one is accepted', async ({
   page,
   gatehouse,
@@ -80,7 +58,6 @@ test('A wrong key is rejected with an explanation, and the right one is accepted
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
   await giveKey(page, 'not-the-key-of-this-server')
   await expect(page.getByRole('alert')).toBeVisible()
-  await expectAccessible(page)
   await giveKey(page, gatehouse.operatorKey)
   await expect(page.getByRole('heading', { name: 'Endpoints' })).toBeVisible()
 })
@@ -122,7 +99,6 @@ test('A session that ends during an edit keeps the input', async ({
   await expect(form.getByText('You were signed out because this session was ended.')).toBeVisible()
   await expect(form.getByText('Your input is kept.')).toBeVisible()
   await expect(form.getByLabel('Port')).toHaveValue(String(port))
-  await expectAccessible(page)
   await form.getByRole('link', { name: 'Sign in again' }).click()
 
   await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
@@ -164,7 +140,6 @@ test('When another person signs in, the input of the first is hidden and kept', 
   await expect(page.getByText('github:2 is now signed in')).toBeVisible()
   await expect(page.getByText('Unsaved input of Operator is hidden')).toBeVisible()
   await expect(page.getByLabel('Port')).toHaveCount(0)
-  await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Reload' }).click()
   await expect(page.getByLabel('Port')).toHaveValue('')
@@ -193,7 +168,6 @@ test('A missing chunk offers a reload, which keeps the input', async ({
   await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
   await page.keyboard.press('Enter')
   await expect(page.getByText('A new version may be available.')).toBeVisible()
-  await expectAccessible(page)
   await page.unroute(/\/assets\/activity-page-[^/]*\.js$/)
   await page.getByRole('button', { name: 'Reload' }).click()
   await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
@@ -201,59 +175,6 @@ test('A missing chunk offers a reload, which keeps the input', async ({
   await page.goto(`${consolePath}/new`)
   await page.getByRole('button', { name: 'Restore' }).click()
   await expect(page.getByLabel('Port')).toHaveValue('8534')
-})
-
-freshTest(
-  'A page that fails to load while the server is down says when it can be loaded',
-  async ({ page, gatehouse, browserErrors }) => {
-    browserErrors.allow(/^request failed /)
-    // The form checks the typed address.
-    browserErrors.allow(/^http 503 POST .*\/endpoint-check$/)
-    browserErrors.allow(
-      /^console (?:TypeError: Failed to fetch dynamically|Error: Unable to preload CSS)/,
-    )
-    await gatehouse.signIn(page, `${consolePath}/new`)
-    await page.getByLabel('Port').fill('8534')
-    await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Search pages' }).fill('activity')
-    await gatehouse.stop()
-    await page.keyboard.press('Enter')
-    const failure = page.getByText('Gatehouse does not respond. Input in forms is kept.')
-    await expect(failure).toBeVisible()
-    // The banner moves the buttons below it.
-    await expect(page.getByText(/^No connection since/)).toBeVisible()
-    await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
-    await expectAccessible(page)
-    // The retry fails, and the page stays.
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await expect(failure).toBeVisible()
-
-    await gatehouse.restart()
-    await expect(page.getByText('Gatehouse responds again. Input in forms is kept.')).toBeVisible()
-    await page.getByRole('button', { name: 'Reload' }).click()
-    await expect(page.getByRole('table', { name: /activity/i })).toBeVisible()
-    await page.goto(`${consolePath}/new`)
-    await page.getByRole('button', { name: 'Restore' }).click()
-    await expect(page.getByLabel('Port')).toHaveValue('8534')
-  },
-)
-
-test('An idle page does not extend the session', async ({ page, gatehouse }) => {
-  await page.clock.install()
-  await gatehouse.signIn(page, consolePath)
-  const header = async () => {
-    const request = page.waitForRequest(/_api\/listener/)
-    // The page requests traffic every five seconds.
-    await page.clock.fastForward(5_000)
-    return (await request).headers()['x-gatehouse-background']
-  }
-  await page.keyboard.press('Shift')
-  expect(await header()).toBeUndefined()
-  // Far less than the lifetime of a session, and longer than a reader pauses.
-  await page.clock.fastForward('03:00')
-  await expect.poll(header).toBe('1')
-  await page.keyboard.press('Shift')
-  await expect.poll(header).toBeUndefined()
 })
 
 test('A page continues after a sign-in in another tab', async ({
@@ -273,35 +194,6 @@ test('A page continues after a sign-in in another tab', async ({
   await page.clock.fastForward(15_000)
   await expect(page.getByText('You were signed out')).toBeHidden()
   await expect(page.getByText('Live', { exact: true })).toBeVisible()
-})
-
-test('Sign-ins in several tabs return to the page of each tab', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  // The second sign-in replaces the session of the first while its page still loads.
-  browserErrors.allow(/^http 401 GET /)
-  const other = await page.context().newPage()
-  const begin = async (tab: Page, path: string) => {
-    await tab.goto(path)
-    await tab.getByRole('button', { name: 'Sign in with the operator key' }).click()
-    await expect(tab.getByLabel('Operator key')).toBeVisible()
-  }
-  await begin(page, '/_console/databases')
-  await begin(other, '/_console/activity')
-  const third = await page.context().newPage()
-  await third.goto('/_console/access')
-  await expect(third.getByRole('button', { name: 'Sign in with the operator key' })).toBeVisible()
-  await giveKey(page, gatehouse.operatorKey)
-  await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
-  await giveKey(other, gatehouse.operatorKey)
-  await expect(other.getByRole('heading', { name: 'Activity' })).toBeVisible()
-  // A third tab, which was left at the sign-in page, follows once the person returns to it.
-  await third.evaluate(() => window.dispatchEvent(new Event('focus')))
-  await expect(third.getByRole('heading', { name: 'Access' })).toBeVisible()
-  await page.reload()
-  await expect(page.getByRole('heading', { name: 'Databases' })).toBeVisible()
 })
 
 test('Open sessions are listed, and the others can be ended', async ({
@@ -349,30 +241,6 @@ test('The second click of a double-click does not end the next session', async (
   await clickFirst(1)
   await expect(sessions).toHaveCount(2)
   for (const other of others) await other.close()
-})
-
-test('The report of a session that was not ended names its browser, address and start', async ({
-  page,
-  gatehouse,
-  browser,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^http 503 DELETE .*\/session\//)
-  const elsewhere = await browser.newContext()
-  await gatehouse.signIn(await elsewhere.newPage())
-  await gatehouse.signIn(page, '/_console/me')
-  const held = await holdRequests(page, /\/session\//, (route) =>
-    route.fulfill({ status: 503, json: { id: 'unavailable', message: 'Out of service.' } }),
-  )
-  await page.getByRole('button', { name: /^End the session of/ }).click()
-  const ending = page.getByRole('button', { name: /^Ending the session of/ })
-  await expect(ending).toHaveAttribute('aria-disabled', 'true')
-  await page.getByRole('link', { name: 'Databases' }).click()
-  held.release()
-  await expect(page.getByRole('region', { name: 'Failed change' }).getByRole('alert')).toHaveText(
-    /^The session of Chrome on \w+ from 127\.0\.0\.1 \(started .+ UTC\) was not ended\. Out of service\./,
-  )
-  await elsewhere.close()
 })
 
 /** Limits of the first view with an empty browser cache. */

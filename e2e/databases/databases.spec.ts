@@ -115,21 +115,6 @@ test('The database panel shows its collections and endpoints and links to its do
   await expect(list).toHaveText([/^articles2 documents\d\d B$/, /^notes1 document\d+ B$/])
 })
 
-test('The panel of a database with many collections lists the first ones and links to all', async ({
-  page,
-  gatehouse,
-}) => {
-  await create(gatehouse, 'blog')
-  for (let n = 0; n < 22; n += 1) await gatehouse.post(`/_db/blog/c${n}`, { id: 'one' })
-  await gatehouse.signIn(page, `${databasesPath}?open=blog`)
-  const panel = dialogOf(page, 'Database blog')
-  const names = panel.getByRole('table').getByRole('rowheader')
-  await expect(names).toHaveText(Array.from({ length: 20 }, (_, n) => `c${n}`))
-  await expect(panel.getByRole('button', { name: 'Drop database' })).toBeInViewport()
-  await panel.getByRole('link', { name: 'Show all 22 collections' }).click()
-  await expect(page).toHaveURL(/\/documents\/blog$/)
-})
-
 test('A database is downloaded from its panel, and before it is dropped', async ({
   page,
   gatehouse,
@@ -192,35 +177,6 @@ test('A database is dropped after its name is typed, and the dialog states what 
   expect((await gatehouse.get('/_db/blog/articles/one')).status).toBe(404)
 })
 
-test('A database without documents is dropped without typing its name', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^request failed GET .*\/_api\/size/)
-  await create(gatehouse, 'fresh')
-  await gatehouse.signIn(page, databasesPath)
-  await page.getByRole('button', { name: 'Drop fresh' }).click()
-  const question = dialogOf(page, 'Drop database fresh?')
-  await expect(question).toContainText('It contains no documents.')
-  await expect(question.getByRole('textbox')).toHaveCount(0)
-  await question.getByRole('button', { name: 'Keep it' }).click()
-
-  // A document that is newer than the sizes in the table is not overlooked.
-  await expect(rowOf(page, 'fresh')).toContainText('0')
-  await page.route('**/_api/size', (route) => route.abort())
-  await gatehouse.post('/_db/fresh/notes', { id: 'one' })
-  await page.getByRole('button', { name: 'Drop fresh' }).click()
-  await expect(question.getByLabel('Type fresh to drop it')).toBeVisible()
-  await expect(question).not.toContainText('It contains no documents.')
-  await question.getByRole('button', { name: 'Keep it' }).click()
-
-  await gatehouse.delete('/_db/fresh/notes/one')
-  await page.getByRole('button', { name: 'Drop fresh' }).click()
-  await question.getByRole('button', { name: 'Drop database' }).click()
-  await expect(rowOf(page, 'fresh')).toHaveCount(0)
-})
-
 test('Databases that others create and drop appear without a reload, also in an open panel', async ({
   page,
   gatehouse,
@@ -237,37 +193,6 @@ test('Databases that others create and drop appear without a reload, also in an 
   await gatehouse.delete('/_db/_system/_api/database/shop')
   await expect(panel).toContainText('There is no database shop.')
   await expect(panel.getByRole('button', { name: 'Back to the list' })).toBeVisible()
-})
-
-test('A thousand databases are filtered while typing, and only visible rows are rendered', async ({
-  page,
-  gatehouse,
-}) => {
-  const names = Array.from({ length: 1_000 }, (_, n) => `db${String(n).padStart(4, '0')}`)
-  const listed = ['_system', ...names].map((name) => ({ name }))
-  await page.route('**/_api/database', (route) => route.fulfill({ json: listed }))
-  const size = { collections: 0, documents: 0, bytes: 0, measured: '2026-01-01T00:00:00.000Z' }
-  await page.route('**/_api/size', (route) =>
-    route.fulfill({ json: listed.map(({ name }) => ({ database: name, ...size })) }),
-  )
-  await gatehouse.signIn(page, databasesPath)
-  const table = page.getByRole('table', { name: 'Databases' })
-  await expect(table).toHaveAttribute('aria-rowcount', '1002')
-  await expect(rowOf(page, 'db0000')).toBeVisible()
-  expect(await page.locator('body *').count()).toBeLessThan(3_000)
-  await page.keyboard.press('End')
-  await expect(rowOf(page, 'db0999')).toBeVisible()
-
-  const filter = page.getByRole('searchbox', { name: 'Filter databases' })
-  await filter.fill('0500')
-  await expect(table).toHaveAttribute('aria-rowcount', '2')
-  await expect(rowOf(page, 'db0500').getByRole('cell').nth(1)).toHaveText('0')
-  await filter.fill('none of them')
-  await expect(
-    page.getByText('No database matches “none of them”. 1,001 are hidden.'),
-  ).toBeVisible()
-  await page.getByRole('button', { name: 'Clear filter' }).last().click()
-  await expect(table).toHaveAttribute('aria-rowcount', '1002')
 })
 
 test('A failed load shows an error and can be retried', async ({
@@ -289,27 +214,6 @@ test('A failed load shows an error and can be retried', async ({
   await page.unroute('**/_api/database')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(rowOf(page, '_system')).toBeVisible()
-})
-
-test('The names of many databases have room on a narrow screen', async ({ page, gatehouse }) => {
-  const databases = Array.from({ length: 200 }, (_, n) => ({
-    name: n % 2 === 0 ? `tenant-${n}` : `orders-of-the-northern-warehouses-${n}`,
-  }))
-  await page.route('**/_api/database', (route) => route.fulfill({ json: databases }))
-  await page.setViewportSize({ width: 390, height: 844 })
-  await gatehouse.signIn(page, databasesPath)
-  const linkOf = (database: string) =>
-    page.getByRole('rowheader', { name: database, exact: true }).getByRole('link')
-  const link = linkOf('orders-of-the-northern-warehouses-1')
-  await expect(link).toBeVisible()
-  expect(await link.evaluate((each) => each.scrollWidth > each.clientWidth)).toBe(false)
-  // Most rows are below the window, and not rendered.
-  expect(await page.getByRole('row').count()).toBeLessThan(databases.length)
-  // Rows differ in height, so scroll until the last one is shown.
-  await expect(async () => {
-    await page.mouse.wheel(0, 10_000)
-    await expect(linkOf('tenant-198')).toBeInViewport({ timeout: 500 })
-  }).toPass()
 })
 
 test('The panel covers no control of the page, or covers the page and is closed by a click beside it', async ({

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { Locator } from '@playwright/test'
 import { ARTICLES, dialogOf, makeBlog, replaceOutside } from '../support/page/documents-page.ts'
 import { rowOf } from '../support/page/endpoints-page.ts'
-import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
 import { pressSequence } from '../support/page/press-sequence.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
@@ -52,7 +51,6 @@ test('Selected documents are changed with a preview and deleted, and both can be
   ]
   await expect(now.locator('mark')).toHaveText('  "n": 1')
   await expect(after.locator('mark')).toHaveText('    "born": 1815')
-  await expectAccessibleInBothThemes(page)
   await replaceOutside(gatehouse, 'd2', { n: 'theirs' })
   await page.keyboard.press('Control+Enter')
   await expect(last).toContainText('2 documents changed, 1 document could not be changed')
@@ -118,23 +116,6 @@ test('Selected documents are changed with a preview and deleted, and both can be
     '60 documents of articles were changed.',
   )
   expect(await read('d59')).toMatchObject({ seen: true })
-})
-
-test('The document before and after a change is scrolled together', async ({ page, gatehouse }) => {
-  const fields = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, at]))
-  await makeBlog(gatehouse, [{ id: 'd0', ...fields }])
-  await gatehouse.signIn(page, `${ARTICLES}?selected=d0&bulk=edit`)
-  await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "field0": null }')
-  const block = (name: string) => page.getByRole('region', { name }).locator('pre')
-  const top = (name: string) => block(name).evaluate((element) => element.scrollTop)
-  await block('d0 now').hover()
-  await page.mouse.wheel(0, 200)
-  await expect.poll(() => top('d0 now')).toBe(200)
-  expect(await top('d0 after the change')).toBeGreaterThan(150)
-  await block('d0 after the change').focus()
-  await page.keyboard.press('End')
-  const room = (element: Element) => element.scrollHeight - element.clientHeight - element.scrollTop
-  await expect.poll(() => block('d0 now').evaluate(room)).toBeLessThan(2)
 })
 
 test('A change of documents can be undone on every page', async ({
@@ -222,29 +203,6 @@ test('Ctrl Z undoes the newest change of documents and endpoints', async ({ page
   )
 })
 
-test('The form that changes selected documents says which of them no longer exist', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^http 404 GET .*\/_db\/blog\/articles\/\?id=(?:nope|nix)$/)
-  await makeBlog(gatehouse, [{ id: 'one' }])
-  await gatehouse.signIn(page, `${ARTICLES}?selected=one%2Cnope&bulk=edit`)
-  const some = dialogOf(page, 'Edit 2 documents')
-  await expect(some.getByText('1 document no longer exists.')).toBeVisible()
-  await some.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
-  await expect(some.getByText('1 of 2 documents will change.')).toBeVisible()
-
-  await page.goto(`${ARTICLES}?selected=nope%2Cnix&bulk=edit`)
-  const none = dialogOf(page, 'Edit 2 documents')
-  await expect(none.getByText('2 documents no longer exist.')).toBeVisible()
-  await expect(none.getByText('will change.')).toBeHidden()
-  await none.getByRole('button', { name: 'Clear selection' }).click()
-  await expect(none).toBeHidden()
-  await expect(page).toHaveURL(/\/articles$/)
-  await expect(page.getByRole('region', { name: 'Selected documents' })).toBeHidden()
-})
-
 test('The preview of a change scrolls to the first line that changes', async ({
   page,
   gatehouse,
@@ -263,49 +221,6 @@ test('The preview of a change scrolls to the first line that changes', async ({
     await expect(now.locator('mark')).toBeInViewport({ ratio: 1 })
     await expect(after.locator('mark')).toBeInViewport({ ratio: 1 })
   }
-})
-
-test('The preview of a deletion ends with a whole line', async ({ page, gatehouse }) => {
-  const fields = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`field${at}`, at]))
-  await makeBlog(
-    gatehouse,
-    ['a', 'b', 'c'].map((id) => ({ id, ...fields })),
-  )
-  await gatehouse.signIn(page, `${ARTICLES}?selected=a,b,c&bulk=delete`)
-  const question = dialogOf(page, 'Delete 3 documents?')
-  for (const viewport of [
-    { width: 1440, height: 900 },
-    { width: 375, height: 812 },
-  ]) {
-    await page.setViewportSize(viewport)
-    for (const id of ['a', 'b', 'c']) {
-      const block = question.getByRole('region', { name: `Document ${id} as JSON` }).locator('pre')
-      const lines = await block.evaluate((pre) => {
-        const { lineHeight, paddingTop } = getComputedStyle(pre)
-        return (pre.clientHeight - Number.parseFloat(paddingTop)) / Number.parseFloat(lineHeight)
-      })
-      expect(lines).toBeGreaterThan(1)
-      expect(lines).toBe(Math.floor(lines))
-    }
-  }
-})
-
-test('On a phone, all documents of the page are selected at once', async ({ page, gatehouse }) => {
-  await makeBlog(
-    gatehouse,
-    Array.from({ length: 3 }, (_, at) => ({ id: `d${at}` })),
-  )
-  await page.setViewportSize({ width: 375, height: 812 })
-  await gatehouse.signIn(page, ARTICLES)
-  const bar = page.getByRole('region', { name: 'Selected documents' })
-  const all = page.getByRole('checkbox', { name: 'Select all documents of this page' })
-  await page.getByText('Select all documents of this page').click()
-  await expect(bar).toContainText('3 selected')
-  await page.getByRole('checkbox', { name: 'Select d1' }).uncheck()
-  await expect(all).toBeChecked({ indeterminate: true })
-  const xOf = async (name: string) =>
-    (await page.getByRole('checkbox', { name }).boundingBox())?.x ?? Number.NaN
-  expect(await xOf('Select d0')).toBeCloseTo(await xOf('Select all documents of this page'), 0)
 })
 
 test('On a phone, the actions for selected documents are in one line and a menu', async ({
@@ -334,50 +249,12 @@ test('On a phone, the actions for selected documents are in one line and a menu'
   const all = page.getByRole('menuitem', { name: 'Select all documents' })
   await expect(all).toBeFocused()
   await expect(all).toBeInViewport({ ratio: 1 })
-  await expectAccessibleInBothThemes(page)
   await page.keyboard.press('Enter')
   await expect(bar).toContainText('All documents are selected')
   // The menu has no other action and is gone.
   await expect(bar).toBeFocused()
   await bar.getByRole('button', { name: 'Clear selection' }).click()
   await expect(bar).toBeHidden()
-})
-
-test('Focusing a bar at the bottom of the window does not scroll the page', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(
-    gatehouse,
-    Array.from({ length: 40 }, (_, at) => ({ id: `d${at}` })),
-  )
-  await gatehouse.signIn(page, ARTICLES)
-  const scrolled = () => page.evaluate(() => scrollY)
-  await page.getByRole('checkbox', { name: 'Select d1', exact: true }).check()
-  const bar = page.getByRole('region', { name: 'Selected documents' })
-  await bar.getByRole('button', { name: 'Edit' }).focus()
-  expect(await scrolled()).toBe(0)
-
-  await page.setViewportSize({ width: 375, height: 812 })
-  await bar.getByRole('button', { name: 'Clear selection' }).focus()
-  expect(await scrolled()).toBe(0)
-  await page.getByRole('link', { name: 'Activity', exact: true }).focus()
-  expect(await scrolled()).toBe(0)
-})
-
-test('On a phone, the primary action is beside the title, and the others are below', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [{ id: 'one' }])
-  await page.setViewportSize({ width: 375, height: 812 })
-  await gatehouse.signIn(page, '/_console/documents/blog')
-  const title = page.getByRole('heading', { name: 'Documents' })
-  const create = page.getByRole('button', { name: 'Create document' })
-  const load = page.getByRole('button', { name: 'Import' })
-  await expect(load).toBeVisible()
-  expect(await overlaps(title, create)).toBe(true)
-  expect(await overlaps(title, load)).toBe(false)
 })
 
 /** Returns whether two elements cover each other. */
@@ -611,76 +488,6 @@ test('Documents are imported from text and from a file, filtered by several fiel
   await books.getByRole('button', { name: 'Open the 2 documents' }).click()
   await expect(page).toHaveURL(/\/documents\/blog\/books\?filter=/)
   await expect(page.getByRole('rowheader')).toHaveText(['b1', 'b2'])
-})
-
-test('The preview of an import lists the errors, and a source without documents is not imported', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse)
-  await gatehouse.signIn(page, `${ARTICLES}?import=1`)
-  const form = dialogOf(page, 'Import documents into articles')
-  await form.getByLabel('Or paste documents').fill('{"id":5}\n[1]\n{"id":"a"}\n{"id":"a"}')
-  const errors = form.getByRole('list', { name: 'Errors' }).getByRole('listitem')
-  await expect(errors).toHaveText([
-    'Line 1: An id is a string.',
-    'Line 2: A document must be a JSON object.',
-    'Line 4: The id "a" is already in line 3.',
-  ])
-  await form.getByLabel('If the id exists').selectOption('Replace the stored document')
-  await expect(errors).toHaveCount(2)
-  const save = form.getByRole('button', { name: 'Import documents' })
-  await expect(save).not.toHaveAttribute('aria-disabled', 'true')
-  const file = { name: 'empty.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from('') }
-  await form.locator('input[type=file]').setInputFiles(file)
-  await expect(errors).toHaveText('No documents found.')
-  await expect(save).toHaveAttribute('aria-disabled', 'true')
-  await page.keyboard.press('Control+Enter')
-  await expect(form).toContainText('No documents found.')
-})
-
-test('The form suggests the collection that a file is named for, unless one is entered', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [{ id: 'd1' }])
-  await gatehouse.signIn(page, '/_console/documents/blog?import=1')
-  const form = dialogOf(page, 'Import documents')
-  const collection = form.getByRole('combobox', { name: 'Collection' })
-  const choose = async (name: string) => {
-    const chooser = page.waitForEvent('filechooser')
-    await form.getByRole('button', { name: 'File', exact: true }).click()
-    await (await chooser).setFiles({ name, mimeType: 'text/csv', buffer: Buffer.from('id\no1') })
-    await expect(form.getByRole('cell', { name: 'o1' })).toBeVisible()
-  }
-  await choose('Orders 2026.csv')
-  await expect(collection).toHaveValue('')
-  await choose('orders.csv')
-  await expect(collection).toHaveValue('orders')
-  await choose('customers.csv')
-  await expect(collection).toHaveValue('orders')
-  await page.keyboard.press('Control+Enter')
-  await expect(form.getByText('1 created.').first()).toBeVisible()
-  expect((await gatehouse.get('/_db/blog/orders')).body).toEqual([{ id: 'o1' }])
-})
-
-test('The selection counts its documents that another order moved to other pages', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(
-    gatehouse,
-    Array.from({ length: 60 }, (_, at) => ({ id: `d${at}`, n: at })),
-  )
-  await gatehouse.signIn(page, `${ARTICLES}?sort=n`)
-  const bar = page.getByRole('region', { name: 'Selected documents' }).getByRole('status')
-  for (const id of ['d1', 'd49']) {
-    await page.getByRole('checkbox', { name: `Select ${id}`, exact: true }).check()
-  }
-  await expect(bar).toHaveText('2 selected')
-  await page.getByRole('columnheader', { name: /^n\b/ }).click()
-  await expect(page).toHaveURL(/sort=-n/)
-  await expect(bar).toHaveText('2 selected · 1 on other pages')
 })
 
 test('An import that only created documents is undone, and its documents are opened', async ({

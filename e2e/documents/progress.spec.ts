@@ -50,27 +50,6 @@ test('The page shows that documents load, that a count failed, and how far an in
   await expect(row).toContainText('Ready')
 })
 
-test('The dialog of a document stays open while its code loads, and Escape closes it', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [{ id: 'one' }])
-  const held = await holdRequests(page, /\/assets\/document-dialog-.*\.js$/)
-  await gatehouse.signIn(page, ARTICLES)
-  const link = page.getByRole('link', { name: 'one', exact: true })
-  const dialog = dialogOf(page, 'Document one')
-  await link.click()
-  await held.requested
-  await expect(dialog.getByRole('status')).toHaveText('Loading the document…')
-  await page.keyboard.press('Escape')
-  await expect(dialog).toBeHidden()
-  await expect(page).toHaveURL(new RegExp(`${ARTICLES}$`))
-  await link.click()
-  await expect(dialog).toBeVisible()
-  held.release()
-  await expect(dialog.getByRole('button', { name: 'Copy JSON' })).toBeVisible()
-})
-
 test('An import of NDJSON shows the share that was sent, and the lines that were rejected', async ({
   page,
   context,
@@ -109,33 +88,6 @@ test('An import of NDJSON shows the share that was sent, and the lines that were
   )
   await form.getByRole('button', { name: 'Close' }).last().click()
   await expect(page.getByRole('rowheader')).toHaveCount(50)
-})
-
-test('The progress of an import is unknown while documents of a file that was sent are stored', async ({
-  page,
-  context,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse)
-  // Not a route of the page, which would hold the request too.
-  const network = await context.newCDPSession(page)
-  const response = new Promise<string>((resolve) => {
-    network.once('Fetch.requestPaused', ({ requestId }) => resolve(requestId))
-  })
-  await network.send('Fetch.enable', {
-    patterns: [{ urlPattern: '*on-conflict=*', requestStage: 'Response' }],
-  })
-  await gatehouse.signIn(page, `${ARTICLES}?import=1`)
-  const form = dialogOf(page, 'Import documents into articles')
-  await form.getByLabel('Or paste documents').fill('id\none')
-  await page.keyboard.press('Control+Enter')
-  await expect(form.getByText('The file was sent. Documents are still being stored.')).toBeVisible()
-  await expect(form.getByRole('progressbar')).not.toHaveAttribute('value')
-  await network.send('Fetch.continueResponse', { requestId: await response })
-  await expect(form.getByText('1 created.').first()).toBeVisible()
-  // Later pages of this browser would otherwise wait for responses as well.
-  await network.send('Fetch.disable')
-  await network.detach()
 })
 
 test('After a reload, the form says that an import was interrupted, and keeps stored documents', async ({

@@ -1,7 +1,4 @@
-import type { Locator } from '@playwright/test'
 import { ARTICLES, dialogOf, editorOf, makeBlog } from '../support/page/documents-page.ts'
-import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
-import { holdRequests } from '../support/page/hold-requests.ts'
 import { expect, test } from '../support/server/gatehouse.ts'
 
 test('Documents are paged, filtered and deleted after a confirmation', async ({
@@ -190,7 +187,6 @@ test('A table is sorted, its columns are chosen and resized, and the browser rem
   await page.goto(ARTICLES)
   await expect(edge).toHaveAttribute('aria-valuenow', `${fitted + 40}`)
   await expect(page.getByRole('cell', { name: 'grace' }).first()).toBeVisible()
-  await expectAccessibleInBothThemes(page)
   await page.getByRole('button', { name: 'Columns' }).click()
   await page.getByRole('menuitem', { name: 'Reset columns' }).click()
   await expect(page.getByRole('columnheader')).toHaveText(['Id', 'author', 'pages'])
@@ -285,39 +281,6 @@ test('Rows are reached, selected and acted on by keyboard, and a click on one op
   await expect(dialogOf(page, 'Document c')).toBeVisible()
 })
 
-test('The second click of a double-click on Next does not open a document of the next page', async ({
-  page,
-  gatehouse,
-}) => {
-  const ids = Array.from({ length: 150 }, (_, at) => `d${String(at).padStart(3, '0')}`)
-  await makeBlog(
-    gatehouse,
-    ids.map((id) => ({ id, title: `Title of ${id}` })),
-  )
-  await gatehouse.signIn(page, ARTICLES)
-  const next = page.getByRole('button', { name: 'Next' })
-  const pressAt = async (target: Locator, clickCount: number) => {
-    await target.hover()
-    await page.mouse.down({ clickCount })
-    await page.mouse.up({ clickCount })
-  }
-  const link = (id: string) => page.getByRole('link', { name: id, exact: true })
-  const cell = (id: string) => page.getByRole('cell', { name: `Title of ${id}` })
-  await next.click()
-  await expect(link('d050')).toBeVisible()
-  await pressAt(link('d052'), 2)
-  await pressAt(link('d053'), 1)
-  const opened = dialogOf(page, 'Document d053')
-  await expect(opened).toBeVisible()
-  await page.keyboard.press('Escape')
-  await expect(opened).toBeHidden()
-  await next.click()
-  await expect(link('d100')).toBeVisible()
-  await pressAt(cell('d102'), 2)
-  await pressAt(cell('d103'), 1)
-  await expect(dialogOf(page, 'Document d103')).toBeVisible()
-})
-
 test('The table stays in place when an order or a filter is set or removed', async ({
   page,
   gatehouse,
@@ -382,7 +345,6 @@ test('The header of the table stays in view while rows scroll', async ({ page, g
     expect(await isHeadInFront()).toBe(true)
   }
   await scrollToEnd()
-  await expectAccessibleInBothThemes(page)
   // With columns that do not fit, the table scrolls in both directions.
   const fields = Array.from({ length: 14 }, (_, field) => `field ${field}`).join(',')
   await page.goto(`${ARTICLES}?columns=${fields}`)
@@ -404,90 +366,6 @@ test('Documents of other programs are shown after a refresh, and when the window
   await gatehouse.post('/_db/blog/articles', { id: 'c' })
   await page.evaluate(() => window.dispatchEvent(new Event('focus')))
   await expect(page.getByRole('rowheader')).toHaveText(['a', 'b', 'c'])
-})
-
-test('Of many fields, those of the columns menu are filtered by name', async ({
-  page,
-  gatehouse,
-}) => {
-  const fields = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`field${at}`, at]))
-  await makeBlog(gatehouse, [{ id: 'a', ...fields }])
-  await gatehouse.signIn(page, ARTICLES)
-  await page.getByRole('button', { name: 'Columns' }).click()
-  const items = page.getByRole('menuitemcheckbox')
-  await expect(items).toHaveCount(20)
-  await page.getByRole('searchbox', { name: 'Filter fields' }).fill('FIELD17')
-  await expect(items).toHaveText(['field17'])
-  await items.click()
-  await expect(page.getByRole('columnheader', { name: 'field17' })).toBeVisible()
-  await page.getByRole('searchbox', { name: 'Filter fields' }).fill('none')
-  await expect(page.getByText('No field matches “none”.')).toBeVisible()
-})
-
-test('A filter that compares a number with a text warns at its value', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [{ id: 'a', total: 5, title: 'A' }, { id: 'b' }])
-  const documents = await holdRequests(page, /\/articles\?/)
-  await gatehouse.signIn(page, ARTICLES)
-  await page.getByRole('button', { name: 'Add filter' }).click()
-  const form = page.getByRole('form', { name: 'New filter' })
-  const value = form.getByRole('combobox', { name: 'Value' })
-  await form.getByRole('combobox', { name: 'Field' }).fill('total')
-  await form.getByRole('combobox', { name: 'Condition' }).selectOption('is greater than')
-  await value.fill('abc')
-  // The documents may arrive after the form is opened.
-  await documents.requested
-  documents.release()
-  await expect(value).toHaveAccessibleDescription('total holds numbers in the documents seen.')
-  await expectAccessibleInBothThemes(page)
-  await value.fill('4.5')
-  await expect(value).toHaveAccessibleDescription('')
-  await value.fill('abc')
-  await form.getByRole('combobox', { name: 'Field' }).fill('title')
-  await expect(value).toHaveAccessibleDescription('')
-})
-
-test('The same URL has the same columns, however it was reached', async ({ page, gatehouse }) => {
-  await makeBlog(gatehouse, [
-    { id: 'a', title: 'A', year: 3 },
-    { id: 'b', year: 2, title: 'B' },
-    { id: 'c', note: 'C', year: 1 },
-  ])
-  await gatehouse.signIn(page, ARTICLES)
-  const heads = page.getByRole('columnheader')
-  await expect(heads).toHaveText(['Id', 'year', 'title', 'note'])
-  await page.getByRole('columnheader', { name: 'year' }).getByRole('button').click()
-  await expect(page.getByRole('rowheader')).toHaveText(['c', 'b', 'a'])
-  await page.reload()
-  await expect(page.getByRole('rowheader')).toHaveText(['c', 'b', 'a'])
-  await expect(heads).toHaveText(['Id', 'year', 'title', 'note'])
-  await page.goto(`${ARTICLES}?filter=title%3DB`)
-  await expect(page.getByRole('rowheader')).toHaveText(['b'])
-  await expect(heads).toHaveText(['Id', 'year', 'title', 'note'])
-})
-
-test('The first columns are the most frequent fields, and those of the filter and the order', async ({
-  page,
-  gatehouse,
-}) => {
-  const rare = Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`field${at}`, at]))
-  await makeBlog(gatehouse, [
-    { id: 'a', ...rare },
-    { id: 'b', title: 'B', author: { name: 'ada' } },
-    { id: 'c', title: 'C', author: { name: 'grace' } },
-  ])
-  await gatehouse.signIn(page, ARTICLES)
-  const heads = page.getByRole('columnheader')
-  const common = ['Id', 'title', 'author', 'field0', 'field1']
-  await expect(heads).toHaveText([...common, 'field2', 'field3'])
-  await page.goto(`${ARTICLES}?sort=-field100&filter=author.name%3Aexists%3Dfalse`)
-  await expect(heads).toHaveText([...common, 'field100', 'author.name'])
-  await expect(heads.nth(5)).toHaveAttribute('aria-sort', 'descending')
-  // A choice of columns is kept as it is.
-  await page.goto(`${ARTICLES}?sort=-field100&columns=title`)
-  await expect(heads).toHaveText(['Id', 'title'])
 })
 
 test('On a narrow screen, the order is chosen from a list that shows field and direction', async ({
@@ -544,101 +422,6 @@ test('Long names, several lines and text from right to left fit the table', asyn
     .locator('li label:has(input[type=checkbox])')
     .evaluateAll((labels) => labels.map((label) => label.getBoundingClientRect().width))
   expect(new Set(widths)).toEqual(new Set([24]))
-})
-
-test('A long document is not marked as incomplete', async ({ page, gatehouse }) => {
-  const list = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `${n}` }))
-  await makeBlog(gatehouse, [
-    { id: 'long', list },
-    { id: 'short', list: [] },
-  ])
-  const matching = page.locator('.cm-matchingBracket')
-  const unmatched = page.locator('.cm-nonmatchingBracket')
-  const press = (key: string) => editorOf(page).press(key)
-  await gatehouse.signIn(page, `${ARTICLES}?edit=short`)
-  // The editor looks for the other bracket when the cursor moves, perhaps before it is parsed.
-  await expect(async () => {
-    await press('Home')
-    await press('ArrowRight')
-    await expect(matching).toHaveText(['{', '}'], { timeout: 1_000 })
-  }).toPass()
-  await page.goto(`${ARTICLES}?edit=long`)
-  await press('ArrowRight')
-  await expect(unmatched).toHaveCount(0)
-})
-
-test('Names and values are filtered with the spaces that are part of them', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [
-    { id: 'one', ' price': '\u00a0three' },
-    { id: 'two', ' price': '3' },
-  ])
-  await gatehouse.signIn(page, ARTICLES)
-  const ids = page.getByRole('rowheader')
-  await expect(ids).toHaveText(['one', 'two'])
-  await page.keyboard.press('/')
-  await page.keyboard.type('pri')
-  await page.getByRole('option', { name: 'price' }).click()
-  await page.getByRole('combobox', { name: 'Value' }).fill('three')
-  await page.getByRole('option', { name: 'three' }).click()
-  await page.keyboard.press('Enter')
-  await expect(ids).toHaveText(['one'])
-  await expect(page).toHaveURL(/filter=%2520price%3D%C2%A0three$/)
-  await page.getByRole('button', { name: /^Edit the filter/ }).click()
-  await page.getByRole('combobox', { name: 'Value' }).fill('3')
-  await page.keyboard.press('Enter')
-  await expect(ids).toHaveText(['two'])
-
-  await page.goto(`${ARTICLES}/indexes?create=1`)
-  const form = dialogOf(page, 'Create index on articles')
-  await form.getByRole('combobox', { name: 'Field 1', exact: true }).fill('pri')
-  await form.getByRole('option', { name: 'price' }).click()
-  await page.keyboard.press('Control+Enter')
-  await expect(form).toBeHidden()
-  expect((await gatehouse.get('/_db/blog/_index/articles')).body).toMatchObject([
-    { fields: [' price'] },
-  ])
-})
-
-test('Names and values from right to left do not change the order of the text around them', async ({
-  page,
-  gatehouse,
-}) => {
-  const [id, name, override] = ['אחת', 'שם', '\u202eabc']
-  await makeBlog(gatehouse, [{ id, [name]: 'ערך', 'first.name': override }])
-  await gatehouse.signIn(page, `${ARTICLES}?filter=first\\.name%3D${encodeURIComponent(override)}`)
-  // The names of fields have no backslashes.
-  const head = page.getByRole('columnheader', { name: '"first.name"', exact: true })
-  await expect(head.locator('bdi')).toHaveText('"first.name"')
-  await expect(page.getByRole('columnheader', { name }).locator('bdi')).toHaveText(name)
-  const chip = page.getByRole('button', { name: `Edit the filter "first.name" is ${override}` })
-  await expect(chip).toHaveText(`\u2068"first.name"\u2069 is \u2068${override}\u2069`)
-  await page.getByRole('checkbox', { name: `Select ${id}` }).check()
-  await page.getByRole('button', { name: 'Delete' }).click()
-  const json = dialogOf(page, 'Delete 1 document?').getByRole('region')
-  const [key, value] = [
-    json.getByText(name, { exact: true }),
-    json.getByText('ערך', { exact: true }),
-  ]
-  const left = async (locator: typeof json) => (await locator.boundingBox())?.x ?? Number.NaN
-  expect(await left(key)).toBeLessThan(await left(value))
-  // The quote after it would be shown within it.
-  await expect(json.locator('bdi', { hasText: 'abc' })).toHaveText(override)
-  await page.keyboard.press('Escape')
-  await page.getByRole('link', { name: id }).click()
-  const dialog = dialogOf(page, `Document ${id}`)
-  await expect(dialog.getByRole('heading').locator('bdi')).toHaveText(id)
-  const shown = dialog.getByRole('region')
-  expect(await left(shown.getByText(name, { exact: true }))).toBeLessThan(
-    await left(shown.getByText('ערך', { exact: true })),
-  )
-  await dialog.getByRole('button', { name: 'Edit document' }).click()
-  const line = page.locator('.cm-line', { hasText: name })
-  const isolates = line.locator('.cm-iso')
-  await expect(isolates).toHaveCount(2)
-  expect(await left(isolates.first())).toBeLessThan(await left(isolates.last()))
 })
 
 test('A filter that the server rejects is reported at the filter, and corrected as text', async ({
@@ -699,49 +482,6 @@ test('A filter that the server rejects is reported at the filter, and corrected 
   await expect(page).toHaveURL(/\/articles$/)
 })
 
-test('The form of a filter keeps its input when another filter is removed', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(gatehouse, [{ id: 'one', year: 2001 }])
-  await gatehouse.signIn(page, `${ARTICLES}?filter=year%3D2001%26id%3Done`)
-  await page.getByRole('button', { name: 'Edit the filter id is one' }).click()
-  const edit = page.getByRole('form', { name: 'Edit filter' })
-  await edit.getByRole('combobox', { name: 'Value' }).fill('two')
-  await page.getByRole('button', { name: 'Remove the filter year is 2001' }).click()
-  await edit.getByRole('button', { name: 'Update filter' }).click()
-  await expect(page).toHaveURL(/\?filter=id%3Dtwo$/)
-
-  await page.getByRole('button', { name: 'Add filter' }).click()
-  const form = page.getByRole('form', { name: 'New filter' })
-  await form.getByRole('combobox', { name: 'Field' }).fill('year')
-  await form.getByRole('combobox', { name: 'Value' }).fill('2001')
-  await page.getByRole('button', { name: 'Remove the filter id is two' }).click()
-  await expect(page).toHaveURL(/\/articles$/)
-  await form.getByRole('button', { name: 'Apply filter' }).click()
-  await expect(page).toHaveURL(/\?filter=year%3D2001$/)
-  // The form of a removed filter closes.
-  await page.getByRole('button', { name: 'Edit the filter year is 2001' }).click()
-  await page.getByRole('button', { name: 'Remove the filter year is 2001' }).click()
-  await expect(page.getByRole('form')).toHaveCount(0)
-  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
-  // The button opens and closes the form.
-  await page.getByRole('button', { name: 'Add filter' }).click()
-  await expect(form).toBeVisible()
-  await page.getByRole('button', { name: 'Add filter' }).click()
-  await expect(form).toBeHidden()
-  await expect(page.getByRole('button', { name: 'Add filter' })).toBeFocused()
-})
-
-test('Counting the documents stays on the page that is shown', async ({ page, gatehouse }) => {
-  await makeBlog(gatehouse, [{ id: 'd54' }, { id: 'd55' }])
-  await gatehouse.signIn(page, `${ARTICLES}?after=d54&selected=d55`)
-  await page.getByRole('button', { name: 'Count documents' }).click()
-  await expect(page.getByText('2 documents.')).toBeVisible()
-  await expect(page).toHaveURL(/\?count=1&after=d54&selected=d55$/)
-  await expect(page.getByRole('rowheader')).toHaveText(['d55'])
-})
-
 test('A slow query shows what it read, and uses the suggested index once it exists', async ({
   page,
   gatehouse,
@@ -778,60 +518,6 @@ test('A slow query shows what it read, and uses the suggested index once it exis
   await page.getByRole('button', { name: 'Create index' }).click()
   await expect(page.getByText('Read 3 documents using the index by-author-2.')).toBeVisible()
   await expect(page.getByRole('rowheader')).toHaveText(['d0', 'd400', 'd800'])
-})
-
-test('A query that ran while its index was not available is offered to be repeated', async ({
-  page,
-  gatehouse,
-}) => {
-  const many = Array.from({ length: 1_200 }, (_, at) => ({ id: `d${at}`, n: at }))
-  await makeBlog(gatehouse, many)
-  const indexes = '/_db/blog/_index/articles'
-  await gatehouse.put(`${indexes}/by-n`, { fields: ['n'] })
-  await expect
-    .poll(async () => (await gatehouse.get(indexes)).body)
-    .toMatchObject([{ state: 'ready' }])
-  let isAvailable = false
-  await page.route(/\/_db\/blog\/articles\?/, async (route) => {
-    const response = await route.fetch()
-    const headers = response.headers()
-    if (!isAvailable) headers['query-plan'] = 'scan; scanned=1200; returned=1'
-    await route.fulfill({ response, headers })
-  })
-  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D7`)
-  await expect(page.getByText('Scanned 1,200 documents.')).toBeVisible()
-  await expect(page.getByText('The index by-n is available now.')).toBeVisible()
-  isAvailable = true
-  await page.getByRole('button', { name: 'Reload documents' }).click()
-  await expect(page.getByText('Read 1 document using the index by-n.')).toBeVisible()
-  await expect(page.getByText('The index by-n is available now.')).toBeHidden()
-  await expect(page.getByRole('rowheader')).toHaveText(['d7'])
-})
-
-test('On a phone with two filters, the first document is on the first screen, and a menu has the request', async ({
-  page,
-  gatehouse,
-}) => {
-  await makeBlog(
-    gatehouse,
-    Array.from({ length: 1_200 }, (_, at) => ({ id: `d${at}`, n: at, status: 'open' })),
-  )
-  await page.setViewportSize({ width: 390, height: 844 })
-  await gatehouse.signIn(page, `${ARTICLES}?filter=n%3D1%26status%3Dopen`)
-  await expect(page.getByRole('link', { name: 'd1', exact: true })).toBeInViewport()
-  await expect(page.getByText('GET /_db/blog/articles')).toBeHidden()
-  await expectAccessibleInBothThemes(page)
-  const add = page.getByRole('button', { name: 'Add filter' })
-  await add.click()
-  const form = await page.getByRole('form', { name: 'New filter' }).boundingBox()
-  const button = await add.boundingBox()
-  if (form === null || button === null) throw new Error('an element is hidden')
-  expect(form.y - (button.y + button.height)).toBeLessThan(16)
-  await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Copy link to API' }).click()
-  await expect(page.getByText('The link was copied.')).toBeAttached()
-  await page.getByRole('menuitem', { name: 'Edit filter as text' }).click()
-  await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveValue('n=1&status=open')
 })
 
 test('Indexes are created and deleted, and a failed one lists the documents that prevent it and is built again', async ({

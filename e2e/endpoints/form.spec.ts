@@ -1,4 +1,3 @@
-import { Agent, get } from 'node:http'
 import type { Page } from '@playwright/test'
 import {
   addDatabases,
@@ -7,21 +6,11 @@ import {
   consolePath,
   rowOf,
 } from '../support/page/endpoints-page.ts'
-import {
-  expectAccessible,
-  expectAccessibleInBothThemes,
-} from '../support/page/expect-accessible.ts'
-import {
-  expect,
-  freshTest,
-  type Gatehouse,
-  sessionTest,
-  test,
-} from '../support/server/gatehouse.ts'
+import { expectAccessibleInBothThemes } from '../support/page/expect-accessible.ts'
+import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 import { unprivileged } from '../support/server/unprivileged.ts'
 import { withProvider } from '../support/server/with-provider.ts'
-import { giveKey } from '../support/sign-in.ts'
 
 // This file is long because it contains many journeys that share no code.
 
@@ -46,26 +35,6 @@ async function stored(gatehouse: Gatehouse, address: string): Promise<unknown> {
   return list.find((each) => each.endpoint === address)?.databases
 }
 
-test('Ten endpoints are added by keyboard after the first start', async ({ page, gatehouse }) => {
-  test.slow()
-  await gatehouse.signIn(page, consolePath)
-  await expect(page.getByText('One endpoint so far')).toBeVisible()
-  await rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`).focus()
-  for (let made = 0; made < 10; made += 1) {
-    const port = await gatehouse.freePort()
-    await page.keyboard.press('n')
-    await expect(addForm(page).getByLabel('Port')).toBeFocused()
-    await page.keyboard.type(`${port}`)
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('Control+Enter')
-    // The focus is on the added row, where the next key acts.
-    await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
-    expect((await gatehouse.get(`http://127.0.0.1:${port}/`)).status).toBe(302)
-  }
-  await expect(page.getByRole('rowheader')).toHaveCount(11)
-})
-
 test('An endpoint that the filter hides is opened from the toast, and its addition is undone', async ({
   page,
   gatehouse,
@@ -79,7 +48,6 @@ test('An endpoint that the filter hides is opened from the toast, and its additi
   const toast = page.getByRole('region', { name: 'Last change' })
   await expect(toast).toContainText(`${address} added`)
   await expect(rowOf(page, address)).toBeHidden()
-  await expectAccessible(page)
   await toast.getByRole('link', { name: 'Open' }).click()
   await expect(page.getByRole('dialog', { name: address, exact: true })).toContainText('Listening')
   await toast.getByRole('button', { name: 'Undo' }).click()
@@ -125,7 +93,6 @@ test('Databases are ordered by drag and drop, and the summary follows', async ({
   await expect(names(page)).toHaveText([/^news/, /^blog/, /^shop/])
   await expect(page.getByText('Requests without a database name get 404.')).toBeVisible()
   await expect(page.getByText('The default database news does not exist.')).toBeVisible()
-  await expectAccessible(page)
   await page.getByRole('button', { name: 'Create database news' }).click()
   await expect(page.getByText('The default database news does not exist.')).toBeHidden()
   await expect(page.getByText('Requests without a database name go to news.')).toBeVisible()
@@ -173,64 +140,6 @@ test('A new endpoint exposes nothing until a database is chosen, created in plac
   expect((await gatehouse.get(`http://127.0.0.1:${port}/`)).body).toMatchObject({
     database: 'fresh',
   })
-})
-
-test('At 320 px the names in a mapping are readable', async ({ page, gatehouse }) => {
-  const long = 'a_database_with_a_name_that_is_longer_than_a_line'
-  const address = await endpoint(gatehouse, 'news', long)
-  await page.setViewportSize({ width: 320, height: 640 })
-  await gatehouse.signIn(page, `${consolePath}?edit=${encodeURIComponent(address)}`)
-  for (const name of ['news', long]) {
-    const item = names(page).filter({ hasText: new RegExp(`^${name}`) })
-    await expect(item).toContainText('does not exist')
-    const text = item.getByText(name, { exact: true })
-    expect(await text.evaluate((at) => at.scrollWidth - at.clientWidth)).toBeLessThanOrEqual(0)
-  }
-})
-
-test('Changing a mapping under traffic fails no request of an open connection', async ({
-  page,
-  gatehouse,
-}) => {
-  for (const name of ['blog', 'shop']) {
-    await gatehouse.post('/_db/_system/_api/database', { name })
-  }
-  const address = await endpoint(gatehouse, 'blog', 'shop')
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const sockets = new Set<unknown>()
-  const seen: string[] = []
-  const sendRequest = () =>
-    new Promise<void>((resolve, reject) => {
-      const request = get(address.replace('tcp', 'http'), { agent }, (answer) => {
-        let text = ''
-        answer.on('data', (part) => {
-          text += part
-        })
-        answer.on('end', () => {
-          seen.push(`${answer.statusCode} ${JSON.parse(text).database}`)
-          resolve()
-        })
-      })
-      request.on('error', reject)
-      request.on('socket', (socket) => sockets.add(socket))
-    })
-  let going = true
-  const traffic = (async () => {
-    while (going) await sendRequest()
-  })()
-
-  await gatehouse.signIn(page, consolePath)
-  await chooseInMenu(page, address, 'Edit mapping')
-  await page.getByRole('button', { name: 'Move shop up' }).click()
-  await expect(page.getByText('The default changes from blog to shop.')).toBeVisible()
-  await page.getByRole('button', { name: 'Save mapping' }).click()
-  await expect(mappingForm(page, address)).toBeHidden()
-  await expect.poll(() => seen.at(-1)).toBe('200 shop')
-  going = false
-  await traffic
-  agent.destroy()
-  expect([...new Set(seen)]).toEqual(['200 blog', '200 shop'])
-  expect(sockets.size).toBe(1)
 })
 
 // Skipped if every process may use low ports; `npm test` reports this before the run.
@@ -325,7 +234,6 @@ test('An address is checked while it is typed, and the system error is shown at 
   // A link shows the server's own endpoint, which discards the input.
   await field.fill(`${gatehouse.port}`)
   await expect(field).toHaveAccessibleDescription(/ already exists\. Show endpoint$/)
-  await expectAccessible(page)
   await form.getByRole('link', { name: 'Show endpoint' }).click()
   await expect(page.getByRole('dialog', { name: /127\.0\.0\.1/ })).toBeVisible()
   await page.goBack()
@@ -344,21 +252,6 @@ test('An address is checked while it is typed, and the system error is shown at 
   await chooseEveryDatabase(page)
   await page.keyboard.press('Control+Enter')
   await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
-})
-
-test('A duplicate starts with the host and mapping of the original and the next port', async ({
-  page,
-  gatehouse,
-}) => {
-  const address = await endpoint(gatehouse, 'blog', 'shop')
-  await gatehouse.signIn(page, `${consolePath}/new?like=${encodeURIComponent(address)}`)
-  const next = Number(address.split(':').at(-1)) + 1
-  await expect(addForm(page).getByLabel('Port')).toHaveValue(`${next}`)
-  await expect(names(page)).toHaveText([/^blog/, /^shop/])
-  const port = await gatehouse.freePort()
-  await addForm(page).getByLabel('Port').fill(`${port}`)
-  await page.keyboard.press('Control+Enter')
-  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toContainText('blog')
 })
 
 test('A save waits for a killed server and keeps the input', async ({
@@ -381,7 +274,6 @@ test('A save waits for a killed server and keeps the input', async ({
       'No connection to Gatehouse. The endpoint will be saved when the connection returns.',
     ),
   ).toBeVisible()
-  await expectAccessible(page)
   await gatehouse.restart()
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop', 'blog', 'news'])
@@ -397,110 +289,6 @@ test('A save waits for a killed server and keeps the input', async ({
   await form.getByRole('button', { name: 'Save mapping' }).click()
   await expect(form).toBeHidden()
   expect(await stored(gatehouse, address)).toEqual(['shop', 'news'])
-})
-
-test('A lost response is resolved by checking the server', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^request failed /)
-  const port = await gatehouse.freePort()
-  await gatehouse.signIn(page, `${consolePath}/new`)
-  // Wait until the page behind the form is loaded, before requests fail.
-  await expect(page.locator('[data-row]')).toHaveCount(1)
-  let reaches = true
-  let answers = false
-  await page.route(/\/_api\/endpoint(\?|$)/, async (route) => {
-    const post = route.request().method() === 'POST'
-    if (post && reaches) await route.fetch()
-    if (post || !answers) await route.abort('connectionreset')
-    else await route.fallback()
-  })
-  const form = addForm(page)
-  await form.getByLabel('Port').fill(`${port}`)
-  await chooseEveryDatabase(page)
-  await page.keyboard.press('Control+Enter')
-  await expect(form.getByText('Checking whether the endpoint was added')).toBeVisible()
-  expect(await stored(gatehouse, `tcp://127.0.0.1:${port}`)).toEqual([])
-  answers = true
-  await expect(form).toBeHidden()
-  await expect(rowOf(page, `tcp://127.0.0.1:${port}`)).toBeFocused()
-
-  reaches = false
-  const other = await gatehouse.freePort()
-  await page.keyboard.press('n')
-  await form.getByLabel('Port').fill(`${other}`)
-  await chooseEveryDatabase(page)
-  await page.keyboard.press('Control+Enter')
-  await expect(
-    form.getByText('The connection failed and the endpoint was not added. Add it again.'),
-  ).toBeVisible()
-  await page.unroute(/\/_api\/endpoint(\?|$)/)
-  await page.keyboard.press('Control+Enter')
-  await expect(rowOf(page, `tcp://127.0.0.1:${other}`)).toContainText('Listening')
-})
-
-test('A save that ends after its form was closed can be undone and leaves another form open', async ({
-  page,
-  gatehouse,
-}) => {
-  const address = await endpoint(gatehouse, 'blog', 'shop')
-  await gatehouse.signIn(page, consolePath)
-  const released = Promise.withResolvers<void>()
-  await page.route(/\/_api\/endpoint$/, async (route) => {
-    if (route.request().method() === 'POST') await released.promise
-    await route.continue()
-  })
-  await chooseInMenu(page, address, 'Edit mapping')
-  await page.getByRole('button', { name: 'Remove blog' }).click()
-  const sent = page.waitForRequest((request) => request.method() === 'POST')
-  await page.keyboard.press('Control+Enter')
-  await sent
-  // Not Escape, which would close a tooltip of the button that is now under the pointer.
-  await mappingForm(page, address).getByRole('button', { name: 'Cancel' }).click()
-  await expect(rowOf(page, address)).toBeFocused()
-  await page.keyboard.press('n')
-  await addForm(page).getByLabel('Port').fill('8530')
-  released.resolve()
-  const bar = page.getByRole('region', { name: 'Last change' })
-  await expect(bar).toContainText(`Mapping of ${address} saved`)
-  await expect(addForm(page).getByLabel('Port')).toHaveValue('8530')
-  await page.keyboard.press('Escape')
-  await bar.getByRole('button', { name: 'Undo' }).click()
-  await expect(bar).toContainText(`${address} changed back`)
-  expect(await stored(gatehouse, address)).toEqual(['blog', 'shop'])
-  // The saved input is not offered again.
-  await chooseInMenu(page, address, 'Edit mapping')
-  await expect(names(page)).toHaveText([/^blog/, /^shop/])
-  await expect(page.getByText('You have unsaved input from')).toBeHidden()
-})
-
-test('A saved mapping does not hide a newer one', async ({ page, gatehouse }) => {
-  const address = await endpoint(gatehouse, 'blog')
-  await gatehouse.signIn(page, consolePath)
-  await chooseInMenu(page, address, 'Edit mapping')
-  const form = mappingForm(page, address)
-  await addDatabases(page, 'shop')
-  // Before the page refetches the saved mapping, it has read a newer one.
-  const newer = Promise.withResolvers<void>()
-  let isFirst = true
-  await page.route('**/_api/endpoint?endpoint=*', async (route) => {
-    if (isFirst) {
-      isFirst = false
-      await gatehouse.post(API, { endpoint: address, databases: ['news'] })
-      await newer.promise
-      await route.continue()
-      return
-    }
-    const response = await route.fetch()
-    await route.fulfill({ response })
-    if ((await response.text()).includes('news')) newer.resolve()
-  })
-  await form.getByRole('button', { name: 'Save mapping' }).click()
-  await expect(form).toBeHidden()
-  await expect(rowOf(page, address)).toContainText('news')
-  await expect(rowOf(page, address)).not.toContainText('shop')
 })
 
 test('An endpoint that is rejected after its form was closed is reported on every page', async ({
@@ -540,70 +328,6 @@ test('An endpoint that is rejected after its form was closed is reported on ever
   await expect(bar).toBeHidden()
 })
 
-test('A mapping conflict that is found after the form was closed is reported on every page', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^http 412 POST .*\/_api\/endpoint/)
-  const address = await endpoint(gatehouse, 'blog', 'shop')
-  await gatehouse.signIn(page, consolePath)
-  await chooseInMenu(page, address, 'Edit mapping')
-  const form = mappingForm(page, address)
-  await page.getByRole('button', { name: 'Remove blog' }).click()
-  const released = Promise.withResolvers<void>()
-  await page.route(/\/_api\/(endpoint|listener)(\?|$)/, async (route) => {
-    if (route.request().method() === 'GET') await released.promise
-    await route.continue()
-  })
-  await gatehouse.post(API, { endpoint: address, databases: ['news'] })
-  const rejected = page.waitForResponse((response) => response.status() === 412)
-  await page.keyboard.press('Control+Enter')
-  await rejected
-  // Not Escape, which would close a tooltip of the button that is now under the pointer.
-  await form.getByRole('button', { name: 'Cancel' }).click()
-  await expect(form).toBeHidden()
-  await page.getByRole('link', { name: 'Activity', exact: true }).click()
-  await expect(page.getByRole('heading', { name: 'Activity' })).toBeVisible()
-  released.resolve()
-  const bar = page.getByRole('region', { name: 'Failed change' })
-  await expect(bar.getByRole('alert')).toHaveText(
-    `The mapping of ${address} was not saved. Someone else changed it.`,
-  )
-  await bar.getByRole('button', { name: 'Try again' }).click()
-  await expect(bar).toBeHidden()
-  await form.getByRole('button', { name: 'Restore' }).click()
-  await form.getByRole('button', { name: 'Keep mine' }).click()
-  await page.keyboard.press('Control+Enter')
-  await expect(form).toBeHidden()
-  expect(await stored(gatehouse, address)).toEqual(['shop'])
-})
-
-sessionTest(
-  'An edit continues after the session ends and the person signs in again',
-  async ({ page, gatehouse, browserErrors }) => {
-    browserErrors.allow(/^http 401 /)
-    const address = await endpoint(gatehouse, 'blog', 'shop')
-    await gatehouse.signIn(page, consolePath)
-    await chooseInMenu(page, address, 'Edit mapping')
-    const form = mappingForm(page, address)
-    await page.getByRole('button', { name: 'Remove blog' }).click()
-    await gatehouse.delete('/_db/_system/_api/user/me/session/all')
-    await page.keyboard.press('Control+Enter')
-    await expect(form.getByText('You are signed out. Sign in again, then save.')).toBeVisible()
-    expect(await stored(gatehouse, address)).toEqual(['blog', 'shop'])
-    await form.getByRole('link', { name: 'Sign in again' }).click()
-    await page.getByRole('button', { name: 'Sign in with the operator key' }).click()
-    await giveKey(page, gatehouse.operatorKey)
-    await expect(form.getByRole('radio', { checked: true })).toBeFocused()
-    await form.getByRole('button', { name: 'Restore' }).click()
-    await expect(names(page)).toHaveText([/^shop/])
-    await page.keyboard.press('Control+Enter')
-    await expect(form).toBeHidden()
-    expect(await stored(gatehouse, address)).toEqual(['shop'])
-  },
-)
-
 freshTest(
   'A person demoted during an edit sees the reason and regains the draft as an operator',
   async ({ page, gatehouse, browserErrors }) => {
@@ -636,7 +360,6 @@ freshTest(
     })
     await expect(refusal).toContainText('You are a viewer')
     await expect(refusal).toContainText('Your input is kept in this tab')
-    await expectAccessible(page)
 
     await become('operator')
     await refusal.getByRole('link', { name: 'Sign in again' }).click()
@@ -648,52 +371,3 @@ freshTest(
     provider.close()
   },
 )
-
-test('A reverted change is no conflict, and a removed endpoint can be added again', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^http 412 /)
-  const address = await endpoint(gatehouse, 'blog', 'shop')
-  await gatehouse.signIn(page, consolePath)
-  await chooseInMenu(page, address, 'Edit mapping')
-  const form = mappingForm(page, address)
-  await page.getByRole('button', { name: 'Remove blog' }).click()
-  // The page must load both changes at once: after the first alone it would report a conflict.
-  const changed = Promise.withResolvers<void>()
-  await page.route(/\/_api\/endpoint(\?|$)/, async (route) => {
-    if (route.request().method() === 'GET') await changed.promise
-    await route.continue()
-  })
-  await gatehouse.post(API, { endpoint: address, databases: ['news'] })
-  await gatehouse.post(API, { endpoint: address, databases: ['blog', 'shop'] })
-  changed.resolve()
-  await form.getByRole('button', { name: 'Save mapping' }).click()
-  await expect(form).toBeHidden()
-  expect(await stored(gatehouse, address)).toEqual(['shop'])
-
-  await chooseInMenu(page, address, 'Edit mapping')
-  await addDatabases(page, 'press')
-  await expect(form.getByText('does not exist').last()).toBeVisible()
-  await gatehouse.delete(`${API}/${encodeURIComponent(address)}`)
-  await expect(form.getByText('Someone removed this endpoint. Your changes were')).toBeVisible()
-  // Keys pressed to save the mapping do not add the endpoint again.
-  await page.keyboard.press('Control+Enter')
-  await form.getByRole('combobox', { name: 'Add a database' }).press('Enter')
-  await form.getByRole('combobox', { name: 'Add a database' }).press('Control+Enter')
-  await expect(form).toBeVisible()
-  await form.getByRole('button', { name: 'Add it again' }).click()
-  await expect(form).toBeHidden()
-  expect(await stored(gatehouse, address)).toEqual(['shop', 'press'])
-
-  // Without changes, there is nothing to add again.
-  await chooseInMenu(page, address, 'Edit mapping')
-  await expect(form.getByRole('button', { name: 'Save mapping' })).toBeVisible()
-  await gatehouse.delete(`${API}/${encodeURIComponent(address)}`)
-  await expect(form.getByText('Someone removed this endpoint.', { exact: true })).toBeVisible()
-  await expect(form.getByRole('button', { name: 'Add it again' })).toBeHidden()
-  await page.keyboard.press('Enter')
-  await expect(form).toBeHidden()
-  expect(await stored(gatehouse, address)).toBeUndefined()
-})

@@ -8,7 +8,6 @@ import { BODY_PROGRESS } from '../../server/contract/request-body.ts'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
 import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { holdRequests } from '../support/page/hold-requests.ts'
-import { forward } from '../support/server/forward.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
 import { hasCurl } from '../support/server/has-curl.ts'
 import { listen } from '../support/server/listen.ts'
@@ -63,17 +62,6 @@ test('Requests to an endpoint show in its panel, which opens by keyboard', async
   await expect(page).not.toHaveURL(/open=/)
 })
 
-test('The panel of an endpoint at a host name shows the bound address', async ({
-  page,
-  gatehouse,
-}) => {
-  const port = await gatehouse.freePort()
-  const address = `tcp://localhost:${port}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: [] })
-  await gatehouse.signIn(page, panelPath(address))
-  await expect(panelOf(page, address)).toContainText(`Bound to tcp://127.0.0.1:${port}.`)
-})
-
 test('The panel leaves the table usable and closes by going back', async ({ page, gatehouse }) => {
   const { address } = await added(gatehouse)
   const first = `tcp://127.0.0.1:${gatehouse.port}`
@@ -120,22 +108,6 @@ test('The panel leaves the table usable and closes by going back', async ({ page
   await page.goto(panelPath('tcp://127.0.0.1:1'))
   await page.getByRole('button', { name: 'Back to the list' }).click()
   await expect(page).toHaveURL(new RegExp(`${consolePath}$`))
-})
-
-test('The endpoint of the page is known behind a proxy', async ({ page, gatehouse }) => {
-  const { address } = await added(gatehouse)
-  const own = `tcp://127.0.0.1:${gatehouse.port}`
-  const port = await gatehouse.freePort()
-  await using _ = await forward(port, gatehouse.port)
-  await gatehouse.signIn(page, consolePath)
-  await page.goto(`http://127.0.0.1:${port}${panelPath(own)}`)
-  await expect(panelOf(page, own)).toContainText('You are here')
-  await expect(rowOf(page, own)).toContainText('You are here')
-  await expect(rowOf(page, address)).not.toContainText('You are here')
-  await panelOf(page, own).getByRole('button', { name: 'Remove endpoint' }).click()
-  await expect(page.getByRole('dialog', { name: `Remove ${own}?` })).toContainText(
-    'You are connected through this endpoint. This page will stop working.',
-  )
 })
 
 if (hasCurl) {
@@ -198,30 +170,6 @@ if (hasCurl) {
   })
 }
 
-test('A failed endpoint is retried on demand when its port is free', async ({
-  page,
-  gatehouse,
-}) => {
-  const { address, port } = await added(gatehouse)
-  await gatehouse.stop()
-  const other = await listen(port)
-  await gatehouse.restart()
-  await gatehouse.signIn(page, panelPath(address))
-  const state = panelOf(page, address).getByRole('region', { name: 'State' })
-  await expect(state).toContainText('Failed')
-  await expect(state).toContainText(`Port ${port} on 127.0.0.1 is used by another program.`)
-  await expect(panelOf(page, address)).toContainText('The endpoint is not listening')
-  // The button is pressed while the port is taken: once it is free, the server also retries by
-  // itself.
-  await page.route('**/retry?*', async (route) => {
-    await other.close()
-    await route.continue()
-  })
-  await state.getByRole('button', { name: 'Try now' }).click()
-  await expect(state).toContainText('Listening')
-  await expect(panelOf(page, address)).not.toContainText('The endpoint is not listening')
-})
-
 test('A failed endpoint moves to a free port, and back', async ({ page, gatehouse }) => {
   const { address, port } = await added(gatehouse, 'blog')
   await gatehouse.stop()
@@ -259,27 +207,6 @@ test('A failed endpoint moves to a free port, and back', async ({ page, gatehous
   await expect(toast).toContainText(`${address} restored`)
   await expect(rowOf(page, address)).toContainText('Listening')
   await expect(rowOf(page, moved)).toBeHidden()
-})
-
-test('The error of a retry disappears once the endpoint is open', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  browserErrors.allow(/^http 409 POST .*\/retry\?/)
-  const { address, port } = await added(gatehouse)
-  await gatehouse.stop()
-  const other = await listen(port)
-  await gatehouse.restart()
-  await gatehouse.signIn(page, panelPath(address))
-  const state = panelOf(page, address).getByRole('region', { name: 'State' })
-  await state.getByRole('button', { name: 'Try now' }).click()
-  const error = state.getByRole('alert')
-  await expect(error).toContainText('EADDRINUSE')
-  await other.close()
-  await gatehouse.post(`/_db/_system/_api/listener/${encodeURIComponent(address)}/retry`, {})
-  await expect(state).toContainText('Listening')
-  await expect(error).toBeHidden()
 })
 
 test.describe('During a grace period', () => {
@@ -334,64 +261,6 @@ test.describe('During a grace period', () => {
       await expect(panel).toBeHidden()
     },
   )
-})
-
-test('An endpoint is mapped, duplicated and removed from its panel', async ({
-  page,
-  gatehouse,
-  browserErrors,
-}) => {
-  // The page may request the traffic of the removed endpoint once more.
-  browserErrors.allow(/^http 404 GET .*\/traffic\?/)
-  const { address } = await added(gatehouse, 'blog', 'shop')
-  await gatehouse.signIn(page, panelPath(address))
-  const panel = panelOf(page, address)
-  await panel.getByRole('button', { name: 'Edit mapping' }).click()
-  const mapping = page.getByRole('dialog', { name: `Mapping of ${address}` })
-  await mapping.getByRole('button', { name: 'Remove shop' }).click()
-  await mapping.getByRole('button', { name: 'Save mapping' }).click()
-  await expect(mapping).toBeHidden()
-  await expect(panel.getByRole('list', { name: 'Databases in order' })).toHaveText(/blog/)
-  await expect(panel.getByRole('region', { name: 'Changes' })).toContainText(
-    'Mapping changed: blog',
-  )
-
-  await panel.getByRole('button', { name: 'Duplicate' }).click()
-  const form = page.getByRole('dialog', { name: 'Add endpoint' })
-  await expect(form.getByRole('list', { name: 'Databases in order' })).toContainText('blog')
-  await page.goBack()
-  await panel.getByRole('button', { name: 'Remove endpoint' }).click()
-  await page
-    .getByRole('dialog', { name: `Remove ${address}?` })
-    .getByRole('button', { name: 'Remove endpoint' })
-    .click()
-  await expect(rowOf(page, address)).toBeHidden()
-})
-
-test('At 320 px the panel with its chart fills the screen, and Esc closes it', async ({
-  page,
-  gatehouse,
-}) => {
-  const { address } = await added(gatehouse, 'blog', 'shop')
-  await page.setViewportSize({ width: 320, height: 640 })
-  await gatehouse.signIn(page, panelPath(address))
-  const panel = panelOf(page, address)
-  await expect(panel).toHaveAttribute('aria-modal', 'true')
-  // Wait for the end of the opening animation.
-  await expect
-    .poll(async () => {
-      const { x, y, width, height } = (await panel.boundingBox()) ?? {}
-      return [x, y, width, height].map((each) => Math.round(each ?? Number.NaN))
-    })
-    .toEqual([0, 0, 320, 640])
-  const body = panel.locator('> div').last()
-  expect(await body.evaluate((each) => each.scrollWidth <= each.clientWidth)).toBe(true)
-  await expect
-    .poll(() => panel.locator('canvas').evaluate((each) => each.getBoundingClientRect().right))
-    .toBeLessThanOrEqual(320)
-  await panel.getByRole('button', { name: 'Close the panel' }).focus()
-  await page.keyboard.press('Escape')
-  await expect(panel).toBeHidden()
 })
 
 test('On a phone, a dialog that closes returns the focus to the panel behind it', async ({

@@ -1,8 +1,5 @@
-import type { Locator, Page } from '@playwright/test'
-import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
-import { holdBulkChanges } from '../support/hold-bulk-changes.ts'
+import type { Page } from '@playwright/test'
 import { consolePath, rowOf } from '../support/page/endpoints-page.ts'
-import { expectAccessible } from '../support/page/expect-accessible.ts'
 import { expect, freshTest, type Gatehouse, test } from '../support/server/gatehouse.ts'
 import { listen } from '../support/server/listen.ts'
 
@@ -115,7 +112,6 @@ freshTest(
     await expect(removing).toContainText('Without it, no one could sign in')
     await removing.getByRole('button', { name: 'Remove endpoints' }).click()
     await expect(bar).toContainText('3 endpoints were removed.')
-    await expectAccessible(page)
     await (await listen(Number(news.split(':').at(-1)))).close()
 
     // One undo covers all changes; one fails because another program has its port.
@@ -153,82 +149,6 @@ freshTest(
     await expect(rowOf(page, own)).toBeHidden()
   },
 )
-
-freshTest(
-  'A bulk change that fails for the endpoint of the page shows its outcome',
-  async ({ page, gatehouse }) => {
-    const own = `tcp://127.0.0.1:${gatehouse.port}`
-    const [other, gone] = [await gatehouse.freePort(), await gatehouse.freePort()].map(
-      (port) => `tcp://127.0.0.1:${port}`,
-    ) as [string, string]
-    const map = (endpoint: string, databases: string[]) =>
-      gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
-    await map(other, ['_system'])
-    await map(gone, ['blog'])
-    await gatehouse.signIn(page, consolePath)
-    for (const address of [own, gone]) {
-      await page.getByRole('checkbox', { name: `Select ${address}` }).check()
-    }
-    // Another change is made before its event reaches the page.
-    await page.route('**/_api/endpoint-change', async (route) => {
-      if (route.request().method() === 'POST') await map(own, ['_system', 'blog'])
-      await route.continue()
-    })
-    const chosen = page.getByRole('region', { name: 'Selected endpoints' })
-    await chosen.getByRole('button', { name: 'Remove endpoints' }).click()
-    const question = page.getByRole('dialog', { name: 'Remove 2 endpoints?' })
-    await question.getByRole('button', { name: 'Remove and disconnect' }).click()
-    const bar = page.getByRole('region', { name: 'Last change' })
-    await expect(bar).toContainText('1 of 2 endpoints was removed. 1 failed.')
-    await expect(bar).toContainText(`${own} The endpoint has been changed since you loaded it.`)
-    await expect(rowOf(page, own)).toContainText('blog')
-  },
-)
-
-test('The end of a bulk change leaves an open dialog and later choices as they are', async ({
-  page,
-  gatehouse,
-}) => {
-  const addresses: string[] = []
-  for (const databases of [['blog'], ['blog', 'shop'], ['news']]) {
-    const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-    addresses.push(endpoint)
-    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases })
-  }
-  const [only = '', both = '', news = ''] = addresses
-  const release = await holdBulkChanges(page)
-  await gatehouse.signIn(page, consolePath)
-  const select = (address: string) => page.getByRole('checkbox', { name: `Select ${address}` })
-  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
-  const bar = page.getByRole('region', { name: 'Bulk change' })
-  for (const address of [only, both]) await select(address).check()
-  await chosen.getByRole('button', { name: 'Remove a database' }).click()
-  const taking = page.getByRole('dialog', { name: 'Remove a database from 2 endpoints' })
-  await taking.getByLabel('Database').selectOption('blog')
-  await taking.getByRole('button', { name: 'Remove database' }).click()
-  await expect(bar).toContainText('Changing 1 endpoint')
-
-  await chosen.getByRole('button', { name: 'Clear selection' }).click()
-  for (const address of [both, news]) await select(address).check()
-  await chosen.getByRole('button', { name: 'Remove endpoints' }).click()
-  const removing = page.getByRole('dialog', { name: 'Remove 2 endpoints?' })
-  const list = removing.getByRole('list', { name: 'What will change' })
-  await expect(list.getByRole('listitem')).toHaveCount(2)
-  await release()
-  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
-    '1 endpoint was changed.',
-  )
-  // Changed endpoints are deselected, and failed ones are not selected again.
-  await expect(chosen).toContainText('1 selected')
-  await expect(select(news)).toBeChecked()
-  await expect(select(only)).not.toBeChecked()
-  await expect(list).toContainText(both)
-  await expect(list).toContainText(news)
-  await removing.getByRole('button', { name: 'Remove endpoints' }).click()
-  await expect(rowOf(page, both)).toBeHidden()
-  await expect(rowOf(page, news)).toBeHidden()
-  await expect(rowOf(page, only)).toBeVisible()
-})
 
 test('Rows are selected and removed by keyboard without losing the focus', async ({
   page,
@@ -278,24 +198,6 @@ test('Rows are selected and removed by keyboard without losing the focus', async
   await expect(page.getByText('1 selected')).toBeVisible()
 })
 
-test('The menu of a row that someone else removes closes and stays closed', async ({
-  page,
-  gatehouse,
-}) => {
-  const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-  const add = () => gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
-  await add()
-  await gatehouse.signIn(page, consolePath)
-  await page.getByRole('button', { name: `Actions for ${endpoint}` }).click()
-  await expect(page.getByRole('menuitem').first()).toBeFocused()
-  await gatehouse.delete(`/_db/_system/_api/endpoint/${encodeURIComponent(endpoint)}`)
-  await expect(page.getByRole('menu')).toBeHidden()
-  await expect(page.locator('[data-row]:focus')).toHaveCount(1)
-  await add()
-  await expect(rowOf(page, endpoint)).toContainText('Listening')
-  await expect(page.getByRole('menu')).toBeHidden()
-})
-
 test('Rows do not move when another console changes endpoints', async ({
   page,
   gatehouse,
@@ -325,90 +227,6 @@ test('Rows do not move when another console changes endpoints', async ({
   await expect(other.getByText('1 new ·')).toBeHidden()
 })
 
-test('Sorting by connections uses the figures that it fetches', async ({ page, gatehouse }) => {
-  const addresses: string[] = []
-  for (let at = 0; at < 3; at++) {
-    const endpoint = `tcp://127.0.0.2:${await gatehouse.freePort()}`
-    addresses.push(endpoint)
-    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
-  }
-  const [a = '', b = '', c = ''] = addresses
-  /** The endpoints by their number of connections, most first. */
-  let ranking = [a, b, c]
-  await page.route(/\/_api\/listener(?:\?|$)/, async (route) => {
-    const response = await route.fetch()
-    const listeners = (await response.json()) as ListenerStatus[]
-    const json = listeners.map((listener) => ({
-      ...listener,
-      connections: ranking.toReversed().indexOf(listener.endpoint) + 1,
-    }))
-    await route.fulfill({ response, json })
-  })
-  await gatehouse.signIn(page, consolePath)
-  const heads = page.getByRole('rowheader').filter({ hasText: 'tcp://127.0.0.2' })
-  const expectOrder = () =>
-    expect(heads).toContainText(ranking.map((address) => address.split(':').at(-1) ?? ''))
-  await expect(rowOf(page, a)).toContainText('3')
-
-  ranking = [c, a, b]
-  await page.getByRole('button', { name: 'Connections' }).click()
-  await expectOrder()
-
-  // The question reads the figures, but the rows stay in their order until the user sorts them.
-  ranking = [b, c, a]
-  await page.getByRole('checkbox', { name: `Select ${a}` }).check()
-  await page.getByRole('button', { name: 'Remove endpoints' }).click()
-  await page.getByRole('button', { name: 'Keep them' }).click()
-  const again = page.getByRole('button', { name: 'Sort again' })
-  await expect(again).toBeVisible()
-  ranking = [a, b, c]
-  await again.click()
-  await expectOrder()
-  await expect(again).toBeHidden()
-})
-
-test('The removal of more than 20 endpoints is confirmed by their number', async ({
-  page,
-  gatehouse,
-}) => {
-  const removeAll = async () => {
-    await page.getByRole('checkbox', { name: 'Select all shown endpoints' }).check()
-    await page
-      .getByRole('region', { name: 'Selected endpoints' })
-      .getByRole('button', { name: 'Remove endpoints' })
-      .click()
-  }
-  await showMany(page, gatehouse, 300)
-  await gatehouse.signIn(page, consolePath)
-  await removeAll()
-  const many = page.getByRole('dialog', { name: 'Remove 300 endpoints?' })
-  await expect(many).toContainText('And 200 more, which are not listed.')
-  await expect(many.getByLabel('Type 300 to remove them')).toBeFocused()
-  await expectAccessible(page)
-  await many.getByRole('button', { name: 'Keep them' }).click()
-
-  await page.unroute('**/_api/endpoint')
-  for (let made = 0; made < 21; made += 1) {
-    const endpoint = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
-  }
-  await page.reload()
-  await expect(page.getByText('22 listening')).toBeVisible()
-  await removeAll()
-  const question = page.getByRole('dialog', { name: 'Remove 21 endpoints?' })
-  const field = question.getByLabel('Type 21 to remove them')
-  await expect(field).toBeFocused()
-  await page.keyboard.type('20')
-  await question.getByRole('button', { name: 'Remove endpoints' }).click()
-  await expect(field).toHaveAccessibleDescription('Type 21 to remove them.')
-  await field.fill('21')
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('region', { name: 'Last change' })).toContainText(
-    '21 endpoints were removed.',
-  )
-  await expect(page.getByText('1 endpoint', { exact: true })).toBeVisible()
-})
-
 test('On a phone, endpoints are a list of two-line items that scrolls with the page', async ({
   page,
   gatehouse,
@@ -425,82 +243,4 @@ test('On a phone, endpoints are a list of two-line items that scrolls with the p
   await page.keyboard.press('End')
   await expect(page.locator(':focus')).toHaveAttribute('aria-posinset', '301')
   await expect(page.locator(':focus')).toBeInViewport()
-})
-
-test('Addresses are readable at every width of the table', async ({ page, gatehouse }) => {
-  // The row of the own endpoint has a mark that takes room.
-  await gatehouse.signIn(page, consolePath)
-  const cell = rowOf(page, `tcp://127.0.0.1:${gatehouse.port}`).getByRole('rowheader')
-  const start = cell.locator('[aria-hidden]', { hasText: 'tcp://' })
-  for (const width of [1024, 1280, 1359, 1360, 1400, 1440]) {
-    await page.setViewportSize({ width, height: 900 })
-    const cut = () => start.evaluate((text) => text.scrollWidth - text.clientWidth)
-    await expect.poll(cut, `${width} px`).toBe(0)
-  }
-  const item = page.getByRole('listitem').filter({ hasText: 'You are here' })
-  const head = item.locator('[aria-hidden]', { hasText: 'tcp://' })
-  for (const width of [320, 390, 768]) {
-    await page.setViewportSize({ width, height: 900 })
-    const cut = () => head.evaluate((text) => text.scrollWidth - text.clientWidth)
-    await expect.poll(cut, `${width} px`).toBe(0)
-  }
-})
-
-test('On a phone, the actions for selected endpoints are in one line and a menu', async ({
-  page,
-  gatehouse,
-}) => {
-  const address = `tcp://127.0.0.1:${await gatehouse.freePort()}`
-  await gatehouse.post('/_db/_system/_api/endpoint', { endpoint: address, databases: ['blog'] })
-  await page.setViewportSize({ width: 375, height: 812 })
-  await gatehouse.signIn(page, consolePath)
-  await page.getByRole('checkbox', { name: `Select ${address}` }).check()
-  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
-  await expect(chosen).toContainText('1 selected')
-  const remove = chosen.getByRole('button', { name: 'Remove endpoints' })
-  const height = async (each: Locator) => (await each.boundingBox())?.height
-  await expect(remove).toBeVisible()
-  expect(await height(chosen)).toBe(await height(remove))
-  await chosen.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Add a database' }).click()
-  const form = page.getByRole('dialog', { name: 'Add a database to 1 endpoint' })
-  await form.getByRole('combobox', { name: 'Database' }).fill('news')
-  await form.getByRole('button', { name: 'Add database' }).click()
-  await expect(form).toBeHidden()
-  await expect(page.getByRole('listitem').filter({ hasText: address })).toContainText('+1')
-  // The buttons are beside the outcome, which is short.
-  const bar = page.getByRole('region', { name: 'Last change' })
-  const text = bar.getByText('1 endpoint was changed.')
-  const undo = bar.getByRole('button', { name: 'Undo' })
-  const bottom = async (each: Locator) => {
-    const { y, height } = (await each.boundingBox()) ?? { y: Number.NaN, height: 0 }
-    return y + height
-  }
-  expect(await bottom(text)).toBeLessThan(await bottom(undo))
-  expect((await undo.boundingBox())?.y).toBeLessThan(await bottom(text))
-})
-
-test('On a tablet, the actions for selected endpoints are in one line, also beside hidden rows', async ({
-  page,
-  gatehouse,
-}) => {
-  const addresses = [await gatehouse.freePort(), await gatehouse.freePort()].map(
-    (port) => `tcp://127.0.0.1:${port}`,
-  )
-  await page.setViewportSize({ width: 768, height: 1024 })
-  await gatehouse.signIn(page, consolePath)
-  for (const endpoint of addresses) {
-    await gatehouse.post('/_db/_system/_api/endpoint', { endpoint, databases: ['blog'] })
-    await page.getByRole('checkbox', { name: `Select ${endpoint}` }).check()
-  }
-  const chosen = page.getByRole('region', { name: 'Selected endpoints' })
-  await page.getByRole('searchbox').fill(addresses.at(-1) ?? '')
-  await expect(chosen).toContainText('2 selected · 1 of 2 hidden')
-  const remove = chosen.getByRole('button', { name: 'Remove endpoints' })
-  await expect(remove).toHaveText('Remove endpoints')
-  const height = async (each: Locator) => (await each.boundingBox())?.height
-  expect(await height(chosen)).toBe(await height(remove))
-  await chosen.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Remove a database' }).click()
-  await expect(page.getByRole('dialog')).toContainText('2 endpoints')
 })

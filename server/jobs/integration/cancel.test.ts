@@ -3,7 +3,6 @@ import { JOB_RETENTION } from '../../contract/job.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../documents/indexes/write/stored-entries.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import type { JobRequest } from '../job.ts'
 import type { Jobs } from '../jobs.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
@@ -130,25 +129,6 @@ forEachEngine((engine) => {
       await fixture.store.db.updateTable('jobs').set({ state }).execute()
       await expect(cancel(jobs, { id })).rejects.toMatchObject(absent)
     }
-  })
-
-  it('stops while an index finds its documents', async () => {
-    await insert()
-    await indexes.put(where, 'by-author', ['author'])
-    await indexes.build()
-    let pauses = 0
-    let job: { id: string } | undefined
-    const jobs = node(async () => {
-      pauses++
-      if (job !== undefined) await cancel(jobs, job)
-    })
-    const request: JobRequest = { filter: [['author', 'ada']] }
-    const begun = await jobs.begin(where, 'delete', request)
-    job = begun
-    await isCancelled()
-    await jobs.stop()
-    expect(pauses).toBeLessThan(5)
-    expect(await stored()).toHaveLength(COUNT)
   })
 
   it('is deleted after a day', async () => {

@@ -52,7 +52,10 @@ forEachEngine((engine) => {
       expect(page.returned).toBe(4)
       await jobs.stop()
 
-      const first = node(after(1, () => void first.stop()))
+      let pauses = 0
+      const first = node(async () => {
+        if (++pauses === 1) void first.stop()
+      })
       const job = await first.begin(where, 'list', { filter })
       await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
       await first.stop()
