@@ -5,8 +5,8 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
 import { limitRows } from '../../storage/sql/limit-rows.ts'
 import type { Store } from '../../storage/store.ts'
+import type { IndexedDocument } from '../indexes/read/index-reader.ts'
 import type { RequiredTexts } from '../query/required-texts.ts'
-import type { StoredDocument } from './stored-documents.ts'
 
 /** Maximum size of a batch, bytes. Parsing 1 MiB takes about 5 ms for typical documents. */
 export const BATCH_BYTES = 1024 * 1024
@@ -20,7 +20,7 @@ export interface ScanBatch {
   /** Whether the range has no further documents. */
   readonly isEnd: boolean
   /** Those of them that contain the required texts, in the order of the range. */
-  readonly documents: readonly StoredDocument[]
+  readonly documents: readonly IndexedDocument[]
 }
 
 export interface ScanOptions {
@@ -80,7 +80,7 @@ export function createScanNext(
         const alternatives = texts.map((text) => sql`${position}(body, ${text}) > 0`)
         return sql`and (${sql.join(alternatives, sql` or `)})`
       })
-      const documents = await select(sql<StoredDocument>`
+      const documents = await select(sql<IndexedDocument>`
         select id, tag, body from documents
         where ${here} and ${sqlOfRange({ ...range, last }).isWithin} ${sql.join(contained, sql` `)}
         ${order}`)
