@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
-import { lazy, useMemo } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { CreateMissing } from '../app/create-missing.tsx'
 import { databasesQuery, endpointsQuery } from '../app/queries.ts'
 import { useHasRole } from '../shared/session/person.ts'
@@ -16,12 +16,16 @@ import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
-import { missingDatabases, type ServingEndpoint, toDatabaseRows } from './database-rows.ts'
+import {
+  type DatabaseRow,
+  missingDatabases,
+  type ServingEndpoint,
+  toDatabaseRows,
+} from './database-rows.ts'
 import classes from './databases-page.module.css'
 import { sizesQuery } from './queries.ts'
-import { BY_NAME } from './table/database-sort.ts'
+import { BY_NAME, type DatabaseSort, sortRows } from './table/database-sort.ts'
 import { DatabaseTable } from './table/database-table.tsx'
-import { useStableOrder } from './table/use-stable-order.ts'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
 const loadPanel = () => import('./panel/database-panel.tsx')
@@ -147,4 +151,23 @@ function OnlySystem({ mayChange }: { mayChange: boolean }) {
       {mayChange && ' Create a database for your data or import one, then map an endpoint to it.'}
     </Notice>
   )
+}
+
+/**
+ * Returns the rows in a stable order. Rows are sorted again only when the sort order changes, when
+ * databases are created or dropped, or when a size becomes known.
+ */
+function useStableOrder(rows: readonly DatabaseRow[], sort: DatabaseSort): readonly DatabaseRow[] {
+  const reason = useMemo(
+    () => JSON.stringify([sort, rows.map(({ name, bytes }) => [name, bytes !== null])]),
+    [rows, sort],
+  )
+  const [order, setOrder] = useState<{ reason: string; names: readonly string[] }>()
+  let names = order?.names ?? []
+  if (order?.reason !== reason) {
+    names = sortRows(rows, sort).map(({ name }) => name)
+    setOrder({ reason, names })
+  }
+  const found = new Map(rows.map((row) => [row.name, row]))
+  return names.flatMap((name) => found.get(name) ?? [])
 }

@@ -1,14 +1,19 @@
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { lazy } from 'react'
+import { databasesQuery } from '../app/queries.ts'
 import { useKeys } from '../shared/keys/use-keys.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
+import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
 import { AddButton } from '../shared/ui/form/add-button.tsx'
+import { useFilterText } from '../shared/ui/form/use-filter-text.ts'
 import { PageHead } from '../shared/ui/layout/page-head.tsx'
 import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
 import { CollectionHead } from './choose/collection-head.tsx'
 import { CollectionList } from './choose/collection-list.tsx'
-import { DatabaseList } from './choose/database-list.tsx'
+import { NameList } from './choose/name-list.tsx'
 import classes from './documents-page.module.css'
 import { hasDialog } from './documents-search.ts'
 import { DocumentsView } from './documents-view.tsx'
@@ -90,4 +95,27 @@ function CreateButton({ onClick }: { onClick: () => void }) {
  */
 function preload(): void {
   loadDialogs().catch(() => {})
+}
+
+/** Lists the databases, each with a link to its collections. */
+function DatabaseList() {
+  const [text, filter] = useFilterText('/documents')
+  return (
+    <QueryResult query={useQuery(databasesQuery)} what="the databases">
+      {(databases) => (
+        <NameList
+          title="Choose a database"
+          noun="database"
+          rows={databases.map((name) => ({ name }))}
+          text={text}
+          onChange={filter}
+          link={({ name }, className) => (
+            <Link to="/documents/$database" params={{ database: name }} className={className}>
+              {name}
+            </Link>
+          )}
+        />
+      )}
+    </QueryResult>
+  )
 }

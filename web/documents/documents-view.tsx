@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useMemo } from 'react'
 import { ApiFailure, isSignedOut } from '../app/api.ts'
@@ -7,6 +7,7 @@ import { announce } from '../shared/ui/feedback/announce.tsx'
 import { NoMatch } from '../shared/ui/feedback/no-match.tsx'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'
+import { IconRefresh } from '../shared/ui/icon/icons.tsx'
 import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
 import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { copyText } from '../shared/ui/text/copy-text.ts'
@@ -15,16 +16,14 @@ import { FilterBar } from './filter/filter-bar.tsx'
 import { PlanLine } from './indexes/plan-line.tsx'
 import { isFilter } from './model/conditions.ts'
 import { fieldsOf } from './model/field-path.ts'
-import { formatSort, parseSort, toggleSort } from './model/sort.ts'
-import { documentsQuery, loadedPages } from './queries.ts'
+import { describeSort, formatSort, parseSort, toggleSort } from './model/sort.ts'
+import { documentsQuery, listKey, loadedPages } from './queries.ts'
 import { QueryFailure } from './query-failure.tsx'
 import { DocumentSelectionBar } from './selection/document-selection-bar.tsx'
 import { useSelectedIds } from './selection/use-selected-ids.ts'
 import { ColumnsMenu } from './table/columns-menu.tsx'
 import { DocumentTable } from './table/document-table.tsx'
 import { Pager } from './table/pager.tsx'
-import { RefreshButton } from './table/refresh-button.tsx'
-import { SortSelect } from './table/sort-select.tsx'
 import { TableActions } from './table/table-actions.tsx'
 import { useColumns } from './table/use-columns.ts'
 import { useRefetchOnFocus } from './table/use-refetch-on-focus.ts'
@@ -221,5 +220,61 @@ export function NoDocuments({ children }: PropsWithChildren) {
     >
       {children}
     </Notice>
+  )
+}
+
+/** Returns a function that refetches the documents that are shown, and their count. */
+function useRefresh(collectionRef: CollectionRef): () => void {
+  const queryClient = useQueryClient()
+  return () =>
+    void queryClient
+      .invalidateQueries({ queryKey: listKey(collectionRef) }, { throwOnError: true })
+      .then(
+        () => announce('The documents are up to date.'),
+        // The page reports why they could not be updated.
+        () => {},
+      )
+}
+
+/** Button that refetches the documents, because they have no live events. */
+function RefreshButton({ collectionRef }: { collectionRef: CollectionRef }) {
+  const refresh = useRefresh(collectionRef)
+  return (
+    <Button
+      variant="default"
+      px={8}
+      aria-label="Refresh documents"
+      data-tip="Refresh documents"
+      onClick={refresh}
+    >
+      <IconRefresh />
+    </Button>
+  )
+}
+
+interface SortSelectProps {
+  readonly fields: readonly string[]
+  /** The active order; empty for the order of ids. */
+  readonly sort: string
+  readonly onChange: (sort: string) => void
+}
+
+/** Selects the order on narrow screens, where the list has no column headers. */
+function SortSelect({ fields, sort, onChange }: SortSelectProps) {
+  const orders = ['', '-id', ...fields.flatMap((field) => [field, `-${field}`])]
+  return (
+    <NativeSelect
+      aria-label="Sort by"
+      // A line of its own, so that the field and the direction fit.
+      maw={400}
+      mt={4}
+      mb={8}
+      data={[...new Set([...orders, sort])].map((value) => ({
+        value,
+        label: `Sort by ${describeSort(parseSort(value === '' ? 'id' : value))}`,
+      }))}
+      value={sort}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   )
 }

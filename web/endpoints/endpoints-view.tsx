@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { databasesQuery } from '../app/queries.ts'
 import { useHasRole, useOwnEndpoint } from '../shared/session/person.ts'
 import { announce } from '../shared/ui/feedback/announce.tsx'
@@ -10,7 +10,7 @@ import { useNarrowScreen } from '../shared/ui/layout/use-narrow-screen.ts'
 import { NotPrinted } from '../shared/ui/print/printed-rows.tsx'
 import { copyText } from '../shared/ui/text/copy-text.ts'
 import { BulkDialogOutlet, preloadBulkDialog } from './bulk/bulk-dialog-outlet.tsx'
-import { useDeselectDone } from './bulk/deselect-done.ts'
+import { type BulkRun, useBulkRun } from './bulk/bulk-run.ts'
 import classes from './endpoints-view.module.css'
 import { preloadForms } from './form/load-forms.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
@@ -245,4 +245,18 @@ function FirstStart({ own }: { own: boolean }) {
       for your data.
     </Notice>
   )
+}
+
+/**
+ * Deselects, after a bulk change of this page, the endpoints that are as planned. Failed endpoints
+ * and later choices stay selected.
+ */
+function useDeselectDone(deselect: (addresses: Iterable<string>) => void): void {
+  const run = useBulkRun()
+  const handled = useRef<BulkRun>(undefined)
+  useEffect(() => {
+    if (run?.isRefetched !== true || run.kind !== 'change' || run === handled.current) return
+    handled.current = run
+    deselect(run.done)
+  }, [run, deselect])
 }

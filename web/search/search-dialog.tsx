@@ -5,10 +5,10 @@ import { databasesQuery, endpointsQuery } from '../app/queries.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { usePresence } from '../shared/session/person.ts'
+import { sharedStorage } from '../shared/storage/browser-storage.ts'
 import { Dialog } from '../shared/ui/overlay/dialog.tsx'
 import { formatCount } from '../shared/ui/text/format-number.ts'
 import { find } from './match.ts'
-import { recentIds, rememberId } from './recent.ts'
 import classes from './search-dialog.module.css'
 import { SearchField } from './search-field.tsx'
 import {
@@ -158,4 +158,21 @@ function useSelectResult(person: string) {
       close()
     }
   }
+}
+
+const RECENT_PREFIX = 'gatehouse-found:'
+
+/** Maximum number of remembered results. */
+const MAX_RECENT = 5
+
+/** Returns the ids of the user's latest search results in this browser, newest first. */
+function recentIds(person: string): readonly string[] {
+  const ids = sharedStorage.getJson(RECENT_PREFIX + person)
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
+}
+
+/** Remembers a search result that a user chose. */
+function rememberId(person: string, id: string): void {
+  const ids = [id, ...recentIds(person).filter((each) => each !== id)].slice(0, MAX_RECENT)
+  sharedStorage.set(RECENT_PREFIX + person, JSON.stringify(ids))
 }

@@ -2,14 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import type { Person } from '../../../server/contract/access/person.ts'
 import type { Role } from '../../../server/contract/access/role.ts'
 import { useConnection } from '../../shared/live/live-provider.tsx'
+import { nameOf } from '../../shared/session/person.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'
 import { Section } from '../../shared/ui/layout/section.tsx'
 import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
+import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { peopleQuery } from '../queries.ts'
 import { usePeopleLocation } from '../use-access-location.ts'
 import { PeopleTable } from './people-table.tsx'
 import { RoleDialog } from './role-dialog.tsx'
-import { SessionsDialog } from './sessions-dialog.tsx'
+import { SessionList } from './session-list.tsx'
 
 /** The People page: people waiting for a role, members, and people whose access was removed. */
 export function PeoplePage() {
@@ -76,4 +78,14 @@ function PeopleDialogs({ people }: { people: readonly Person[] }) {
   if (shown !== undefined) return <SessionsDialog key={shown.id} person={shown} />
   if (changed === undefined || search.role === undefined) return null
   return <RoleDialog key={changed.id} person={changed} role={search.role} />
+}
+
+/** Dialog with the open sessions of another person. */
+function SessionsDialog({ person }: { person: Person }) {
+  const { close } = usePeopleLocation()
+  return (
+    <Dialog title={`Sessions of ${nameOf(person)}`} width={720} onClose={close}>
+      <SessionList of={person.id} />
+    </Dialog>
+  )
 }

@@ -6,10 +6,14 @@ import { LoadFailure } from '../../shared/ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../shared/ui/feedback/skeleton-rows.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { capitalize } from '../../shared/ui/text/capitalize.ts'
+import { useStartJob } from '../mutations/start-job.ts'
 import { documentFormQuery, documentQuery } from '../queries.ts'
+import { deleteMatching } from '../selection/change-selected.ts'
+import { describeMatching, useMatchingCount } from '../selection/describe-matching.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
-import { DeleteAllDialog } from './delete-all-dialog.tsx'
 import { DeleteDocumentDialog } from './delete-document-dialog.tsx'
+import { DeleteManyDialog } from './delete-many-dialog.tsx'
 import { JobDialog } from './job-dialog.tsx'
 
 // Loaded on demand, because these dialogs are large.
@@ -112,4 +116,31 @@ function OneDocument(props: {
     )
   }
   return inDialog(<LoadFailure what="The document" error={error} onRetry={refetch} />)
+}
+
+/** Asks the user to type the name of a collection before all its documents are deleted. */
+function DeleteAllDialog({ collectionRef }: { collectionRef: CollectionRef }) {
+  const { collection } = collectionRef
+  const { search, close, follow } = useDocumentsLocation()
+  const count = useMatchingCount(collectionRef, undefined)
+  const remove = useStartJob(collectionRef, {
+    does: 'deletes all documents',
+    start: () => deleteMatching(collectionRef, []),
+  })
+  return (
+    <DeleteManyDialog
+      title={`Delete all documents in ${collection}?`}
+      collection={collection}
+      label="Delete all documents"
+      deletion={remove}
+      onDelete={() => remove.mutate(undefined, { onSuccess: follow })}
+      onClose={close}
+    >
+      <p>
+        {capitalize(describeMatching([], count))} will be deleted permanently
+        {search.filter !== undefined && ', including those that the filter hides'}. The schema of
+        the collection will be kept.
+      </p>
+    </DeleteManyDialog>
+  )
 }

@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import * as z from 'zod/mini'
 import { isCollectionName } from '../../../server/contract/document.ts'
 import type { CsvTypes, ImportResponse, OnConflict } from '../../../server/contract/import.ts'
+import { valueAt } from '../../../server/contract/query/field-path.ts'
 import { DOCUMENT_WORDS, describeImport, listErrors } from '../../shared/import/describe-import.ts'
 import classes from '../../shared/import/import.module.css'
 import { ImportDialog } from '../../shared/import/import-dialog.tsx'
@@ -12,13 +13,13 @@ import { UNREADABLE } from '../../shared/import/source-error.ts'
 import { useImport, useImportForm, useRead } from '../../shared/import/use-import.ts'
 import { CollectionField } from '../dialogs/collection-field.tsx'
 import { collectionName } from '../dialogs/collection-name.ts'
+import { formatCell } from '../model/format-cell.ts'
 import { useImportDocuments } from '../mutations/import-documents.ts'
 import { formatDocuments } from '../selection/describe-outcome.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
-import { ImportPreview } from './import-preview.tsx'
 import { useImportedFilter } from './imported-filter.ts'
 import { NO_JSON } from './json-to-lines.ts'
-import { PREVIEW_BYTES, previewSource } from './preview.ts'
+import { PREVIEW_BYTES, type Preview, previewSource } from './preview.ts'
 import { detectFormat, IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 interface DocumentOptions {
@@ -186,5 +187,50 @@ function ShowImported(props: { collectionRef: CollectionRef; result: ImportRespo
     <Button variant="default" onClick={() => showCollection(collectionRef, { filter })}>
       {filter === undefined ? 'Show documents' : `Open the ${formatDocuments(created)}`}
     </Button>
+  )
+}
+
+/** Shows the first documents of a source, and the types of their fields. */
+function ImportPreview({ preview }: { preview: Preview }) {
+  const { fields, documents, warning } = preview
+  return (
+    <>
+      {documents.length > 0 && (
+        <>
+          <p className={classes.note}>The first documents, and the types of their fields</p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
+          <div className={classes.scroller} tabIndex={0}>
+            <table className={classes.table}>
+              <thead>
+                <tr>
+                  {fields.map(({ field, types }) => (
+                    <th key={field} scope="col">
+                      <bdi>{field}</bdi>
+                      <span>{types}</span>
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {documents.map((document, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: documents may have no id yet
+                  <tr key={at}>
+                    {fields.map(({ field }) => {
+                      const { text, kind } = formatCell(valueAt(document, [field]))
+                      return (
+                        <td key={field} dir={kind === 'text' ? 'auto' : undefined}>
+                          {text}
+                        </td>
+                      )
+                    })}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+      {warning !== undefined && <p className="warning">{warning}</p>}
+    </>
   )
 }

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { databasesQuery } from '../../app/queries.ts'
 import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
+import { Conflict } from '../../shared/ui/overlay/conflict.tsx'
 import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
 import { showEndpointChange } from '../endpoint-toast.ts'
 import { guardedLabel } from '../guard/check-changes.ts'
@@ -10,10 +11,10 @@ import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { formatChange, formatMapping, sameMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
+import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { draftMapping } from './endpoint-draft.ts'
 import { EndpointNotFoundDialog, EndpointRemovedDialog } from './endpoint-not-found-dialog.tsx'
-import { MappingConflict } from './mapping/mapping-conflict.tsx'
 import { MappingEditor } from './mapping/mapping-editor.tsx'
 import { type MappingDraft, useMappingDraft } from './mapping/use-mapping-draft.ts'
 import { formatStage } from './use-save-endpoint.ts'
@@ -155,3 +156,33 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
 const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
 const REMOVED_MESSAGE =
   'Someone removed this endpoint. Your changes were not saved. Add it again with this mapping, or cancel.'
+
+interface MappingConflictProps {
+  readonly theirs: readonly string[]
+  /** `undefined` if no database is chosen. */
+  readonly yours: readonly string[] | undefined
+  readonly existing: readonly string[] | undefined
+  readonly onTakeTheirs: () => void
+  readonly onKeepYours: () => void
+}
+
+/** Show all names, so that the mappings can be compared. */
+const UNLIMITED = Number.POSITIVE_INFINITY
+
+/** Shows the mapping saved by another user beside the edited one, and asks which to keep. */
+function MappingConflict({ theirs, yours, existing, ...choice }: MappingConflictProps) {
+  const chips = (mapping: readonly string[]) => (
+    <DatabaseChips mapping={mapping} existing={existing} room={UNLIMITED} />
+  )
+  return (
+    <Conflict
+      message="Someone changed this mapping while you were editing it. Your changes were not saved. Compare, choose, then save again."
+      theirs={{ label: 'Theirs (saved)', value: chips(theirs) }}
+      yours={{
+        label: 'Yours (not saved)',
+        value: yours === undefined ? 'No databases' : chips(yours),
+      }}
+      {...choice}
+    />
+  )
+}

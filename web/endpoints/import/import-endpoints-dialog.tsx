@@ -24,8 +24,7 @@ import { formatImportResult, formatPlan, formatPlural } from './format-import.ts
 import { useImportEndpoints } from './import-endpoints.ts'
 import classes from './import-endpoints-dialog.module.css'
 import { readImport } from './import-file.ts'
-import { type ImportChange, type ImportPlan, planImport } from './import-plan.ts'
-import { importWarnings } from './import-warnings.ts'
+import { type ImportChange, type ImportPlan, importWarnings, planImport } from './import-plan.ts'
 
 /** Imports endpoints from a file or from text. */
 export function ImportEndpointsDialog() {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
-import { countChanges, orderChanges, planImport } from './import-plan.ts'
-import { importWarnings } from './import-warnings.ts'
+import { countChanges, importWarnings, orderChanges, planImport } from './import-plan.ts'
 
 const row = (
   address: string,
