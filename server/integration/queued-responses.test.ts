@@ -19,7 +19,7 @@ import { renderFailure, toFailure } from '../http/output/render-failure.ts'
 import { streamText } from '../http/output/stream-text.ts'
 import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../storage/test-support/databases.testing.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { listener } from '../test-support/app.testing.ts'
 
 // Tests what responses hold that are queued behind another one of their connection when the client
@@ -117,7 +117,7 @@ test('event streams leave their slots and the hub', async () => {
   expect(await status()).toBe(200)
 })
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   test('exports leave their slots and close their snapshots', async () => {
     const store = await engine.open()
     let snapshots = 0

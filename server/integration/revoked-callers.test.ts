@@ -4,7 +4,7 @@ import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
 import { actionOf } from '../http/guards/audit-change.ts'
 import { AUTHORIZATION_INTERVAL } from '../http/input/body/request-body.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { openApp } from '../test-support/app.testing.ts'
 import { endpointPath, startForTest } from '../test-support/start.testing.ts'
 
@@ -14,7 +14,7 @@ const system = { name: 'test', by: 'system', address: null } as const
 const from = { address: null, userAgent: null }
 const fromPage = { Origin: 'http://localhost:8529', 'X-Gatehouse': '1' }
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let close = async () => {}
   afterEach(() => close())
 

@@ -12,7 +12,7 @@ import { startTestProvider } from '../oauth2/providers/provider.testing.ts'
 import { createBrowser } from '../oauth2/sign-in/browser.testing.ts'
 import { HEALTH_SOCKET } from '../storage/data-folder.ts'
 import { openStore } from '../storage/open.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { type Canaries, createCanary, findCanaries } from '../test-support/canaries.testing.ts'
 import { CONSOLE_HEADERS } from '../test-support/operator-session.testing.ts'
@@ -63,7 +63,7 @@ async function startTalkativeIssuer() {
   return issuer
 }
 
-forEachEngine((engine) => {
+forEngine('postgres', (engine) => {
   let data: string
   beforeEach(() => {
     data = mkdtempSync(join(tmpdir(), 'gatehouse-secrets-'))

@@ -11,7 +11,7 @@ import { plainConfig } from '../oauth2/sign-in/sign-in.testing.ts'
 import { UNFINISHED_SIGN_INS } from '../oauth2/sign-in/sign-in-limit.ts'
 import { FAILURES } from '../storage/changes/failure-limit.ts'
 import { openStore, type StoreLocation } from '../storage/open.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import {
   sendRequest,
@@ -25,7 +25,7 @@ import {
 
 const KEYS = { operatorKey: 'the-key-of-the-operator', secretKey: new Uint8Array(32).fill(7) }
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let node: TestNode
   let provider: PlainProvider
   const start = (settings: Partial<Config> = {}) => {

@@ -3,7 +3,7 @@ import { createTestRules } from '../documents/document-rules.testing.ts'
 import { Failure } from '../failure.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { storeDatabases } from '../storage/test-support/databases.testing.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createBeginImport } from './import-job.ts'
 import type { DocumentRules } from './job.ts'
 import { createTestJobs } from './jobs.testing.ts'
@@ -11,7 +11,7 @@ import { createJobRepository } from './repository/repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   it('fails at once if a part fails after some of its documents are stored', async () => {
     const store = await engine.open()
     const errors: unknown[] = []

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { LEASE, LeaseLost } from './repository/lease.ts'
 import { createJobRepository } from './repository/repository.ts'
 import { createRunner } from './runner.ts'
@@ -9,7 +9,7 @@ const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }
 const now = () => 1_700_000_000_000
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   it('releases its jobs once the database is available again, but not those that are prepared', async () => {
     const store = await engine.open()
     const repository = createJobRepository(store, now)

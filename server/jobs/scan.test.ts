@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { TIME_SLICE } from '../concurrency/turns.ts'
 import { createTestRules } from '../documents/document-rules.testing.ts'
 import { createDocumentRepository } from '../documents/repository/stored-documents.ts'
-import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { countTurns } from '../test-support/count-turns.testing.ts'
 import { createScan, type ScannedDocuments, type ScanTarget } from './scan.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const now = () => 1_700_000_000_000
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   test('a resumed job continues after its last document, although that was deleted', async () => {
     const store = await engine.open()
     const ids = Array.from({ length: 600 }, (_, n) => `d${1_000 + n}`)

@@ -9,7 +9,7 @@ import { beginSession, type SignIn } from '../../access/sessions.ts'
 import { createRecorder } from '../../audit/record.ts'
 import { OPERATOR } from '../../contract/access/operator.ts'
 import type { Store } from '../../storage/store.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../../storage/vault.ts'
 import { operatorKeyByCommand } from './operator-key.ts'
 import { createTokenByCommand } from './token-create.ts'
@@ -18,7 +18,7 @@ import { changeRoleByCommand } from './user-role.ts'
 const now = Date.parse('2026-11-20T12:00:00Z')
 const record = createRecorder(() => now)
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let store: Store
   let data: string
   beforeEach(async () => {

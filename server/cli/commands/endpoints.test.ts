@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { createRecorder } from '../../audit/record.ts'
 import { readEndpoints } from '../../endpoints/registry/repository.ts'
 import type { Store } from '../../storage/store.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { addEndpoint } from './endpoint-add.ts'
 import { removeEndpoint } from './endpoint-remove.ts'
 import { nameList } from './name-list.ts'
@@ -10,7 +10,7 @@ import { nameList } from './name-list.ts'
 const [first, second] = ['tcp://127.0.0.1:1', 'tcp://127.0.0.1:2']
 const record = createRecorder()
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let store: Store
 
   beforeEach(async () => {

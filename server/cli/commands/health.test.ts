@@ -39,18 +39,21 @@ async function open(health: Partial<Health> = {}, folder = data) {
   onTestFinished(close)
 }
 
-forEachEngineNode((start) => {
-  test('a running node is ready, and only its user can ask it', async () => {
-    const node = await start({ data })
-    try {
-      expect(await askHealth()).toEqual(['The node is ready.'])
-      expect(statSync(join(data, 'health.sock')).mode & 0o777).toBe(0o600)
-    } finally {
-      await node.stop()
-    }
-    await expect(askHealth()).rejects.toThrow(`No node is running on the data folder ${data}`)
-  })
-})
+forEachEngineNode(
+  (start) => {
+    test('a running node is ready, and only its user can ask it', async () => {
+      const node = await start({ data })
+      try {
+        expect(await askHealth()).toEqual(['The node is ready.'])
+        expect(statSync(join(data, 'health.sock')).mode & 0o777).toBe(0o600)
+      } finally {
+        await node.stop()
+      }
+      await expect(askHealth()).rejects.toThrow(`No node is running on the data folder ${data}`)
+    })
+  },
+  ['sqlite'],
+)
 
 describe('the command gatehouse health', () => {
   test('fails with the reason if the node is not ready', async () => {

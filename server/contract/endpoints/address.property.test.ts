@@ -148,24 +148,24 @@ const forEvery = (texts: fc.Arbitrary<string>, numRuns: number) =>
   fc.assert(fc.property(texts, holds), { numRuns })
 
 test('common addresses round-trip through parse and format', () => {
-  forEvery(plausible, 40_000 * CASES)
+  forEvery(plausible, 4_000 * CASES)
   // Guards against a generator that produces too few valid addresses.
-  expect(accepted).toBeGreaterThan(10_000 * CASES)
+  expect(accepted).toBeGreaterThan(1_000 * CASES)
 })
 
 test('mutated addresses round-trip or are rejected', () => {
   const before = accepted
-  forEvery(mutated, 25_000 * CASES)
+  forEvery(mutated, 2_500 * CASES)
   expect(accepted - before).toBeGreaterThan(1_000 * CASES)
 })
 
 test('shuffled addresses round-trip or are rejected', () => {
-  forEvery(jumbled, 20_000 * CASES)
+  forEvery(jumbled, 2_000 * CASES)
 })
 
 test('other texts are rejected without an exception', () => {
-  forEvery(garbage, 15_000 * CASES)
-  expect(read).toBe(100_000 * CASES)
+  forEvery(garbage, 1_500 * CASES)
+  expect(read).toBe(10_000 * CASES)
 })
 
 const upper = (text: string, which: readonly boolean[]) =>
@@ -197,14 +197,14 @@ test('two spellings of an address have one canonical form', () => {
       const forms = spellings.map((text) => canonical(upper(`tcp://[${text}]:${at}`, letters)))
       expect(new Set(forms).size).toBe(1)
     }),
-    { numRuns: 5_000 },
+    { numRuns: 1_000 },
   )
   fc.assert(
     fc.property(fc.domain(), letterCases, (domain, letters) => {
       const text = `ssl://${domain}:443`
       expect(canonical(upper(text, letters))).toBe(canonical(text))
     }),
-    { numRuns: 5_000 },
+    { numRuns: 1_000 },
   )
   fc.assert(
     fc.property(fc.array(oneOf('/', '/.', '/x/..', '//'), { maxLength: 5 }), (detours) => {

@@ -102,7 +102,7 @@ describe('parseStrictly', () => {
         }
         expect({ text, isKept: isKept() }).toEqual({ text, isKept: isSameDecimal(text) })
       }),
-      { numRuns: 20_000, examples: [['-0e5'], ['999999999999999'], ['0.00000000000001e-99']] },
+      { numRuns: 2_000, examples: [['-0e5'], ['999999999999999'], ['0.00000000000001e-99']] },
     )
   })
 
@@ -145,7 +145,7 @@ describe('parseStrictly', () => {
         const text = JSON.stringify(value, null, space)
         expect(parseStrictly(text)).toEqual(JSON.parse(text))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     )
   })
 })

@@ -3,7 +3,7 @@ import { TIME_SLICE } from '../../concurrency/turns.ts'
 import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { planQuery } from '../indexes/plan.ts'
 import type { ExportFormat } from '../query/query.ts'
@@ -66,7 +66,7 @@ async function textOf(...parameters: Parameters<typeof beginWith>): Promise<stri
   return text
 }
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   test('contains the documents of one point in time', async () => {
     const store = await engine.open()
     await storeArticles(store, 3_000)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { createRecorder } from '../../audit/record.ts'
 import { createTokenByCommand } from '../../cli/commands/token-create.ts'
+import type { EngineName } from '../../storage/engine.ts'
 import { type ApiOperation, parseDescription } from '../../test-support/api-description.testing.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
 import { expectDescribed, operationOf } from '../../test-support/expect-described.testing.ts'
@@ -27,9 +28,12 @@ export interface ContractNode {
 
 /**
  * Declares tests of docs/http-api.md, "Conventions" and "Documents", by plain HTTP against a node
- * on each engine, which the tests share. The OpenAPI document must describe every response.
+ * on each engine, by default both, which the tests share. The OpenAPI document must describe every response.
  */
-export function forEachContractNode(suite: (fixture: ContractNode) => void): void {
+export function forEachContractNode(
+  suite: (fixture: ContractNode) => void,
+  engines?: readonly EngineName[],
+): void {
   forEachEngineNode((start) => {
     let node: EngineNode
     let operations: readonly ApiOperation[]
@@ -77,5 +81,5 @@ export function forEachContractNode(suite: (fixture: ContractNode) => void): voi
         return response
       },
     })
-  })
+  }, engines)
 }

@@ -93,7 +93,6 @@ forEachContractNode(({ by }) => {
         }
         return sizes
       }
-      expect(await pages('limit=19')).toEqual([16, 19, 19, 19, 19, 19, 19, 19, 19, 2])
       expect(await pages('limit=1000')).toEqual([16, 154])
       expect(await pages(`limit=1000&text=${'x'.repeat(9)}`)).toEqual([0])
       expect(await pages('limit=1000&text=small')).toEqual([150])

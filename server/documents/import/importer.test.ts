@@ -4,7 +4,7 @@ import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
@@ -24,7 +24,7 @@ async function* linesOf(documents: readonly unknown[]): AsyncGenerator<Buffer> {
   }
 }
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let store: Store
   let importer: Importer
   let schemaOf: CurrentSchemaOf

@@ -96,7 +96,7 @@ describe('ArraySplitter', () => {
         const expected = attempt(() => JSON.parse(text))
         expect(attempt(() => parsed(text, size))).toEqual(expected)
       }),
-      { numRuns: 5_000 },
+      { numRuns: 1_000 },
     )
   })
 

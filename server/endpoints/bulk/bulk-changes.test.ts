@@ -10,7 +10,7 @@ import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Store } from '../../storage/store.ts'
-import { forEachEngine, type TestEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
 import { createLoneRegistry } from '../registry/reconciler/lone-node.testing.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
@@ -81,12 +81,10 @@ async function endOf({ id, outcomes }: BulkChange) {
 const count = (states: readonly string[], state: string) =>
   states.filter((each) => each === state).length
 
-const open = async (engine: TestEngine) => engine.open(engine.name === 'sqlite' ? 'node' : 'tool')
-
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   test('a removal is unchanged if another process has just removed the endpoint', async () => {
-    const store = await open(engine)
-    const registry = createLoneRegistry(store, engine.name === 'postgres')
+    const store = await engine.open()
+    const registry = createLoneRegistry(store, false)
     onTestFinished(() => registry.stop(0))
     const [port = 0] = await freePorts(1)
     const { make, actor } = await setUp(store, undefined, registry)
@@ -97,7 +95,7 @@ forEachEngine((engine) => {
   })
 
   test('each change has its own outcome and its own row in the audit log', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const { make } = await setUp(store, async (endpoint) => {
       if (endpoint === at(1007)) throw new Failure('conflict', 'The port is taken.')
     })
@@ -145,7 +143,7 @@ forEachEngine((engine) => {
   })
 
   test('a node makes one bulk change at a time, while its outcomes are read', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const { begin, make } = await setUp(store)
     const { outcomes } = await begin(puts(200))
     await expect(make(puts(1))).rejects.toMatchObject({ code: 'too-many-requests' })
@@ -161,7 +159,7 @@ forEachEngine((engine) => {
   })
 
   test('a change is rejected once its caller has lost access', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const revoked = vi.fn(() => store.db.deleteFrom('sessions').execute())
     const { make } = await setUp(store, async (endpoint) => {
       if (endpoint === at(1040)) await revoked()
@@ -173,7 +171,7 @@ forEachEngine((engine) => {
   })
 
   test('a bulk change ends if the database is unavailable', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const { make } = await setUp(store, async (endpoint) => {
       if (endpoint >= at(1010)) throw new StoreUnavailable()
     })
@@ -184,7 +182,7 @@ forEachEngine((engine) => {
   })
 
   test('an undo reverses changes of endpoints that were not changed since', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const { make, undo, actor } = await setUp(store)
     await make(puts(5))
     const before = await readEndpoints(store)
@@ -230,7 +228,7 @@ forEachEngine((engine) => {
   })
 
   test('an undo reads many audit rows', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const { make, undo } = await setUp(store)
     const { id } = await make(puts(600))
     expect(count((await undo(id)).states, 'made')).toBe(600)
@@ -238,14 +236,14 @@ forEachEngine((engine) => {
   })
 
   test('a bulk change that does not exist or has changed nothing cannot be undone', async () => {
-    const { make, undo } = await setUp(await open(engine))
+    const { make, undo } = await setUp(await engine.open())
     const { id } = await make([{ endpoint: at(1), remove: true }])
     await expect(undo(id)).rejects.toMatchObject({ code: 'not-found' })
     await expect(undo('x')).rejects.toMatchObject({ code: 'not-found' })
   })
 
   test('nothing is removed after a failure if that is requested', async () => {
-    const store = await open(engine)
+    const store = await engine.open()
     const { make } = await setUp(store, async (endpoint) => {
       if (endpoint === at(2000)) throw new Failure('conflict', 'taken')
     })

@@ -7,7 +7,7 @@ function number(name: string, usual: number): number {
 }
 
 /** How often the tests kill a server; `npm run test:endurance` sets more. */
-export const KILLS = number('GATEHOUSE_TEST_KILLS', 20)
+export const KILLS = number('GATEHOUSE_TEST_KILLS', 10)
 
 /** Number of faults of nodes, of PostgreSQL and of connections that the tests cause. */
 export const FAULTS = number('GATEHOUSE_TEST_FAULTS', 11)

@@ -33,7 +33,7 @@ import { waitUntilDisconnected } from './wait-until-disconnected.testing.ts'
  */
 const STORES = {
   sqlite: { count: 2, rounds: Math.ceil(KILLS / 2) },
-  postgres: { count: 1, rounds: Math.max(5, Math.ceil(KILLS / 10)) },
+  postgres: { count: 1, rounds: Math.max(3, Math.ceil(KILLS / 10)) },
 }
 
 /** Maximum time of a round on a busy machine, ms. */

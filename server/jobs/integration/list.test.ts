@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_LISTINGS } from '../../contract/job.ts'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   const fixture = createJobsFixture(engine)
   const { node, ended, countRows, after } = fixture
 

@@ -4,10 +4,10 @@ import { createRecorder, START } from '../../audit/record.ts'
 import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../../documents/schemas/schemas.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   const fixture = createJobsFixture(engine)
   const { node, ended, insert, stored, after } = fixture
 

@@ -88,8 +88,8 @@ test('a stream on one node sends events of the other, and ends immediately when 
 
 describe('when a node dies', () => {
   /** Number of documents of the first job. */
-  const COUNT = 20_000
-  const LEFT = 10_000
+  const COUNT = 5_000
+  const LEFT = 3_000
   let job: string
   let count = COUNT
   let worker: string

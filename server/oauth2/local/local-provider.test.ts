@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from 'vitest'
 import { hashSecret } from '../../secret.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createBrowser } from '../sign-in/browser.testing.ts'
 import { KEY, signInUpToCallback, start, startNode, stopNodes } from './local-provider.testing.ts'
 import { endLocalSignIns } from './local-provider-adapter.ts'
 
 // Tests the whole flow over HTTP: start, key page, callback. Each node is a server on its own port.
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   afterEach(stopNodes)
 
   test('the operator key signs in, and is requested each time', async () => {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createSignInHarness } from '../sign-in/sign-in.testing.ts'
 import { startTestProvider } from './provider.testing.ts'
 import type { ProviderConfig } from './provider-config.ts'
@@ -35,7 +35,7 @@ describe('at oidc-provider, which requires PKCE and compares the redirect URI', 
     return provider
   }
 
-  forEachEngine((engine) => {
+  forEngine('sqlite', (engine) => {
     test.each(['client_secret_basic', 'client_secret_post'])(
       'signs in by discovery, with %s',
       async (method) => {

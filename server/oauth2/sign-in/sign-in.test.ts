@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { OTHER_TABS } from '../../http/guards/sign-in-cookies.ts'
-import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { ProviderConfig } from '../providers/provider-config.ts'
 import {
   createSignInHarness,
@@ -12,7 +12,7 @@ import {
 
 // Tests the defenses of the callback. sign-in-flow.test.ts tests the flow.
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   test('50 concurrent callbacks cause one session and one token request', async () => {
     const provider = await startProvider()
     const harness = createSignInHarness({

@@ -126,7 +126,7 @@ test('Text that is not JSON does not become JSON', () => {
       const isAccepted = errorAtEnd(converter) === undefined && lines.every(isJson)
       expect(isAccepted).toBe(isJson(array))
     }),
-    { numRuns: 3_000 },
+    { numRuns: 500 },
   )
 })
 

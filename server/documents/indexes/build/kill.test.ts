@@ -15,7 +15,7 @@ import { makeToken, sendRequest, type TestResponse } from '../../../test-support
 // Kills a server process (SIGKILL) while it builds an index. On SQLite, the next process continues the
 // build; on PostgreSQL, another node that runs already.
 
-const COUNT = 30_000
+const COUNT = 12_000
 
 /** Maximum number of builds. At least one must be killed before its end. */
 const ATTEMPTS = 10
@@ -55,7 +55,7 @@ forEachEngine((engine) => {
       })
     const documents = Array.from({ length: COUNT }, (_, n) => ({
       id: `d${COUNT + n}`,
-      author: `a${n % 3_000}`,
+      author: `a${n % 1_200}`,
     }))
     const posted = await call('POST', '/articles', documents)
     expect(posted.status).toBe(202)

@@ -3,7 +3,7 @@ import { createRecorder, START } from '../../../audit/record.ts'
 import { createKeyedLock } from '../../../concurrency/keyed-lock.ts'
 import type { LiveEvent } from '../../../contract/event.ts'
 import type { Store } from '../../../storage/store.ts'
-import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { readAddress } from '../../address.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
 import { createHttpEngine } from '../../listeners/http-engine.ts'
@@ -15,7 +15,7 @@ import { createReconciler, type Reconciler } from './reconciler.ts'
 
 const change = { actor: START, record: createRecorder() }
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let store: Store
   let listeners: ListenerSet
   let reconciler: Reconciler
@@ -23,7 +23,7 @@ forEachEngine((engine) => {
   let endpoint: string
 
   beforeEach(async () => {
-    store = await engine.open(engine.name === 'sqlite' ? 'node' : 'tool')
+    store = await engine.open()
     events = []
     const publish = (event: LiveEvent) => void events.push(event)
     listeners = createListenerSet({

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { START } from '../../../audit/record.ts'
 import type { Store } from '../../../storage/store.ts'
-import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
+import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
 import type { EndpointRegistry } from '../registry.ts'
 import { createLoneRegistry } from './lone-node.testing.ts'
 
 // Changes of endpoints whose turn to be opened has not come while a node starts.
 
-forEachEngine((engine) => {
+forEngine('sqlite', (engine) => {
   let store: Store
   let registry: EndpointRegistry
   let last: string
@@ -25,7 +25,7 @@ forEachEngine((engine) => {
       .values(addresses.map((address, at) => ({ address, databases: '[]', revision: at + 1 })))
       .execute()
     await store.db.updateTable('counters').set({ value: 100 }).execute()
-    registry = createLoneRegistry(store, engine.name === 'postgres')
+    registry = createLoneRegistry(store, false)
     last = addresses.at(-1) as string
     restoring = registry.restore()
     while (listed().length === 0) await nextTurn()
