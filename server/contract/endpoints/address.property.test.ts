@@ -156,7 +156,7 @@ test('common addresses round-trip through parse and format', () => {
 test('mutated addresses round-trip or are rejected', () => {
   const before = accepted
   forEvery(mutated, 2_500 * CASES)
-  expect(accepted - before).toBeGreaterThan(1_000 * CASES)
+  expect(accepted - before).toBeGreaterThan(100 * CASES)
 })
 
 test('shuffled addresses round-trip or are rejected', () => {
