@@ -60,7 +60,6 @@ describe('a node', () => {
   })
 
   const outages = [
-    { way: 'is stopped', go: () => server.stop('SIGINT'), back: () => server.start() },
     { way: 'crashes', go: () => server.stop('SIGKILL'), back: () => server.start() },
     { way: 'vanishes', go: async () => proxy.swallow(), back: async () => proxy.heal() },
   ]

@@ -36,27 +36,33 @@ forEachEngine((engine) => {
     await expectEntriesOfDocuments(fixture.store)
   })
 
-  it.each([
-    ['its documents', documents(CHANGE_ROWS + 1), false],
+  const reasons = [
     ['its bytes', documents(500, { text: 'x'.repeat(10_000) }), false],
+    ['its documents', documents(CHANGE_ROWS + 1), false],
     ['its entries in indexes', documents(CHANGE_ROWS / 2 + 1), true],
-  ])('becomes a job because of %s', async (_, array, isIndexed) => {
-    const indexes = openIndexesOf(fixture.store)
-    if (isIndexed) await indexes.put(where, 'by-n', ['n'])
-    await indexes.build()
-    const jobs = node()
-    const result = await create(jobs, array, { respondAsync: false })
-    if (!('job' in result)) throw new Error('no job')
-    const { length } = JSON.parse(array)
-    expect(await ended(jobs, { id: result.job })).toMatchObject({
-      state: 'done',
-      done: length,
-      total: length,
-      result: { created: length, failed: 0 },
-    })
-    expect(await stored()).toEqual(JSON.parse(array))
-    await jobs.stop()
-  })
+  ] as const
+
+  // The rows are counted above the engines.
+  it.each(engine.name === 'sqlite' ? reasons : reasons.slice(0, 1))(
+    'becomes a job because of %s',
+    async (_, array, isIndexed) => {
+      const indexes = openIndexesOf(fixture.store)
+      if (isIndexed) await indexes.put(where, 'by-n', ['n'])
+      await indexes.build()
+      const jobs = node()
+      const result = await create(jobs, array, { respondAsync: false })
+      if (!('job' in result)) throw new Error('no job')
+      const { length } = JSON.parse(array)
+      expect(await ended(jobs, { id: result.job })).toMatchObject({
+        state: 'done',
+        done: length,
+        total: length,
+        result: { created: length, failed: 0 },
+      })
+      expect(await stored()).toEqual(JSON.parse(array))
+      await jobs.stop()
+    },
+  )
 
   it('counts the documents that a job rejects, and goes on', async () => {
     await fixture.repository.insert(where, [{ id: 'd10700', body: '{"id":"d10700"}' }])

@@ -151,29 +151,35 @@ forEachEngine((engine) => {
   })
 
   describe('a change of more documents than one transaction', () => {
-    it.each([
+    const reasons = [
+      ['bytes', 500, { text: 'x'.repeat(CHANGE_BYTES / 500) }, 0],
       ['documents', CHANGE_ROWS + 1, {}, 0],
       ['entries in indexes', CHANGE_ROWS / 2 + 1, {}, 1],
-      ['bytes', 500, { text: 'x'.repeat(CHANGE_BYTES / 500) }, 0],
-    ])('becomes a job because of its %s', async (_, count, more, indexCount) => {
-      for (let at = 0; at < count; at += 2_000) {
-        await fixture.repository.insert(
-          where,
-          Array.from({ length: Math.min(2_000, count - at) }, (_, n) => {
-            const id = `d${10_000 + at + n}`
-            return { id, body: JSON.stringify({ id, ...more }) }
-          }),
-        )
-      }
-      const indexes = openIndexesOf(fixture.store)
-      for (let n = 0; n < indexCount; n++) await indexes.put(where, `i${n}`, ['on'])
-      await indexes.build()
-      const jobs = node()
-      const job = (await change(jobs, 'patch', { ...everything, patch })) as Job
-      expect(await ended(jobs, job)).toMatchObject({ state: 'done', found: count, done: count })
-      expect((await stored()).every(({ on }) => on)).toBe(true)
-      await jobs.stop()
-    })
+    ] as const
+
+    // The rows are counted above the engines.
+    it.each(engine.name === 'sqlite' ? reasons : reasons.slice(0, 1))(
+      'becomes a job because of its %s',
+      async (_, count, more, indexCount) => {
+        for (let at = 0; at < count; at += 2_000) {
+          await fixture.repository.insert(
+            where,
+            Array.from({ length: Math.min(2_000, count - at) }, (_, n) => {
+              const id = `d${10_000 + at + n}`
+              return { id, body: JSON.stringify({ id, ...more }) }
+            }),
+          )
+        }
+        const indexes = openIndexesOf(fixture.store)
+        for (let n = 0; n < indexCount; n++) await indexes.put(where, `i${n}`, ['on'])
+        await indexes.build()
+        const jobs = node()
+        const job = (await change(jobs, 'patch', { ...everything, patch })) as Job
+        expect(await ended(jobs, job)).toMatchObject({ state: 'done', found: count, done: count })
+        expect((await stored()).every(({ on }) => on)).toBe(true)
+        await jobs.stop()
+      },
+    )
   })
 
   describe('a job', () => {
@@ -190,7 +196,7 @@ forEachEngine((engine) => {
     })
 
     it('counts the documents that are rejected, and goes on', async () => {
-      await insert(1_200)
+      await insert(200)
       const indexes = openIndexesOf(fixture.store)
       await indexes.put(where, 'by-code', ['code'], true)
       await indexes.build()
@@ -201,7 +207,7 @@ forEachEngine((engine) => {
         jobs,
         await jobs.begin(where, 'patch', { ...everything, patch: '{"code":"one"}' }),
       )
-      expect(job).toMatchObject({ state: 'done', found: 1, result: { failed: 1_199 } })
+      expect(job).toMatchObject({ state: 'done', found: 1, result: { failed: 199 } })
       expect(job.result?.errors).toHaveLength(100)
       expect(job.result?.errors.slice(0, 2)).toEqual([
         { id, pointer: '', message: expect.stringContaining('1 MiB') },
