@@ -42,22 +42,6 @@ describe('a bare Debian or Ubuntu with an older Node.js, npm and git', () => {
   )
 
   test(
-    'installs without a warning by npm 10 and 11',
-    async () => {
-      const [installed] = (await bare.run('npm --version')).split('.')
-      for (const major of ['10', '11'].filter((each) => each !== installed)) {
-        const install = 'npm --version && npm ci --dry-run'
-        const printed = await bare.run(
-          `cd /root/gatehouse && npm exec --yes --package=npm@${major} -c '${install}'`,
-        )
-        expect(printed).toMatch(new RegExp(`^${major}\\.`))
-        expect(printed).not.toMatch(/warn|EBADENGINE/i)
-      }
-    },
-    STEP_TIMEOUT,
-  )
-
-  test(
     'runs the server with its console, where the operator key signs in',
     async () => {
       const [port = 0] = await freePorts(1)

@@ -94,7 +94,7 @@ forEachContractNode(
         expect((await by('GET', path, undefined, stale)).status).toBe(412)
       })
 
-      it('serialize 1,000 concurrent updates', async () => {
+      it('serialize concurrent updates', async () => {
         await by('POST', '/chain', { id: 'c', by: [] })
         let accepted = 0
         /** Adds a link to the state that was read; returns false if it has changed. */
@@ -105,14 +105,14 @@ forEachContractNode(
           expect([200, 412]).toContain(response.status)
           if (response.status === 200) accepted++
         }
-        for (let n = 0; n < 1000; n += 50) {
+        for (let n = 0; n < 200; n += 50) {
           await Promise.all(Array.from({ length: 50 }, (_, at) => link(n + at)))
         }
         const links = (await by('GET', '/chain/c')).json.by
         expect(links).toHaveLength(accepted)
         expect(new Set(links).size).toBe(accepted)
         expect(accepted).toBeGreaterThan(0)
-        expect(accepted).toBeLessThan(1000)
+        expect(accepted).toBeLessThan(200)
       })
     })
   },

@@ -3,6 +3,7 @@ import { MAX_LISTINGS } from '../../contract/job.ts'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
+import type { Job } from '../job.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
 forEngine('sqlite', (engine) => {
@@ -52,14 +53,16 @@ forEngine('sqlite', (engine) => {
       expect(page.returned).toBe(4)
       await jobs.stop()
 
-      let pauses = 0
+      let job: Job | undefined
       const first = node(async () => {
-        if (++pauses === 1) void first.stop()
+        if (job === undefined) return
+        if ((await first.read('_system', job.id)).done > 0) void first.stop()
       })
-      const job = await first.begin(where, 'list', { filter })
-      await expect.poll(async () => (await first.read('_system', job.id)).done).toBeGreaterThan(0)
+      job = await first.begin(where, 'list', { filter })
+      const { id } = job
+      await expect.poll(async () => (await first.read('_system', id)).done).toBeGreaterThan(0)
       await first.stop()
-      expect(await first.read('_system', job.id)).toMatchObject({ state: 'running', done: 1_000 })
+      expect(await first.read('_system', id)).toMatchObject({ state: 'running', done: 1_000 })
       const second = node()
       second.wake()
       // A listing that continues scans the documents after its cursor.

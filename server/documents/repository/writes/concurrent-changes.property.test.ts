@@ -92,7 +92,7 @@ forEachEngine((engine) => {
         minLength: 1,
         maxLength: 6,
       })
-      await fc.assert(fc.asyncProperty(rounds, scenario), { numRuns: 25 * CASES })
+      await fc.assert(fc.asyncProperty(rounds, scenario), { numRuns: 10 * CASES })
       if (engine.name === 'sqlite') return
       for (const name of ['insert', 'update', 'delete']) {
         expect(made.get(`${name}-indexed-document`)).toBeGreaterThan(0)
