@@ -27,6 +27,8 @@ forEngine('postgres', (engine) => {
     const hold = () => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       held = promise
+      // The read that waits for it may begin later.
+      promise.catch(() => {})
       return { resolve, reject }
     }
     const close = () => reader[Symbol.asyncDispose]()
@@ -37,19 +39,19 @@ forEngine('postgres', (engine) => {
     await using opened = await open()
     const { batches, run } = opened
     expect((await batches.next()).value).toHaveLength(1_000)
-    expect(run).toHaveBeenCalledTimes(2)
+    // Two for the batch, and the first one of the next.
+    expect(run).toHaveBeenCalledTimes(3)
     expect((await batches.next()).value).toHaveLength(1_000)
     expect((await batches.next()).value).toMatchObject([{ id: 'd12000' }])
     expect(await batches.next()).toEqual({ value: undefined, done: true })
-    expect(run).toHaveBeenCalledTimes(3)
+    expect(run).toHaveBeenCalledTimes(6)
   })
 
   it('reports the failure of a read when its documents are needed', async () => {
     await using opened = await open()
     const { batches, hold } = opened
-    const first = batches.next()
+    expect((await batches.next()).value).toHaveLength(1_000)
     const { reject } = hold()
-    expect((await first).value).toHaveLength(1_000)
     reject(new Error('the connection was lost'))
     // An unhandled rejection would fail the test here.
     await new Promise(setImmediate)
@@ -59,9 +61,8 @@ forEngine('postgres', (engine) => {
   it('waits for a read when no more documents are needed', async () => {
     await using opened = await open()
     const { batches, hold } = opened
-    const first = batches.next()
+    await batches.next()
     const { resolve } = hold()
-    await first
     const returned = vi.fn()
     const end = batches.return().then(returned)
     await new Promise(setImmediate)
@@ -72,7 +73,7 @@ forEngine('postgres', (engine) => {
 })
 
 forEachEngine((engine) => {
-  it('reads a batch of documents in one round trip on PostgreSQL', async () => {
+  it('reads a batch of documents in two statements', async () => {
     const store = await engine.open()
     const where = { database: '_system', collection: 'articles' }
     const documents = ['a', 'b', 'c'].map((id) => ({ id, body: JSON.stringify({ id }) }))
@@ -98,7 +99,7 @@ forEachEngine((engine) => {
       return batches
     }
     expect(await read('a')).toMatchObject([documents.slice(1)])
-    expect(queries).toBe(engine.name === 'postgres' ? 1 : 3)
-    expect(await read('c')).toEqual([])
+    expect(queries).toBe(2)
+    expect(await read('c')).toEqual([[]])
   })
 })
