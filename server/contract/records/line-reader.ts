@@ -37,7 +37,7 @@ class LineBuffer {
     else if (part.length > 0) this.#copy(part, before)
   }
 
-  /** Copies small parts, each of which would otherwise keep its whole chunk in memory. */
+  /** Copies a small part, so that it does not keep its whole chunk in memory. */
   #copy(part: Uint8Array, at: number): void {
     if (this.#bytes > this.#buffer.length) {
       const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(BUFFER, 2 * this.#bytes)))

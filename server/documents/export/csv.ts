@@ -81,7 +81,7 @@ export function createCsvFormat(
   const options: Options = {
     delimiter: CSV_SEPARATORS[separator],
     record_delimiter: '\r\n',
-    // Line breaks, and spaces and tabs, of which an import would skip a whole line.
+    // Line breaks, and cells of spaces and tabs alone: an import would skip a line of them.
     quoted_match: /[\r\n]|^\s+$/,
     cast: {
       object: (cell) => ({ value: String(cell.quoted), quoted: true, quoted_empty: true }),

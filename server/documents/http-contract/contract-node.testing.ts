@@ -28,7 +28,8 @@ export interface ContractNode {
 
 /**
  * Declares tests of docs/http-api.md, "Conventions" and "Documents", by plain HTTP against a node
- * on each engine, by default both, which the tests share. The OpenAPI document must describe every response.
+ * of each engine, by default both. The tests share the node. The OpenAPI document must describe every
+ * response.
  */
 export function forEachContractNode(
   suite: (fixture: ContractNode) => void,

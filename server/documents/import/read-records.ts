@@ -103,7 +103,7 @@ async function* readCsv(
 const settled = (act: (done: (error?: Error | null) => void) => void) =>
   new Promise<Error | null | undefined>(act)
 
-/** Yields the chunks of a body, of which the first has the whole prologue. */
+/** Yields the chunks of a body. The first one has the whole prologue. */
 async function* withPrologue(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let begin: Uint8Array | undefined = new Uint8Array()
   for await (const chunk of chunks) {

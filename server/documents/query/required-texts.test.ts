@@ -11,7 +11,9 @@ test.each([
   ['author', 'ada', [['"author":"ada"']]],
   ['author.n', '5', [['"n":"5"', '"n":5']]],
   ['author:in', 'a,"', [['"author":"a"', '"author":"\\""']]],
-  ['author:in', 'a,b,c,d,e,f,g,h,i,j,k', [['"author":']]],
+  ['author:in', 'a,b,c,d,e,f,g,h,i', [['"author":']]],
+  ['author', 'x'.repeat(100), [[`"author":"${'x'.repeat(54)}`]]],
+  ['author', `${'x'.repeat(53)}😀`, [[`"author":"${'x'.repeat(53)}`]]],
   ['author:starts', 'a\n', [['"author":"a\\n']]],
   ['author:contains', '{"a":1}', [['{\\"a\\":1}', '{"a":1}']]],
   ['author:contains', '', [['"author":']]],
@@ -21,6 +23,11 @@ test.each([
   ['author:ne', 'ada', []],
 ])('%s=%s needs texts', (name, text, expected) => {
   expect(texts(name, text)).toEqual(expected)
+})
+
+test('the number of texts is limited', () => {
+  const conditions = parseFilter(Array.from({ length: 20 }, (_, n) => [`f${n}`, `${n}`]))
+  expect(requiredTexts(conditions).flat()).toHaveLength(8)
 })
 
 test('each document that matches contains one of each group', () => {

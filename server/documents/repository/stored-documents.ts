@@ -56,9 +56,9 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
   /** Returns the first documents of a range, at most `limit`. */
   list(where: CollectionRef, range: IdRange, limit: number): Promise<StoredDocument[]>
   /**
-   * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document. `last` is undefined if all of them fit. `bytes` is
-   * their total size. `documents` are what {@link list} would return, if they are small enough to be
-   * read with their sizes.
+   * Returns how far {@link list} may read without exceeding `maxBytes`, at least one document.
+   * `last` is undefined if all of them fit. `bytes` is their total size. `documents` are what
+   * {@link list} would return, if they are small enough to be read with their sizes.
    */
   extent(where: CollectionRef, range: IdRange, limit: number, maxBytes: number): Promise<Extent>
   /** See `scan-batch.ts`. */

@@ -77,8 +77,8 @@ export function createClaims(
       }),
 
     /**
-     * Claims the oldest running job whose lease has expired, changes before listings. Ignores jobs that a transaction is
-     * changing: their node ends them, however long it takes.
+     * Claims the oldest running job whose lease has expired, changes before listings. Ignores jobs
+     * that a transaction is changing: their node ends them, however long it takes.
      */
     async claim(): Promise<Job | undefined> {
       const due = db
