@@ -3,9 +3,9 @@ import { type Conditions, matches, matchesNone } from '../contract/conditions.ts
 import { COLLECTION_PARAMETER, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import { createReadAhead } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { workCallerOf } from '../http/guards/work-caller.ts'
 import { createCollectionParam } from '../http/input/collection-param.ts'
 import { conditionsOf } from '../http/input/conditions.ts'
 import { jobHeaders, prefersAsync, prefersCount } from '../http/input/prefer.ts'
@@ -87,7 +87,7 @@ export function listingRoutes({
     const bounds = {
       batches: 1,
       reserve: (bytes: number) => reserve(c, bytes),
-      caller: queueCallerOf(c),
+      caller: workCallerOf(c),
     }
     const page = await documents.readInIdOrder(where, filter, after, limit, bounds)
     requireOwnFiltersIfEmpty(query, page)
@@ -113,7 +113,7 @@ export function listingRoutes({
     documents.find(where, query, {
       count: prefersCount(c),
       reserve: (bytes) => permission?.then(() => reserve(c, bytes)) ?? reserve(c, bytes),
-      caller: () => queueCallerOf(c),
+      caller: () => workCallerOf(c),
       permission,
     })
   const pageAhead = createReadAhead((c): PageAhead | undefined => {

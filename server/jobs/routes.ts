@@ -8,8 +8,8 @@ import type { ReadBounds } from '../documents/query/scan/read-in-id-order.ts'
 import type { Page } from '../documents/query/scan/read-page.ts'
 import { Failure, toErrorBody } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import { queueCallerOf } from '../http/guards/queue-caller.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
+import { workCallerOf } from '../http/guards/work-caller.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
 import { searchParameters } from '../http/input/search-parameters.ts'
 import { described } from '../http/openapi/describe.ts'
@@ -58,7 +58,7 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
       requireParametersOfPage(parameters)
       const page = await results(documents, job, after, limit, {
         reserve: (bytes) => reserve(c, bytes),
-        caller: queueCallerOf(c),
+        caller: workCallerOf(c),
       })
       if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id], parameters)
       headers['Content-Type'] = 'application/json'

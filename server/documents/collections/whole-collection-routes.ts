@@ -4,8 +4,8 @@ import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { parseStrictly } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
-import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import type { RequireRole } from '../../http/guards/require-role.ts'
+import { callerIdOf, workCallerOf } from '../../http/guards/work-caller.ts'
 import { textBody } from '../../http/input/body/text-body.ts'
 import { conditionsOf, requireNoConditions } from '../../http/input/conditions.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
@@ -73,7 +73,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'patch', request, callerIdOf(c)))
-      const changed = await collections.change(where, 'patch', request, queueCallerOf(c))
+      const changed = await collections.change(where, 'patch', request, workCallerOf(c))
       if (typeof changed === 'object') return acceptedResponse(c, changed)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
@@ -84,7 +84,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request, callerIdOf(c)))
-      const deleted = await collections.change(where, 'delete', request, queueCallerOf(c))
+      const deleted = await collections.change(where, 'delete', request, workCallerOf(c))
       if (typeof deleted === 'object') return acceptedResponse(c, deleted)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
-import { queueCallerOf } from '../../http/guards/queue-caller.ts'
+import { workCallerOf } from '../../http/guards/work-caller.ts'
 import { acceptedType } from '../../http/input/accepted-type.ts'
 import { isNotModified } from '../../http/input/conditions.ts'
 import { requestHeader } from '../../http/input/request-header.ts'
@@ -60,7 +60,7 @@ export async function exportCollection(
     where,
     query,
     format,
-    queueCallerOf(c),
+    workCallerOf(c),
   )
   // Errors of the query are sent before the first chunk.
   const { value: first } = await chunks.next()

@@ -4,8 +4,8 @@ import { WHOLE_DATABASE } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import { callerIdOf, queueCallerOf } from '../../http/guards/queue-caller.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
+import { callerIdOf, workCallerOf } from '../../http/guards/work-caller.ts'
 import { requireUtf8 } from '../../http/input/body/charset.ts'
 import { bodyChunks } from '../../http/input/body/request-body.ts'
 import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/conditions.ts'
@@ -48,7 +48,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
       const database = databaseOf(c)
       if (isNotModified(c)) return c.body(null, 304)
       const authorizedAt = performance.now()
-      const { chunks, deadline } = await exporter.beginDatabase(database, queueCallerOf(c))
+      const { chunks, deadline } = await exporter.beginDatabase(database, workCallerOf(c))
       const { value: first } = await chunks.next()
       const body = streamText(c, first ?? '', chunks, {
         authorizedAt,

@@ -3,8 +3,8 @@ import type { AppEnv } from '../env.ts'
 import { principalOf } from './require-role.ts'
 
 /**
- * Returns the id of the caller for limits of work: of the token, because several applications may
- * use tokens of one person, or of the person who is signed in. The route must require a role.
+ * Returns the id of the caller for a job, which ends when the caller loses its role: of the token,
+ * or of the person who is signed in. The route must require a role.
  */
 export function callerIdOf(c: Context<AppEnv>): string {
   const { by, credential, personId } = principalOf(c)
@@ -12,7 +12,7 @@ export function callerIdOf(c: Context<AppEnv>): string {
 }
 
 /** Returns the caller of a request for limited work (`Caller`). The route must require a role. */
-export const queueCallerOf = (c: Context<AppEnv>) => ({
+export const workCallerOf = (c: Context<AppEnv>) => ({
   id: callerIdOf(c),
   signal: c.req.raw.signal,
 })
