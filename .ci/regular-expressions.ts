@@ -29,10 +29,11 @@ const COMPUTED: Readonly<Record<string, string>> = {
   'server/access/secrets/secret-text.ts': 'a fixed length, anchored at both ends',
   'server/cli/config-access.ts': 'one repetition, anchored at both ends, over settings',
   'server/oauth2/client.ts': 'alternatives of escaped text, without repetitions',
-  'server/oauth2/sign-in/redact-error.ts': 'alternatives of escaped text, without repetitions',
+  'server/oauth2/providers/provider-failure.ts':
+    'alternatives of escaped text, without repetitions',
   'server/documents/schemas/compile-schema.ts':
     'the pattern of a schema, in a worker that is terminated when a check takes too long',
-  'server/http/data-router.ts': 'the pattern of a route, which is written in the source',
+  'server/http/dispatch.ts': 'the pattern of a route, which is written in the source',
 }
 
 /** Number of concurrent recheck workers. */

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { atLeast } from '../server/contract/access/role.ts'
+import { atLeast } from '../server/contract/access/principal.ts'
 import { watchBrowserErrors } from './support/page/browser-errors.ts'
 import { chooseEveryDatabase, consolePath, openMenu, rowOf } from './support/page/endpoints-page.ts'
 import { pressSequence } from './support/page/press-sequence.ts'

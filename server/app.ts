@@ -1,4 +1,5 @@
-import { Hono } from 'hono'
+import { Hono, type HonoRequest } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import type { Logger } from 'pino'
 import type { AccessModule } from './access/module.ts'
 import type { AuditModule } from './audit/module.ts'
@@ -12,25 +13,22 @@ import type { EndpointsModule } from './endpoints/module.ts'
 import type { EventsModule } from './events/module.ts'
 import type { ErrorLog } from './health/error-log.ts'
 import type { HealthModule } from './health/module.ts'
-import { createDispatch } from './http/dispatch.ts'
+import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
 import type { AppEnv } from './http/env.ts'
 import { guardHost } from './http/guards/guard-host.ts'
-import { requireFresh } from './http/guards/require-fresh.ts'
 import { selectDatabase } from './http/guards/select-database.ts'
-import { splitRequestPath } from './http/input/request-path.ts'
-import { logRequests } from './http/log-requests.ts'
+import { splitRequestPath } from './http/input/url.ts'
 import type { HttpModule } from './http/module.ts'
 import { describeApi } from './http/openapi/openapi.ts'
 import { openApiRoutes } from './http/openapi/openapi-routes.ts'
-import { apiHeaders } from './http/output/api-headers.ts'
 import { compressResponses } from './http/output/compression/compress-responses.ts'
 import { withEquivalent } from './http/output/equivalent-paths.ts'
-import { createErrorHandler } from './http/output/handle-error.ts'
 import { noRoute } from './http/output/no-route.ts'
+import { API_JSON, createErrorHandler } from './http/output/render-failure.ts'
 import { requireResponseMemory } from './http/output/response-memory.ts'
 import { securityHeaders } from './http/output/security-headers.ts'
 import { consoleRoutes, type PageData } from './http/static/serve-console.ts'
-import { TwoPartRouter } from './http/two-part-router.ts'
+import { STYLE_PATH } from './http/static/sign-in-pages.ts'
 import type { JobsModule } from './jobs/module.ts'
 import type { ChangeSync } from './nodes/change-sync.ts'
 import type { NodesModule } from './nodes/module.ts'
@@ -136,3 +134,64 @@ export function createApp(modules: AppModules) {
 
 /** The application's routes as types, for the console's client. */
 export type Api = ReturnType<typeof createApp>
+
+interface RequireFreshDeps {
+  /**
+   * Syncs changes made by another process, before each request. Returns undefined if there are
+   * none.
+   */
+  readonly catchUp: () => Promise<void> | undefined
+  /** Undefined with SQLite, where each request checks the store for changes. */
+  readonly freshness: { isFresh(): boolean; require(): Promise<void> | undefined } | undefined
+}
+
+/** Waits until the state that a request reads is current. Fails with `unavailable`. */
+const requireFresh = ({ catchUp, freshness }: RequireFreshDeps) =>
+  createMiddleware<AppEnv>((c, next) => {
+    if (needsNoStore(c.req.path)) return next()
+    const isStale = freshness !== undefined && !freshness.isFresh() && !servesStale(c.req)
+    const waiting = isStale ? freshness.require() : catchUp()
+    return waiting?.then(next) ?? next()
+  })
+
+/** Returns whether a path works without the store: health checks, the style of error pages. */
+const needsNoStore = (path: string) =>
+  /^\/(?:_api\/health|healthz)(?:\/|$)/.test(path) || path === STYLE_PATH
+
+/** Paths that may be served from stale state: the console, and lists in the memory of this node. */
+const STALE_PATHS =
+  /^\/(?:_console|_api\/(?:endpoint|listener|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
+
+/** Returns whether a request reads only data that may be stale. */
+const servesStale = ({ method, path }: Pick<HonoRequest, 'method' | 'path'>) =>
+  (method === 'GET' || method === 'HEAD') && STALE_PATHS.test(path)
+
+type Fetch = Hono<AppEnv>['fetch']
+
+/** Returns a `fetch` that logs each request with its status and duration at the level `debug`. */
+const logRequests =
+  (log: Logger, fetch: Fetch): Fetch =>
+  (request, env) => {
+    if (!log.isLevelEnabled('debug')) return fetch(request, env)
+    const begun = performance.now()
+    const logged = (response: Response) => {
+      const { listener } = env as AppEnv['Bindings']
+      const { method } = request
+      const { path } = splitRequestPath(request)
+      const ms = Math.round((performance.now() - begun) * 1000) / 1000
+      log.debug({ via: listener.name, method, path, status: response.status, ms }, 'request')
+      return response
+    }
+    const response = fetch(request, env)
+    return response instanceof Promise ? response.then(logged) : logged(response)
+  }
+
+/** Sets the headers of responses under `/_api`. */
+const apiHeaders = createMiddleware<AppEnv>(async (c, next) => {
+  c.header('Cache-Control', 'no-store')
+  await next()
+  // Hono sends JSON without a charset.
+  if (c.res.headers.get('Content-Type') === 'application/json') {
+    c.res.headers.set('Content-Type', API_JSON)
+  }
+})

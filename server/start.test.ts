@@ -1,9 +1,11 @@
 import { getDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, it, onTestFinished, test } from 'vitest'
 import type { Config } from './cli/config.ts'
 import type { ProviderConfig } from './oauth2/providers/provider-config.ts'
+import { instanceId } from './start.ts'
+import { forEachEngine } from './storage/test-support/each-engine.testing.ts'
 import { startForTest } from './test-support/start.testing.ts'
 
 /** Starts a node and returns its warnings. */
@@ -57,4 +59,13 @@ test('a node warns about admins of a provider that is not configured', async () 
 test('a connection to a distant host with several addresses is not aborted after 250 ms', async () => {
   await warningsOf({})
   expect(getDefaultAutoSelectFamilyAttemptTimeout()).toBe(2_000)
+})
+
+forEachEngine((engine) => {
+  it('is created once by concurrent callers', async () => {
+    const store = await engine.open()
+    const ids = await Promise.all([instanceId(store), instanceId(store), instanceId(store)])
+    expect(new Set(ids).size).toBe(1)
+    expect(ids[0]).toMatch(/^[0-9a-f]{8}$/)
+  })
 })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 import type { Logger } from 'pino'
 import {
@@ -21,8 +22,8 @@ import { createReadiness, healthOf, type NodeReadiness } from './health/readines
 import { nodeHandler } from './http/node-handler.ts'
 import { createModules } from './modules.ts'
 import { createUntilAvailable } from './storage/availability/until-available.ts'
-import { instanceId } from './storage/changes/instance-id.ts'
 import { locationOf, openStore } from './storage/open.ts'
+import type { Store } from './storage/store.ts'
 import { createVault } from './storage/vault.ts'
 
 /** Interval at which a node looks for jobs of crashed nodes, ms. */
@@ -229,4 +230,22 @@ function warnAboutAdmins({ admins, providers }: Config, log: Logger): void {
     { admins: missing },
     'GATEHOUSE_ADMINS names people of providers that are not configured, who cannot sign in',
   )
+}
+
+/**
+ * Returns the id of this installation: eight hexadecimal digits. It is generated once per store,
+ * shared by all nodes, and not secret.
+ */
+export async function instanceId({ db }: Store): Promise<string> {
+  await db
+    .insertInto('settings')
+    .values({ name: 'instance', value: randomBytes(4).toString('hex') })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+  const { value } = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', 'instance')
+    .executeTakeFirstOrThrow()
+  return value
 }

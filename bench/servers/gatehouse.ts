@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { NODE_FLAGS } from '../../bin/node-flags.js'
 import { createRecorder, START } from '../../server/audit/record.ts'
-import { createEndpointWriter } from '../../server/endpoints/writes/endpoint-writer.ts'
+import { createEndpointWriter } from '../../server/endpoints/registry/endpoint-writer.ts'
 import { openStore } from '../../server/storage/open.ts'
 import { endpointPath, makeToken } from '../../server/test-support/start.testing.ts'
 import { FIRST_PORT, nextHost, portsOf, requestOk } from './address.ts'

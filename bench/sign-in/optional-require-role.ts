@@ -3,7 +3,7 @@ import {
   type RequireRole,
   type RequireRoleDeps,
 } from '../../server/http/guards/require-role.ts'
-import { requestHeader } from '../../server/http/input/request-header.ts'
+import { requestHeader } from '../../server/http/input/headers.ts'
 
 export * from '../../server/http/guards/require-role.ts'
 

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Cookie } from '@playwright/test'
-import type { Role } from '../../server/contract/access/role.ts'
+import type { Role } from '../../server/contract/access/principal.ts'
 import {
   type PlainProvider,
   startPlainProvider,

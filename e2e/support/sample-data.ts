@@ -1,5 +1,5 @@
 import type { Cookie } from '@playwright/test'
-import type { AccessRole } from '../../server/contract/access/role.ts'
+import type { AccessRole } from '../../server/contract/access/principal.ts'
 import type { PlainProvider } from '../../server/oauth2/providers/plain-provider.testing.ts'
 import { openPeopleProvider, signInAs } from './people.ts'
 import { listen } from './server/listen.ts'

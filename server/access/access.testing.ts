@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach } from 'vitest'
-import { OPERATOR } from '../contract/access/operator.ts'
+import { OPERATOR } from '../contract/access/principal.ts'
 import type { TokenInfo } from '../contract/access/token.ts'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import type { Store } from '../storage/store.ts'

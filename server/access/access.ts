@@ -1,5 +1,4 @@
-import type { Person } from '../contract/access/person.ts'
-import type { Role } from '../contract/access/role.ts'
+import type { Person, Role } from '../contract/access/principal.ts'
 import type { SessionInfo } from '../contract/access/session.ts'
 import type { TokenInfo, TokenInput } from '../contract/access/token.ts'
 import type { LiveEvent } from '../contract/event.ts'

@@ -1,17 +1,22 @@
-import type { Principal } from '../contract/access/principal.ts'
-import { TOKEN_RECORD_INTERVAL, USE_RECORD_INTERVAL } from '../contract/access/session-use.ts'
+import { lowerRole, type Principal, role } from '../contract/access/principal.ts'
+import {
+  SESSION_IDLE,
+  TOKEN_RECORD_INTERVAL,
+  USE_RECORD_INTERVAL,
+} from '../contract/access/session.ts'
 import { TOKEN_HEADERS } from '../contract/access/token.ts'
+import { databaseNames } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import { hashSecret } from '../secret.ts'
+import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import {
-  type CachedPrincipal,
-  extendSession,
-  isExpired,
-  sessionPrincipal,
-  tokenPrincipal,
-} from './cached-principal.ts'
-import { createFindSession, createFindToken } from './find-credential.ts'
+  type CredentialOwner,
+  createFindSession,
+  createFindToken,
+  type FoundSession,
+  type FoundToken,
+} from './find-credential.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
 import { isTokenText } from './secrets/secret-text.ts'
 import { type SessionDeps, wasReplaced } from './sessions.ts'
@@ -216,3 +221,80 @@ function tokenOf(header: string): string {
 }
 
 const notValid = (message: string) => new Failure('unauthenticated', message)
+
+interface CachedPrincipal {
+  /** Replaced when it changes, never mutated. */
+  principal: Principal
+  /**
+   * `used`: last use of the credential, to {@link PRECISION}. `recorded`: last use passed to the
+   * {@link LastUseRecorder}. Both in ms since 1970.
+   */
+  used: number
+  recorded: number
+}
+
+/** Precision of a session's last use, ms. */
+const PRECISION = 1_000
+
+/**
+ * Whether the credential has expired, or the session has been idle for longer than
+ * {@link SESSION_IDLE}.
+ */
+function isExpired({ principal: { by, expires }, used }: CachedPrincipal, at: number): boolean {
+  return (expires !== null && at >= expires) || (by === 'session' && at >= used + SESSION_IDLE)
+}
+
+/** Sets the last use of a session and returns the principal with its new idle expiry. */
+function extendSession(found: CachedPrincipal, at: number): Principal {
+  if (at - found.used >= PRECISION) {
+    found.used = at
+    const idleExpires = Math.min(at + SESSION_IDLE, found.principal.expires ?? Infinity)
+    found.principal = { ...found.principal, idleExpires }
+  }
+  return found.principal
+}
+
+function sessionPrincipal(row: FoundSession, unstoredUse = 0): CachedPrincipal {
+  const used = Math.max(row.last_seen_at, unstoredUse)
+  return {
+    used,
+    recorded: used,
+    principal: {
+      ...ownerOf(row),
+      role: roleOf(row),
+      by: 'session',
+      databases: null,
+      credential: row.id,
+      expires: row.expires_at,
+      idleExpires: Math.min(used + SESSION_IDLE, row.expires_at),
+    },
+  }
+}
+
+function tokenPrincipal(row: FoundToken): CachedPrincipal {
+  return {
+    used: 0,
+    recorded: row.last_used_at ?? 0,
+    principal: {
+      ...ownerOf(row),
+      role: lowerRole(parseColumn(role, 'tokens.role', row.role), roleOf(row)),
+      by: 'token',
+      databases:
+        row.databases === null
+          ? null
+          : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
+      credential: row.id,
+      expires: row.expires_at,
+      idleExpires: null,
+    },
+  }
+}
+
+const ownerOf = (row: CredentialOwner) => ({
+  personId: row.person_id,
+  username: row.username,
+  name: row.person_name,
+  provider: row.provider,
+})
+
+const roleOf = (row: CredentialOwner) => parseColumn(role, 'people.role', row.person_role)

@@ -1,4 +1,3 @@
-import type { EventHub } from '../events/hub.ts'
 import { Failure } from '../failure.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { RequestView } from '../http/env.ts'
@@ -10,8 +9,10 @@ import { sessionRoutes, tokenRoutes, userRoutes } from './routes.ts'
 import type { SignIn } from './sessions.ts'
 
 export interface AccessModuleDeps
-  extends Pick<AccessDeps, 'store' | 'vault' | 'record' | 'admins' | 'operatorKey'> {
-  readonly events: Pick<EventHub, 'publish' | 'wakeReaders'>
+  extends Pick<
+    AccessDeps,
+    'store' | 'vault' | 'record' | 'admins' | 'operatorKey' | 'publish' | 'onEnded'
+  > {
   readonly http: Pick<
     HttpModule,
     'clientOf' | 'cookie' | 'hosts' | 'publicOrigin' | 'responses' | 'sendList'
@@ -25,13 +26,11 @@ export interface AccessModuleDeps
 
 /** Creates the access of people, with the guard of all routes and its own routes. */
 export function createAccessModule(deps: AccessModuleDeps) {
-  const { events, http } = deps
+  const { http } = deps
   const { clientOf, cookie } = http
   const access = createAccess({
     ...deps,
     now: Date.now,
-    onEnded: events.wakeReaders,
-    publish: events.publish,
     onError: deps.logError('cannot store the last use of sessions and tokens'),
   })
   const requireRole = createRequireRole({

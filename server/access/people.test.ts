@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Role } from '../contract/access/role.ts'
+import type { Role } from '../contract/access/principal.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'

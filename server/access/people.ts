@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
-import { LOCAL_PROVIDER, OPERATOR } from '../contract/access/operator.ts'
-import type { Person } from '../contract/access/person.ts'
-import { atLeast, type Role, role as roleSchema } from '../contract/access/role.ts'
-import { SESSION_IDLE } from '../contract/access/session-use.ts'
+import {
+  atLeast,
+  LOCAL_PROVIDER,
+  OPERATOR,
+  type Person,
+  type Role,
+  role as roleSchema,
+} from '../contract/access/principal.ts'
+import { SESSION_IDLE } from '../contract/access/session.ts'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createRecorder } from '../audit/record.ts'
-import { SESSION_IDLE } from '../contract/access/session-use.ts'
+import { SESSION_IDLE } from '../contract/access/session.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../storage/vault.ts'
 import { actor, createAccessFixture, from, github, HOUR, operator } from './access.testing.ts'

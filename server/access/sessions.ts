@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SessionInfo } from '../contract/access/session.ts'
-import { SESSION_IDLE } from '../contract/access/session-use.ts'
+import { SESSION_IDLE, type SessionInfo } from '../contract/access/session.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'

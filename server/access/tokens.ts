@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { atLeast, type Role, role } from '../contract/access/role.ts'
+import { atLeast, type Role, role } from '../contract/access/principal.ts'
 import {
   TOKEN_SCOPES_BYTES,
   TOKENS_PER_PERSON,
   type TokenInfo,
   type TokenInput,
 } from '../contract/access/token.ts'
-import { databaseNames } from '../contract/database.ts'
+import { databaseNames, requireDatabaseName } from '../contract/database.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
-import { requireDatabaseName } from '../contract/require-database-name.ts'
 import { Failure } from '../failure.ts'
 import { hashSecret } from '../secret.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'

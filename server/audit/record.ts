@@ -1,11 +1,10 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
 import { replaceControls } from '../control-characters.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import { executeLater, sharesRoundTrips } from '../storage/changes/round-trips.ts'
-import type { Change } from '../storage/changes/transactions.ts'
+import { type Change, executeLater, sharesRoundTrips } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/store.ts'
-import { contentOf, rowHash } from './row-hash.ts'
 
 /** Actor of changes that command-line flags make at startup. */
 export const START: Actor = { name: 'start', by: 'system', address: null }
@@ -102,3 +101,45 @@ export function recordRejection(store: Store, entry: AuditEntry): Promise<void> 
  * would not match its hash.
  */
 const storable = (text: string): string => replaceControls(text.slice(0, MAX_LENGTH).toWellFormed())
+
+/** Columns covered by the hash of a row, as stored and converted to text. */
+export interface HashedColumns {
+  readonly seq: string
+  readonly at: string
+  readonly actor: string
+  readonly by: string
+  readonly address: string | null
+  readonly action: string
+  readonly target: string
+  readonly outcome: string
+  readonly before: string
+  readonly after: string
+  /** Id of the bulk change. Default: none. */
+  readonly change?: string | null
+}
+
+/**
+ * Returns the hash of a row: SHA-256 in hexadecimal, over the hash of the previous row (empty for
+ * the first row) and a JSON array of the columns in this order. The format is released and must not
+ * change. `change` was added later and is part of the array only if it is not null.
+ */
+export function rowHash(previous: string, row: HashedColumns): string {
+  const columns = [row.seq, row.at, ...contentOf(row)]
+  return createHash('sha256').update(previous).update(JSON.stringify(columns)).digest('hex')
+}
+
+/** Columns of a row that are known before its number. */
+type HashedContent = Omit<HashedColumns, 'seq' | 'at'>
+
+/** Returns the hashed columns that follow `seq` and `at`, in order. */
+export const contentOf = (row: HashedContent): (string | null)[] => [
+  row.actor,
+  row.by,
+  row.address,
+  row.action,
+  row.target,
+  row.outcome,
+  row.before,
+  row.after,
+  ...(row.change == null ? [] : [row.change]),
+]

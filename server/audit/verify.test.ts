@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { entry, recordAll } from './audit.testing.ts'
-import { createRecorder } from './record.ts'
-import { rowHash } from './row-hash.ts'
+import { createRecorder, rowHash } from './record.ts'
 import { type KnownRow, verifyChain } from './verify.ts'
 
 const ROWS = 12

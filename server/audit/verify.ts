@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Store } from '../storage/store.ts'
-import { type HashedColumns, rowHash } from './row-hash.ts'
+import { type HashedColumns, rowHash } from './record.ts'
 
 /** A row noted earlier: its hash and, if known, its sequence number. */
 export interface KnownRow {

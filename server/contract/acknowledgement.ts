@@ -76,3 +76,10 @@ export const errorBody = z.object({
 })
 
 export type ErrorBody = z.infer<typeof errorBody>
+
+/** Returns the response body of a successful change. */
+export const acknowledge = (code: 200 | 201 = 200): Acknowledgement => ({
+  result: true,
+  error: false,
+  code,
+})

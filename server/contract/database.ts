@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { Failure } from '../failure.ts'
 
 /** The database that always exists, contains the administration, and cannot be dropped. */
 export const SYSTEM_DATABASE = '_system'
@@ -31,3 +32,18 @@ export const databaseList = z.array(z.object({ name: z.string() }))
  */
 export const includesDatabase = (names: readonly string[], database: string): boolean =>
   names.length === 0 || names.includes(database)
+
+/**
+ * Checks that a database may have a name.
+ *
+ * @param field JSON Pointer of the name in the body.
+ * @throws Failure `bad-database-name`
+ */
+export function requireDatabaseName(name: string, field: string): void {
+  if (isDatabaseName(name)) return
+  throw new Failure(
+    'bad-database-name',
+    `${JSON.stringify(name.slice(0, 64))} is not a valid database name. ${DATABASE_NAME_RULE}`,
+    { field },
+  )
+}

@@ -1,6 +1,5 @@
-import { SYSTEM_DATABASE } from '../contract/database.ts'
+import { requireDatabaseName, SYSTEM_DATABASE } from '../contract/database.ts'
 import type { LiveEvent } from '../contract/event.ts'
-import { requireDatabaseName } from '../contract/require-database-name.ts'
 import { databaseNotFound, Failure } from '../failure.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'

@@ -1,12 +1,11 @@
 import { Hono } from 'hono'
-import { acknowledgement } from '../contract/acknowledgement.ts'
+import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import { callerOf, type RequireRole, requireScope } from '../http/guards/require-role.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { describe } from '../http/openapi/describe.ts'
-import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import type { DatabaseRegistry } from './registry.ts'
 

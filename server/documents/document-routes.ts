@@ -1,22 +1,24 @@
 import { type Context, Hono } from 'hono'
 import { matchesNone } from '../contract/conditions.ts'
 import { COLLECTION_PARAMETER, DOCUMENT_BYTES } from '../contract/document.ts'
-import { singleValue } from '../contract/query/single-value.ts'
+import { singleValue } from '../contract/query/query-parameter.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import { createReadAhead, takeIfBodyArrived } from '../http/guards/read-ahead.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
-import { textBody } from '../http/input/body/text-body.ts'
-import { createCollectionParam } from '../http/input/collection-param.ts'
-import { conditionsOf } from '../http/input/conditions.ts'
-import { pathParam } from '../http/input/path-param.ts'
+import { createReadAhead, takeIfBodyArrived } from '../http/guards/require-role.ts'
+import { textBody } from '../http/input/body/json-body.ts'
+import { conditionsOf } from '../http/input/headers.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
-import { requireNoParameters, searchParameters } from '../http/input/search-parameters.ts'
+import {
+  createCollectionParam,
+  pathParam,
+  requireNoParameters,
+  searchParameters,
+} from '../http/input/url.ts'
 import { described } from '../http/openapi/describe.ts'
-import { jsonHeaders } from '../http/output/json-headers.ts'
+import { jsonHeaders, VARY_ACCEPT } from '../http/output/content-negotiation.ts'
 import { requestedPath } from '../http/output/next-link.ts'
 import { trailingSlash } from '../http/output/no-route.ts'
-import { VARY_ACCEPT } from '../http/output/vary.ts'
 import type { DocumentRef } from '../storage/document-ref.ts'
 import { document } from './describe-routes.ts'
 import { documentResponse } from './document-response.ts'

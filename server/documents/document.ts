@@ -1,6 +1,4 @@
-import { DOCUMENT_BYTES } from '../contract/document.ts'
-import { documentIdError } from '../contract/document-id.ts'
-import { documentTooLarge } from '../contract/document-too-large.ts'
+import { DOCUMENT_BYTES, documentIdError, documentTooLarge } from '../contract/document.ts'
 import type { Json } from '../contract/json/json.ts'
 import { requireJsonLimits } from '../contract/json/json-limits.ts'
 import { mergePatch } from '../contract/json/merge-patch.ts'

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { COLLECTION_PARAMETER } from '../contract/document.ts'
 import type { AppEnv } from '../http/env.ts'
-import { createCollectionParam } from '../http/input/collection-param.ts'
+import { createCollectionParam } from '../http/input/url.ts'
 import { wholeCollectionRoutes } from './collections/whole-collection-routes.ts'
 import { type CreationRoutesDeps, creationRoutes } from './creation-routes.ts'
 import { type DocumentRoutesDeps, documentRoutes } from './document-routes.ts'

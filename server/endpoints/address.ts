@@ -1,6 +1,7 @@
 import dns from 'node:dns/promises'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type ListenOptions, type Server } from 'node:net'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
+import { createKeyedLock } from '../concurrency/keyed-lock.ts'
 import {
   type Address,
   formatAddress,
@@ -146,4 +147,31 @@ function linkLocalReason(host: string): string | undefined {
   if (zone === undefined)
     return `Add the interface to this link-local address, as in [${host}%eth0].`
   return `This machine has no interface ${zone}, or the interface does not support IPv6.`
+}
+
+// Per process: all endpoints share one set of ports.
+const locked = createKeyedLock()
+
+/**
+ * Opens a server's socket. Binds of the same port run one after the other, so that an address
+ * check, which holds the port briefly, does not make an endpoint fail.
+ *
+ * @param checked called once the socket is open, under the lock.
+ * @throws the system's error, such as `EADDRINUSE`.
+ */
+export function bind(
+  server: Server,
+  where: ListenOptions,
+  checked?: () => Promise<void>,
+): Promise<void> {
+  return locked(String(where.port ?? where.path), async () => {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen({ ...where, exclusive: true }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+    await checked?.()
+  })
 }

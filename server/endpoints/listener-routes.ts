@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
-import { atLeast } from '../contract/access/role.ts'
-import { acknowledgement } from '../contract/acknowledgement.ts'
+import { atLeast } from '../contract/access/principal.ts'
+import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
 import { formatHost, parseAddress } from '../contract/endpoints/address.ts'
 import { addressQuery } from '../contract/endpoints/endpoint.ts'
 import {
@@ -21,17 +21,16 @@ import {
 import { Failure, requireConnected } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
-import { pathAddress } from '../http/input/path-address.ts'
 import { queryInput } from '../http/input/query-input.ts'
+import { pathAddress } from '../http/input/url.ts'
 import { describe } from '../http/openapi/describe.ts'
-import { acknowledge } from '../http/output/acknowledge.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import { canonicalAddress } from './address.ts'
 import type { CheckLimit } from './check/check-limit.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { Listener } from './listeners/listener.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
-import { recentRates, sampleEnd } from './traffic/traffic-history.ts'
+import { recentRates, sampleEnd } from './traffic/traffic.ts'
 
 export interface ListenerRoutesDeps {
   readonly endpoints: EndpointRegistry

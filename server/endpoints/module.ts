@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { includesDatabase, SYSTEM_DATABASE } from '../contract/database.ts'
 import { isWildcard } from '../contract/endpoints/address.ts'
+import { SAMPLE_SECONDS } from '../contract/endpoints/traffic.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
@@ -12,14 +13,13 @@ import { endpointChangeRoutes } from './bulk/routes.ts'
 import { CHECKS_PER_MINUTE, createCheckLimit } from './check/check-limit.ts'
 import { endpointCheckRoutes } from './check/routes.ts'
 import { addressRoutes, listenerRoutes } from './listener-routes.ts'
+import { createMetrics } from './metrics.ts'
+import { metricsRoutes } from './metrics-routes.ts'
 import { type ConfiguredEndpoints, openEndpoints } from './registry/open-endpoints.ts'
 import { createPeers } from './registry/placement/peers.ts'
 import { sweepProposals } from './registry/placement/proposals.ts'
 import { createEndpointRegistry, type EndpointRegistryDeps } from './registry/registry.ts'
 import { endpointRoutes } from './routes.ts'
-import { createMetrics } from './traffic/metrics.ts'
-import { metricsRoutes } from './traffic/metrics-routes.ts'
-import { sampleTraffic } from './traffic/sample-traffic.ts'
 
 export interface EndpointsModuleDeps
   extends Pick<
@@ -106,3 +106,26 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
 }
 
 export type EndpointsModule = ReturnType<typeof createEndpointsModule>
+
+/** Delay after the end of a traffic sample, ms: timers may fire slightly early. */
+const SAMPLE_AFTER = 20
+
+/**
+ * Calls `sample` at every multiple of the period, so that all nodes sample at the same moments.
+ * Returns a function that stops it.
+ */
+function sampleTraffic(sample: (now: number) => void): () => void {
+  const period = SAMPLE_SECONDS * 1_000
+  let timer: NodeJS.Timeout
+  const wait = () => {
+    timer = setTimeout(
+      () => {
+        sample(Date.now())
+        wait()
+      },
+      period - (Date.now() % period) + SAMPLE_AFTER,
+    )
+  }
+  wait()
+  return () => clearTimeout(timer)
+}

@@ -1,13 +1,11 @@
 import type { Access } from '../access/access.ts'
-import type { Principal } from '../contract/access/principal.ts'
-import { atLeast } from '../contract/access/role.ts'
+import { atLeast, type Principal } from '../contract/access/principal.ts'
 import { includesDatabase, SYSTEM_DATABASE } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { EventHub } from './hub.ts'
 import { type AuthenticateReader, eventRoutes, lastEventHeader } from './routes.ts'
-import { createSharedLookup } from './shared-lookup.ts'
 
 export interface EventsModuleDeps {
   readonly hub: EventHub
@@ -50,3 +48,36 @@ export function createEventsModule({ hub, access, http, requireRole }: EventsMod
 }
 
 export type EventsModule = ReturnType<typeof createEventsModule>
+
+/** Maximum age of a shared result, ms: credentials expire without an event. */
+const MAX_AGE = 1_000
+
+/** Looks up a key, or shares the result of a lookup that began after the last wake. */
+type SharedLookup<T> = (key: string, lookUp: () => Promise<T>) => Promise<T>
+
+/**
+ * Returns a {@link SharedLookup}. An event wakes all streams at once; streams with the same
+ * credentials share one authentication.
+ *
+ * @param now the time, ms.
+ */
+export function createSharedLookup<T>(
+  hub: Pick<EventHub, 'wakes'>,
+  now: () => number,
+): SharedLookup<T> {
+  let results = new Map<string, Promise<T>>()
+  let wakes = -1
+  let since = 0
+  return (key, lookUp) => {
+    if (wakes !== hub.wakes || now() - since >= MAX_AGE) {
+      results = new Map()
+      wakes = hub.wakes
+      since = now()
+    }
+    const shared = results.get(key)
+    if (shared !== undefined) return shared
+    const result = lookUp()
+    results.set(key, result)
+    return result
+  }
+}

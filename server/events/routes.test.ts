@@ -9,8 +9,7 @@ import { renderFailure, toFailure } from '../http/output/render-failure.ts'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 import { createEventHub } from './hub.ts'
-import { eventRoutes, HEARTBEAT, HEARTBEATS_PER_CHECK } from './routes.ts'
-import { createStreamLimit } from './stream-limit.ts'
+import { createStreamLimit, eventRoutes, HEARTBEAT, HEARTBEATS_PER_CHECK } from './routes.ts'
 
 /** Opens a stream, and resolves once it runs. */
 async function follow(port: number, headers: Record<string, string>, query = '') {

@@ -1,14 +1,15 @@
 import { type Context, Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import { PersonLimit } from '../concurrency/person-limit.ts'
 import type { Principal } from '../contract/access/principal.ts'
 import { eventQuery, LAST_EVENT_HEADER, type LiveEvent } from '../contract/event.ts'
+import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { principalOf, type RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'
 import { describe } from '../http/openapi/describe.ts'
 import type { EventHub } from './hub.ts'
-import { createStreamLimit, type StreamLimit } from './stream-limit.ts'
 
 /**
  * Period of stream heartbeats, ms. The console reports a lost connection within 15 s, which allows
@@ -143,3 +144,49 @@ function isRelevant(event: LiveEvent, { role, personId }: Principal): boolean {
   const about = event.type === 'person' ? event.id : event.type === 'token' ? event.owner : null
   return about === null || about === personId || role === 'admin'
 }
+
+/**
+ * Maximum number of open event streams per person and node, including those of tokens. A browser
+ * uses one.
+ */
+const STREAMS_PER_PERSON = 50
+
+/** Maximum number of open event streams per node. */
+const STREAMS = 1_000
+
+/** Limits the number of open event streams: each event costs work for every stream. */
+interface StreamLimit {
+  /**
+   * Reserves a stream for a person. Returns a function that releases it.
+   *
+   * @throws Failure `too-many-requests`
+   */
+  enter(personId: string): () => void
+}
+
+export function createStreamLimit(ofPerson = STREAMS_PER_PERSON, all = STREAMS): StreamLimit {
+  const open = new PersonLimit(all, ofPerson)
+  return {
+    enter(personId) {
+      const reached = open.enter(personId)
+      if (reached !== undefined) {
+        throw tooMany(
+          reached === 'person'
+            ? `You have ${ofPerson} open event streams on this node`
+            : `This node has ${all} open event streams`,
+        )
+      }
+      let entered = true
+      return () => {
+        if (!entered) return
+        entered = false
+        open.leave(personId)
+      }
+    },
+  }
+}
+
+const tooMany = (what: string) =>
+  new Failure('too-many-requests', `${what}, the maximum. Close one and try again.`, {
+    headers: { 'Retry-After': '60' },
+  })

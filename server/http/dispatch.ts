@@ -1,6 +1,9 @@
 import { Context, type Hono } from 'hono'
+import { type ParamIndexMap, type Result, type Router, UnsupportedPathError } from 'hono/router'
+import { RegExpRouter } from 'hono/router/reg-exp-router'
+import { SmartRouter } from 'hono/router/smart-router'
+import { TrieRouter } from 'hono/router/trie-router'
 import type { AppEnv } from './env.ts'
-import { toHeadResponse } from './output/head-response.ts'
 
 export interface DispatchDeps {
   /** Renders an error that a handler threw. */
@@ -76,3 +79,131 @@ export function createDispatch(
     return finished === DONE ? c.res : finished.then(() => c.res)
   }
 }
+
+/** Matches the type of event streams, which may be endless. */
+const STREAM = /^text\/event-stream/
+
+/** Returns whether the length of a body is unknown: that of an event stream or an export. */
+const isStream = (headers: Headers): boolean =>
+  headers.has('Content-Disposition') || STREAM.test(headers.get('Content-Type') ?? '')
+
+/**
+ * Returns the response to a `HEAD` request: that of the `GET` request without its body, with the
+ * same Content-Length (RFC 9110 §9.3.2).
+ */
+async function toHeadResponse(response: Response): Promise<Response> {
+  const { status, headers } = response
+  const isMeasured = status === 204 || status === 304 || headers.has('Content-Length')
+  if (!isMeasured && isStream(headers)) await response.body?.cancel()
+  else if (!isMeasured) {
+    headers.set('Content-Length', String((await response.arrayBuffer()).byteLength))
+  }
+  return new Response(null, { status, headers })
+}
+
+interface Route<T> {
+  readonly method: string
+  /** Number of segments, or undefined if the handler is called for every path. */
+  readonly depth: number | undefined
+  readonly parameters: ParamIndexMap
+  /** The pattern of the first segment, if it has one. */
+  readonly first: RegExp | undefined
+  readonly handler: T
+}
+
+interface Matched<T> {
+  readonly handlers: [T, ParamIndexMap][]
+  readonly first: RegExp | undefined
+}
+
+const PARAMETER = /^:([a-z]+)(?:\{(.+)\})?$/
+const ALL = 'ALL'
+
+/**
+ * Routes paths of one or two segments that are all parameters: `/:collection` and
+ * `/:collection/:id`. The second one may be empty, as in `/articles/?id=1`. Hono's `RegExpRouter` looks up every path in a table of paths without
+ * parameters first, which takes longer than splitting it
+ * (docs/decisions/0024-synchronous-dispatch.md).
+ */
+export class DataRouter<T> implements Router<T> {
+  readonly name = 'DataRouter'
+  readonly #routes: Route<T>[] = []
+  /** Handlers by method, for one and for two segments. Filled by the first request of each. */
+  readonly #matched = [new Map<string, Matched<T>>(), new Map<string, Matched<T>>()] as const
+
+  /** @throws UnsupportedPathError unless the path is `*` or consists of one or two parameters. */
+  add(method: string, path: string, handler: T): void {
+    if (path === '*' || path === '/*') {
+      const all = { depth: undefined, parameters: {}, first: undefined }
+      this.#routes.push({ method, handler, ...all })
+      return
+    }
+    const parts = path
+      .slice(1)
+      .split('/')
+      .map((segment) => PARAMETER.exec(segment))
+    const names = parts.map((part) => part?.[1])
+    const [first] = parts
+    if (parts.length > 2 || names.includes(undefined) || parts[1]?.[2] !== undefined) {
+      throw new UnsupportedPathError(path)
+    }
+    this.#routes.push({
+      method,
+      handler,
+      depth: parts.length,
+      parameters: Object.fromEntries(names.map((name, at) => [name, at + 1])),
+      first: first?.[2] === undefined ? undefined : new RegExp(`^${first[2]}$`),
+    })
+  }
+
+  match(method: string, path: string): Result<T> {
+    const slash = path.indexOf('/', 1)
+    const isNested = slash !== -1
+    const first = isNested ? path.slice(1, slash) : path.slice(1)
+    const second = isNested ? path.slice(slash + 1) : ''
+    const matched = this.#matched[isNested ? 1 : 0].get(method) ?? this.#match(method, isNested)
+    const isMatch = (matched.first?.test(first) ?? true) && !second.includes('/')
+    if (isMatch) return [matched.handlers, [path, first, second]]
+    return [this.#routesOf(method, undefined), [path]]
+  }
+
+  #match(method: string, isNested: boolean): Matched<T> {
+    const depth = isNested ? 2 : 1
+    const first = this.#routes.find((route) => route.depth === depth)?.first
+    const matched = { handlers: this.#routesOf(method, depth), first }
+    this.#matched[isNested ? 1 : 0].set(method, matched)
+    return matched
+  }
+
+  #routesOf(method: string, depth: number | undefined): [T, ParamIndexMap][] {
+    return this.#routes
+      .filter((route) => route.method === method || route.method === ALL)
+      .filter((route) => route.depth === undefined || route.depth === depth)
+      .map(({ handler, parameters }) => [handler, parameters])
+  }
+}
+
+/**
+ * Routes system paths (`/`, `/healthz…` and paths that begin with `/_`) and data paths separately. A
+ * pattern for collection names beside the fixed system names exceeds what hono's `RegExpRouter`
+ * supports; a single router would send every request through the slower `TrieRouter`.
+ */
+export class TwoPartRouter<T> implements Router<T> {
+  readonly name = 'TwoPartRouter'
+  readonly #system = new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] })
+  readonly #data = new DataRouter<T>()
+
+  add(method: string, path: string, handler: T): void {
+    const everywhere = path === '*' || path === '/*'
+    if (everywhere || isSystemPath(path)) this.#system.add(method, path, handler)
+    if (everywhere || !isSystemPath(path)) this.#data.add(method, path, handler)
+  }
+
+  match(method: string, path: string): Result<T> {
+    return (isSystemPath(path) ? this.#system : this.#data).match(method, path)
+  }
+}
+
+/** Returns whether a path belongs to the system: it names no collection. */
+export const isSystemPath = (path: string) =>
+  path.startsWith('/_') || path === '/' || path === '/healthz' || path.startsWith('/healthz/')

@@ -1,5 +1,4 @@
 import { type ClientOf, createClientOf } from './guards/client-address.ts'
-import { createOwnHosts, type OwnHosts } from './guards/own-hosts.ts'
 import { createSessionCookie, type SessionCookie } from './guards/session-cookie.ts'
 import type { Reserve, ResponseMemory } from './output/response-memory.ts'
 import { createSendList, type SendList } from './output/send-list.ts'
@@ -40,5 +39,27 @@ export function createHttpModule(deps: HttpModuleDeps): HttpModule {
     reserve,
     sendList: createSendList(reserve),
     async [Symbol.asyncDispose]() {},
+  }
+}
+
+/** Returns whether a host belongs to this server. */
+type IsOwnHost = (host: string) => boolean
+
+/** The host names of this server, besides loopback names and IP addresses. */
+interface OwnHosts {
+  readonly has: IsOwnHost
+  /** Adds hosts that can change while the server runs, such as those of endpoints. */
+  add(isOwn: IsOwnHost): void
+}
+
+/** Returns the hosts of a server: that of the public URL, until others are added. */
+function createOwnHosts(publicOrigin: string | undefined): OwnHosts {
+  const publicHost = publicOrigin && new URL(publicOrigin).hostname
+  const sources: IsOwnHost[] = [(host) => host === publicHost]
+  return {
+    has: (host) => sources.some((isOwn) => isOwn(host)),
+    add(isOwn) {
+      sources.push(isOwn)
+    },
   }
 }

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../contract/access/operator.ts'
-import { atLeast, ROLES, type Role } from '../contract/access/role.ts'
+import { atLeast, OPERATOR, ROLES, type Role } from '../contract/access/principal.ts'
 import { type Declared, permissionOf } from '../http/guards/require-role.ts'
 import { hashSecret } from '../secret.ts'
 import { blog, openApp, outside } from '../test-support/app.testing.ts'

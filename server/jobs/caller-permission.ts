@@ -1,4 +1,4 @@
-import { atLeast, lowerRole, type Role, role } from '../contract/access/role.ts'
+import { atLeast, lowerRole, type Role, role } from '../contract/access/principal.ts'
 import { Failure } from '../failure.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'

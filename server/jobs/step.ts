@@ -8,7 +8,7 @@ import type {
 import { Failure, isStoreFailure } from '../failure.ts'
 import { DamagedStore } from '../storage/availability/unavailable.ts'
 import { SchemaChanged } from '../storage/current-schema.ts'
-import { StateChanged } from '../storage/document-change-errors.ts'
+import { StateChanged } from '../storage/document-ref.ts'
 import { failImport, importNext } from './import-job.ts'
 import type { DocumentRules, Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { NotificationTopic } from '../storage/engine.ts'
-import { createChangeSync } from './change-sync.ts'
+import { createChangeSync, createCoalescedSync } from './change-sync.ts'
 
 test('no notification of the store is applied before the start', async () => {
   const subscribers = new Set<(topic: NotificationTopic) => void>()
@@ -32,4 +32,43 @@ test('no notification of the store is applied before the start', async () => {
   await changes[Symbol.asyncDispose]()
   notify('changes')
   expect(sync).toHaveBeenCalledTimes(1)
+})
+
+/** Returns a sync that ends when the test says so. */
+function createSync() {
+  const waiting: { end: () => void; fail: () => void }[] = []
+  const sync = () =>
+    new Promise<void>((resolve, reject) => {
+      waiting.push({ end: resolve, fail: () => reject(new Error('away')) })
+    })
+  return { waiting, sync }
+}
+
+test('calls during a sync share the next one', async () => {
+  const { waiting, sync } = createSync()
+  const coalesced = createCoalescedSync(sync)
+  const first = coalesced.sync()
+  const others = [coalesced.sync(), coalesced.sync()]
+  expect(waiting).toHaveLength(1)
+  waiting[0]?.end()
+  await first
+  await expect.poll(() => waiting.length).toBe(2)
+  waiting[1]?.end()
+  await Promise.all(others)
+  expect(waiting).toHaveLength(2)
+  expect(coalesced.running).toBeUndefined()
+})
+
+test('a failed sync is retried by the next call', async () => {
+  const { waiting, sync } = createSync()
+  const coalesced = createCoalescedSync(sync)
+  const first = coalesced.sync()
+  const second = coalesced.sync()
+  waiting[0]?.fail()
+  await expect(first).rejects.toThrow('away')
+  expect(coalesced.behind).toBe(true)
+  await expect.poll(() => waiting.length).toBe(2)
+  waiting[1]?.end()
+  await second
+  expect(coalesced.behind).toBe(false)
 })

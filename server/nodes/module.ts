@@ -1,7 +1,8 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
 import type { EventHub } from '../events/hub.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { Store } from '../storage/store.ts'
-import { hostId } from './host-id.ts'
 import { createNodes, type NodesDeps } from './nodes.ts'
 import { nodeRoutes } from './routes.ts'
 
@@ -69,3 +70,17 @@ export function createNodesModule({ store, name, events, requireRole, onError }:
 }
 
 export type NodesModule = ReturnType<typeof createNodesModule>
+
+/**
+ * Returns an identifier of the machine and network of this process. Two processes with the same
+ * identifier cannot both bind a port. On Linux it is the boot id and the network namespace, which
+ * differs between containers; elsewhere, the host name.
+ */
+function hostId(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${boot} ${readlinkSync('/proc/self/ns/net')}`
+  } catch {
+    return hostname()
+  }
+}

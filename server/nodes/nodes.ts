@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Transaction } from 'kysely'
-import { createCoalescedSync } from '../concurrency/coalesced-sync.ts'
+import { sql, type Transaction } from 'kysely'
+import { onlyAdminEndpoint } from '../contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/store.ts'
 import type { Tables } from '../storage/tables.ts'
-import { requireOtherAdminAccess } from './admin-access.ts'
-import { createDatabaseClock } from './database-clock.ts'
+import { createCoalescedSync } from './change-sync.ts'
 import { createListenerReports } from './listener-reports.ts'
-import { DEAD_AFTER } from './liveness.ts'
-import { createPeerStates, type PeerStates, type PeerStatesDeps } from './peer-states.ts'
+import {
+  aliveSince,
+  createPeerStates,
+  DEAD_AFTER,
+  type PeerStates,
+  type PeerStatesDeps,
+} from './peer-states.ts'
 import { createNodeRepository, type Identity, type PeerCommand } from './repository.ts'
 
 /** Heartbeat interval, ms. A heartbeat also reports the traffic of the listeners. */
@@ -203,6 +207,70 @@ export function createNodes(deps: NodesDeps): Nodes {
       // The caller closes the store next; wait for the work that uses it.
       await Promise.allSettled(pending)
       await inBackground(repository.leave(self))
+    },
+  }
+}
+
+/**
+ * Checks that an endpoint other than this one serves `_system` on a live node. Called in the
+ * transaction of the change, under the lock of the revision, so concurrent changes cannot remove
+ * the last one.
+ *
+ * @param node the name of this node; `own` replaces what it has reported.
+ * @param own the addresses through which this node currently serves `_system`.
+ * @throws Failure `conflict` if there is no other.
+ */
+async function requireOtherAdminAccess(
+  trx: Transaction<Tables>,
+  address: string,
+  node: string,
+  own: readonly string[],
+): Promise<void> {
+  const serving = await sql<{ address: string }>`
+    select address from endpoints
+    where proposal is null
+    and (databases = '[]' or position('"_system"' in databases) > 0)
+    and (
+      address = any(${[...own]}::text[])
+      or exists (
+        select 1 from node_listeners join nodes on nodes.name = node_listeners.node
+        where node_listeners.address = endpoints.address
+        and node_listeners.state = 'listening'
+        and nodes.name <> ${node} and nodes.seen_at > ${aliveSince}
+      )
+    )
+    order by address = ${address}
+    limit 1`.execute(trx)
+  if (serving.rows[0]?.address !== address) return
+  throw onlyAdminEndpoint()
+}
+
+/** Maximum round trip after which a reply sets the clock, ms. */
+const ROUND_TRIP = 1_500
+
+/** The clock of PostgreSQL, which is the same for all nodes. */
+interface DatabaseClock {
+  /** Returns the time, ms since 1970. */
+  now(): number
+  /** Sets the clock from a reply with the time. Returns whether the reply has one. */
+  set(reply: Promise<number | undefined>): Promise<boolean>
+}
+
+/**
+ * Creates a {@link DatabaseClock} that shows the time of this machine until it is set. It runs by the
+ * monotonic clock, which changes of the system's time do not affect.
+ */
+function createDatabaseClock(): DatabaseClock {
+  let offset = performance.timeOrigin
+  return {
+    now: () => Math.floor(performance.now() + offset),
+    async set(reply) {
+      const sent = performance.now()
+      const time = await reply
+      // A slow reply says little about the current time.
+      const received = performance.now()
+      if (time !== undefined && received - sent < ROUND_TRIP) offset = time - received
+      return time !== undefined
     },
   }
 }

@@ -1,7 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
-import { DEAD_AFTER } from './liveness.ts'
-import { createPeerStates } from './peer-states.ts'
+import { createPeerStates, DEAD_AFTER } from './peer-states.ts'
 
 afterEach(() => vi.useRealTimers())
 

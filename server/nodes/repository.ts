@@ -6,7 +6,7 @@ import type { Store } from '../storage/store.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Report, ReportedListener } from './listener-reports.ts'
-import { aliveSince, DEAD_AFTER } from './liveness.ts'
+import { aliveSince, DEAD_AFTER } from './peer-states.ts'
 
 /** How long a dead node stays listed, ms, so that users can see which one it was. */
 const DEAD_LISTED_FOR = 600_000

@@ -1,15 +1,17 @@
 import type { Logger } from 'pino'
 import type { AccessModule } from '../access/module.ts'
 import type { AuditModule } from '../audit/module.ts'
+import { LOCAL_PROVIDER_LABEL, OPERATOR } from '../contract/access/principal.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { HttpModule } from '../http/module.ts'
-import { findPageFonts } from '../http/static/page-fonts.ts'
+import { findPageFonts } from '../http/output/page-fonts.ts'
 import { createFailedSignIns } from './failed-sign-ins.ts'
-import { lazyLocalProvider } from './local/lazy-local-provider.ts'
-import type { LocalProviderDeps } from './local/local-provider.ts'
+import type { LocalProvider, LocalProviderDeps } from './local/local-provider.ts'
 import { localProviderRoutes } from './local/local-provider-routes.ts'
-import { createProvider } from './providers/create-provider.ts'
+import { createEndpointProvider } from './providers/endpoint-provider.ts'
+import { createIssuerProvider } from './providers/issuer-provider.ts'
+import type { Provider, ProviderDeps } from './providers/provider.ts'
 import type { ProviderConfig } from './providers/provider-config.ts'
 import { oauth2Routes, providerRoutes } from './routes.ts'
 import { createPendingSignIns } from './sign-in/pending-sign-in.ts'
@@ -100,3 +102,37 @@ export function createOAuth2Module(deps: OAuth2ModuleDeps) {
 }
 
 export type OAuth2Module = ReturnType<typeof createOAuth2Module>
+
+/**
+ * Returns the local provider, which is loaded at the first sign-in with the operator key:
+ * `oidc-provider` takes a fifth of the memory of an idle node.
+ */
+function lazyLocalProvider(deps: LocalProviderDeps): LocalProvider {
+  let loaded: Promise<LocalProvider> | undefined
+  const load = (): Promise<LocalProvider> => {
+    loaded ??= import('./local/local-provider.ts').then(
+      ({ createLocalProvider }) => createLocalProvider(deps),
+      (error: unknown) => {
+        // Loading can fail for a moment, such as when no file descriptor is free.
+        loaded = undefined
+        throw error
+      },
+    )
+    return loaded
+  }
+  return {
+    provider: {
+      name: OPERATOR.provider,
+      label: LOCAL_PROVIDER_LABEL,
+      form: 'exact',
+      authorize: async (request) => (await load()).provider.authorize(request),
+      complete: async (response) => (await load()).provider.complete(response),
+    },
+    page: async (request) => (await load()).page(request),
+    submitKey: async (uid, cookie, key) => (await load()).submitKey(uid, cookie, key),
+  }
+}
+
+/** Creates the provider of a configuration. It sends no request before the first sign-in. */
+export const createProvider = (config: ProviderConfig, deps: ProviderDeps): Provider =>
+  config.kind === 'issuer' ? createIssuerProvider(config, deps) : createEndpointProvider(config)

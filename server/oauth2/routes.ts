@@ -1,22 +1,23 @@
+import { randomInt } from 'node:crypto'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
 import type { SignIn } from '../access/sessions.ts'
 import { type ProviderInfo, providerList, providerSetupList } from '../contract/access/session.ts'
+import { isLoopbackHost } from '../contract/endpoints/address.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { ClientOf } from '../http/guards/client-address.ts'
+import { type ClientOf, isPlainHost } from '../http/guards/client-address.ts'
+import { hostName } from '../http/guards/guard-host.ts'
 import { guardForm } from '../http/guards/guard-origin.ts'
-import { createOwnOrigin } from '../http/guards/own-origin.ts'
 import { readSignInCookies, setSignInCookies } from '../http/guards/sign-in-cookies.ts'
 import { readForm } from '../http/input/body/request-body.ts'
 import { describe } from '../http/openapi/describe.ts'
+import type { PageFonts } from '../http/output/page-fonts.ts'
 import { toFailure } from '../http/output/render-failure.ts'
-import type { PageFonts } from '../http/static/page-fonts.ts'
 import { failedSignInPage, pageStyle, signInPolicy } from '../http/static/sign-in-pages.ts'
 import type { RecordFailedSignIn } from './failed-sign-ins.ts'
 import type { Provider } from './providers/provider.ts'
-import { createCsrfToken } from './sign-in/csrf-token.ts'
 import { type PendingSignIns, SIGN_IN_SECONDS } from './sign-in/pending-sign-in.ts'
 import {
   callbackPath,
@@ -249,3 +250,27 @@ export const providerRoutes = (
       },
     )
 }
+
+/**
+ * Returns the origin under which the browser reaches this server: the configured origin, or a
+ * loopback name of this machine. Any other `Host` is ignored because the client chooses it.
+ * Undefined if neither is known.
+ */
+type OwnOrigin = (c: Context<AppEnv>) => string | undefined
+
+const createOwnOrigin =
+  (publicOrigin: string | undefined, clientOf: ClientOf): OwnOrigin =>
+  (c) => {
+    const { host, secure } = clientOf(c)
+    const requestOrigin = `${secure ? 'https' : 'http'}://${host.toLowerCase()}`
+    const local = isLoopbackHost(hostName(host)) && isPlainHost(host) ? requestOrigin : undefined
+    // An untrusted proxy may also address a loopback host. The browser's `Origin` decides.
+    const isShown = local !== undefined && c.req.header('Origin') === local
+    return isShown ? local : (publicOrigin ?? local)
+  }
+
+const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Returns a token of 32 random alphanumeric characters: 190 bits. */
+export const createCsrfToken = (): string =>
+  Array.from({ length: 32 }, () => ALPHANUMERICS[randomInt(ALPHANUMERICS.length)]).join('')

@@ -3,12 +3,12 @@ import { beginSession } from '../access/sessions.ts'
 import { createVault } from '../storage/vault.ts'
 import { type PlainProvider, startPlainProvider } from './providers/plain-provider.testing.ts'
 import { createOpenStore } from './sign-in/open-store.testing.ts'
-import { challengeOf } from './sign-in/pkce.ts'
 import {
   createSignInHarness,
   plainConfig,
   type SignInHarnessOptions,
 } from './sign-in/sign-in.testing.ts'
+import { challengeOf } from './sign-in/sign-in.ts'
 
 // Tests each row of docs/sign-in.md, "The flow", with a provider that the test starts.
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { Failure } from '../failure.ts'
-import { nextRevision } from './changes/next-revision.ts'
+import { nextRevision } from './changes/begin-change.ts'
 import { forEachEngine } from './test-support/each-engine.testing.ts'
 
 forEachEngine({ empty: true }, (engine) => {

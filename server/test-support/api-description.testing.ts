@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { ROLES, type Role } from '../contract/access/role.ts'
+import { ROLES, type Role } from '../contract/access/principal.ts'
 
 /** A JSON Schema of the description. */
 export type Schema = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8'
-import { allocateInYoungGeneration } from '../cli/young-generation.ts'
+import { allocateInYoungGeneration } from '../cli/commands/start.ts'
 
 // As in the server.
 allocateInYoungGeneration()

@@ -3,7 +3,7 @@ import {
   LOCAL_PROVIDER,
   LOCAL_PROVIDER_LABEL,
   OPERATOR,
-} from '../../server/contract/access/operator.ts'
+} from '../../server/contract/access/principal.ts'
 import type { ProviderSetupList } from '../../server/contract/access/session.ts'
 import { Notice } from '../shared/ui/feedback/notice.tsx'
 import { QueryResult } from '../shared/ui/feedback/query-result.tsx'

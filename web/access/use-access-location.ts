@@ -1,5 +1,5 @@
 import { useSearch } from '@tanstack/react-router'
-import { ROLES, type Role } from '../../server/contract/access/role.ts'
+import { ROLES, type Role } from '../../server/contract/access/principal.ts'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 
 const textOf = (search: Record<string, unknown>, key: string) => {

@@ -1,6 +1,6 @@
 import { hc } from 'hono/client'
 import type { Api } from '../../server/app.ts'
-import { BACKGROUND_HEADER } from '../../server/contract/access/session-use.ts'
+import { BACKGROUND_HEADER } from '../../server/contract/access/session.ts'
 import type { ErrorBody, ErrorObject, InvalidPart } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
 import { recordRequest } from '../shared/session/session-activity.ts'

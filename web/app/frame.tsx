@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { atLeast, type Role } from '../../server/contract/access/role.ts'
+import { atLeast, type Role } from '../../server/contract/access/principal.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'

@@ -1,5 +1,4 @@
-import type { AuditRow } from '../../server/contract/audit/audit.ts'
-import type { AuditAction } from '../../server/contract/audit/audit-action.ts'
+import type { AuditAction, AuditRow } from '../../server/contract/audit/audit.ts'
 import type { AuditNoun } from './activity-search.ts'
 
 /** Labels of the actions, such as "Endpoint added". */

@@ -1,5 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { AUDIT_ACTIONS } from '../../server/contract/audit/audit-action.ts'
+import { AUDIT_ACTIONS } from '../../server/contract/audit/audit.ts'
 import { CodeInput } from '../shared/ui/form/code-input.tsx'
 import filterBar from '../shared/ui/form/filter-bar.module.css'
 import { useFilterText } from '../shared/ui/form/use-filter-text.ts'

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../server/contract/audit/audit.ts'
-import { ENDPOINT_CHANGES } from '../../server/contract/audit/audit-action.ts'
+import { ENDPOINT_CHANGES } from '../../server/contract/audit/audit.ts'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { useHasRole } from '../shared/session/person.ts'
 import { exactTime } from '../shared/ui/text/relative-time.tsx'

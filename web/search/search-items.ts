@@ -1,4 +1,4 @@
-import { atLeast, type Role } from '../../server/contract/access/role.ts'
+import { atLeast, type Role } from '../../server/contract/access/principal.ts'
 import { type Searchable, searchable } from './match.ts'
 
 /** The kind of a search result, shown beside it. */

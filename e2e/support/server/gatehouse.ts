@@ -1,5 +1,5 @@
 import { test as base, expect } from '@playwright/test'
-import type { AccessRole } from '../../../server/contract/access/role.ts'
+import type { AccessRole } from '../../../server/contract/access/principal.ts'
 import { awaitInterception } from '../page/await-interception.ts'
 import { type BrowserErrors, watchBrowserErrors } from '../page/browser-errors.ts'
 import { openSampleData, type SampleData } from '../sample-data.ts'

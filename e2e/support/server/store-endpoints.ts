@@ -1,6 +1,6 @@
 import { createRecorder, START } from '../../../server/audit/record.ts'
 import { invariant } from '../../../server/contract/invariant.ts'
-import { writeEndpoint } from '../../../server/endpoints/writes/endpoint-writer.ts'
+import { writeEndpoint } from '../../../server/endpoints/registry/endpoint-writer.ts'
 import { openStore } from '../../../server/storage/open.ts'
 
 /** First port of these endpoints, which have their own address. */

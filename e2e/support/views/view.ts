@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Role } from '../../../server/contract/access/principal.ts'
 import type { SampleData } from '../sample-data.ts'
 
 /** A page or dialog of the console in a certain state, by its URL. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { OPERATOR } from '../../contract/access/operator.ts'
+import { OPERATOR } from '../../contract/access/principal.ts'
 import type { Actor } from '../../contract/audit/audit.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'

@@ -1,4 +1,4 @@
-import type { Role } from './role.ts'
+import * as z from 'zod/mini'
 
 /** The authenticated caller of a request. */
 export interface Principal {
@@ -19,3 +19,65 @@ export interface Principal {
   /** When it expires unless it is used, ms since 1970; null: a token. */
   readonly idleExpires: number | null
 }
+
+/** Roles of people and tokens, lowest first; each role includes the permissions of lower ones. */
+export const ROLES = ['none', 'pending', 'viewer', 'operator', 'admin'] as const
+
+/**
+ * A role: `none` has no access and cannot sign in, `pending` waits for a role, `viewer` reads,
+ * `operator` changes, `admin` also manages people.
+ */
+export const role = z
+  .enum(ROLES)
+  .check(
+    z.describe(
+      'none: access removed, cannot sign in; pending: waits for a role; viewer: reads; ' +
+        'operator: changes endpoints, databases and documents; admin: also people and tokens',
+    ),
+  )
+
+export type Role = z.infer<typeof role>
+
+/** A role other than `none`. Every signed-in person and every token has one. */
+export type AccessRole = Exclude<Role, 'none'>
+
+/** Returns whether a role includes the permissions of another. */
+export const atLeast = (has: Role, needed: Role): boolean =>
+  ROLES.indexOf(has) >= ROLES.indexOf(needed)
+
+/** Returns the lower of two roles. */
+export const lowerRole = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a)
+
+/** A person who has signed in at least once. `GET /_api/user` lists pending people first. */
+export const person = z.object({
+  id: z.string(),
+  username: z.string(),
+  name: z.nullable(z.string()),
+  provider: z.string(),
+  issuer: z.string().check(z.describe('the issuer or token endpoint that the id comes from')),
+  role,
+  created: z.string(),
+  lastSignIn: z.nullable(z.string()),
+  sessions: z.int().check(z.describe('open now')),
+})
+
+export const personList = z.array(person)
+
+export type Person = z.infer<typeof person>
+
+/** Body of `PATCH /_api/user/<id>`; the role `none` removes access. */
+export const personChange = z.object({ role })
+
+/** Name of the built-in provider. */
+export const LOCAL_PROVIDER = 'local'
+
+/** Label of its button on the sign-in page. */
+export const LOCAL_PROVIDER_LABEL = 'Operator key'
+
+/** The person who signs in with the operator key (docs/sign-in.md, "The operator key"). */
+export const OPERATOR = {
+  provider: LOCAL_PROVIDER,
+  issuer: 'gatehouse',
+  subject: 'operator',
+  username: `${LOCAL_PROVIDER}:operator`,
+} as const

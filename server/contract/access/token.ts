@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { isoTime } from '../iso-time.ts'
-import { role } from './role.ts'
+import { role } from './principal.ts'
 
 /** Rejects line breaks and bidirectional controls, which could make a list misleading. */
 const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u

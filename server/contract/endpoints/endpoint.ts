@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { Failure } from '../../failure.ts'
 
 /** Maximum number of databases in the mapping of an endpoint. */
 export const MAPPING_NAMES = 1_000
@@ -52,3 +53,11 @@ export const endpointInput = z.object({
 })
 
 export type EndpointInput = z.infer<typeof endpointInput>
+
+/** Returns the failure of a change after which no endpoint would serve `_system`. */
+export const onlyAdminEndpoint = () =>
+  new Failure(
+    'conflict',
+    'This is the only endpoint that serves _system, so the server could not be administered without it. ' +
+      'Add another one first.',
+  )

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { wholeNumber } from '../query/whole-number.ts'
+import { wholeNumber } from '../query/query-parameter.ts'
 import { parseAddress } from './address.ts'
 import { QUERY_ADDRESSES } from './endpoint.ts'
 import { SAMPLE_SECONDS } from './traffic.ts'

@@ -7,7 +7,7 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from './json-characters.ts'
+} from './json.ts'
 import { endOfString } from './parse-json.ts'
 
 /** Maximum nesting depth of JSON; `[[]]` has a depth of 2. */

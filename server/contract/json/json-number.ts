@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts'
 import { NUMBER_LENGTH } from '../document.ts'
-import { DOT, MINUS, NINE, PLUS, ZERO } from './json-characters.ts'
+import { DOT, MINUS, NINE, PLUS, ZERO } from './json.ts'
 
 const LOWER_E = 0x65
 const UPPER_E = 0x45

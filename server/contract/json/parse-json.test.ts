@@ -1,6 +1,7 @@
+import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { expect, test, vi } from 'vitest'
-import { parseJson } from './parse-json.ts'
+import { expect, it, test, vi } from 'vitest'
+import { decodeBody, parseJson } from './parse-json.ts'
 
 /** Prints a value with each character of its strings as an escape. */
 const printEscaped = (value: unknown): string =>
@@ -96,4 +97,15 @@ test('reads a text with many escaped keys once', () => {
   } finally {
     parse.mockRestore()
   }
+})
+
+it('returns the text as it was sent, with a byte order mark', () => {
+  expect(decodeBody(Buffer.from('\ufeff{"é":1}'))).toBe('\ufeff{"é":1}')
+})
+
+it.each([
+  ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'The body is not UTF-8.'],
+  ['is gzip', gzipSync('{}'), 'The body is gzip. Send Content-Encoding: gzip.'],
+])('rejects a body that %s', (_what, bytes, message) => {
+  expect(() => decodeBody(bytes)).toThrow(expect.objectContaining({ code: 'bad-json', message }))
 })

@@ -1,13 +1,14 @@
-import type { Json } from './json.ts'
+import { Failure } from '../../failure.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  type Json,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from './json-characters.ts'
+} from './json.ts'
 
 /**
  * Parses JSON. Use it for values whose keys others choose: V8 (Node.js 24.21) can mistake a key
@@ -162,5 +163,25 @@ export function endOfString(text: string, begin: number): number {
     let backslashes = 0
     while (text[at - 1 - backslashes] === '\\') backslashes++
     if (backslashes % 2 === 0) return at
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Returns a JSON body, or a part of it, as exactly the text that was sent.
+ *
+ * @throws Failure `bad-json` for invalid UTF-8
+ */
+export function decodeBody(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
+    throw new Failure(
+      'bad-json',
+      isGzip ? 'The body is gzip. Send Content-Encoding: gzip.' : 'The body is not UTF-8.',
+      { cause },
+    )
   }
 }

@@ -1,17 +1,17 @@
 import { Failure } from '../../failure.ts'
-import type { Json } from './json.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
+  type Json,
+  jsonPointer,
   MINUS,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from './json-characters.ts'
+} from './json.ts'
 import { requireJsonLimits } from './json-limits.ts'
 import { checkNumber, isDigit } from './json-number.ts'
-import { jsonPointer } from './json-pointer.ts'
 import { endOfString, keyOf, parseJson } from './parse-json.ts'
 
 /**

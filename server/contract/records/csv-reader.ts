@@ -1,6 +1,5 @@
 import { Failure } from '../../failure.ts'
-import { DOCUMENT_BYTES } from '../document.ts'
-import { documentTooLarge } from '../document-too-large.ts'
+import { DOCUMENT_BYTES, documentTooLarge } from '../document.ts'
 import { CSV_SEPARATORS, type CsvTypes } from '../import.ts'
 import { CSV_COLUMNS, type CsvHeader, parseHeader, parseRecord } from './csv-record.ts'
 import { type CsvOptions, decodeText, type ImportRecord } from './import-record.ts'

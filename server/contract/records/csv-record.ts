@@ -1,10 +1,8 @@
 import { Failure } from '../../failure.ts'
-import { DOCUMENT_BYTES } from '../document.ts'
-import { documentTooLarge } from '../document-too-large.ts'
+import { DOCUMENT_BYTES, documentTooLarge } from '../document.ts'
 import type { CsvTypes } from '../import.ts'
-import type { Json } from '../json/json.ts'
+import { type Json, jsonPointer } from '../json/json.ts'
 import { DEPTH, requireJsonLimits } from '../json/json-limits.ts'
-import { jsonPointer } from '../json/json-pointer.ts'
 import { parseStrictly, printJson } from '../json/strict-json.ts'
 import { type FieldPath, parseFilterName, printFieldPath } from '../query/field-path.ts'
 

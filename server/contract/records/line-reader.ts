@@ -1,6 +1,5 @@
 import { Failure } from '../../failure.ts'
-import { DOCUMENT_BYTES } from '../document.ts'
-import { documentTooLarge } from '../document-too-large.ts'
+import { DOCUMENT_BYTES, documentTooLarge } from '../document.ts'
 import { decodeText, type ImportRecord } from './import-record.ts'
 
 const NOTHING = new Uint8Array()

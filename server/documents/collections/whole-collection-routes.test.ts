@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { expect, it, vi } from 'vitest'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
-import { createErrorHandler } from '../../http/output/handle-error.ts'
+import { createErrorHandler } from '../../http/output/render-failure.ts'
 import { type WholeCollections, wholeCollectionRoutes } from './whole-collection-routes.ts'
 
 const asAda: MiddlewareHandler<AppEnv> = (c, proceed) => {

@@ -1,11 +1,9 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
 import { workCallerOf } from '../../http/guards/work-caller.ts'
-import { acceptedType } from '../../http/input/accepted-type.ts'
-import { isNotModified } from '../../http/input/conditions.ts'
-import { requestHeader } from '../../http/input/request-header.ts'
+import { isNotModified, requestHeader } from '../../http/input/headers.ts'
+import { acceptedType, VARY_ACCEPT } from '../../http/output/content-negotiation.ts'
 import { streamText } from '../../http/output/stream-text.ts'
-import { VARY_ACCEPT } from '../../http/output/vary.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { skippedHeader } from '../damage-log.ts'
 import {

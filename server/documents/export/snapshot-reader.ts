@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IdRange } from '../../storage/sql/id-range.ts'
-import { listedIds } from '../../storage/sql/listed-ids.ts'
+import { listedIds } from '../../storage/sql/parameters.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
 import type { RequiredTexts } from '../query/required-texts.ts'

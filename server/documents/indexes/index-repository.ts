@@ -6,7 +6,7 @@ import { beginChange } from '../../storage/changes/begin-change.ts'
 import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { requireDatabase } from '../../storage/sql/database-exists.ts'
-import { limitRows } from '../../storage/sql/limit-rows.ts'
+import { limitRows } from '../../storage/sql/parameters.ts'
 import type { Store } from '../../storage/store.ts'
 import type { DocumentIndexesTable, Tables } from '../../storage/tables.ts'
 

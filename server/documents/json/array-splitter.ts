@@ -1,6 +1,5 @@
 import { CollectedBytes } from '../../collected-bytes.ts'
-import { DOCUMENT_BYTES } from '../../contract/document.ts'
-import { documentTooLarge } from '../../contract/document-too-large.ts'
+import { DOCUMENT_BYTES, documentTooLarge } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 
 // States: what may come next in the array.

@@ -1,7 +1,6 @@
 import { CollectedBytes } from '../../collected-bytes.ts'
-import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
-import { documentTooLarge } from '../../contract/document-too-large.ts'
-import { decodeBody } from '../../contract/json/decode-body.ts'
+import { BULK_DOCUMENTS, DOCUMENT_BYTES, documentTooLarge } from '../../contract/document.ts'
+import { decodeBody } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
 import { ArraySplitter } from './array-splitter.ts'
 

@@ -6,7 +6,7 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from '../../contract/json/json-characters.ts'
+} from '../../contract/json/json.ts'
 import { endOfString, keyOf } from '../../contract/json/parse-json.ts'
 import { Failure } from '../../failure.ts'
 

@@ -7,13 +7,14 @@ import {
   parseFilterName,
 } from '../../contract/query/field-path.ts'
 import { adviseFilter, hasUnencodedPlus } from '../../contract/query/foreign-filter.ts'
-import { parseAfter, parsePageLimit } from '../../contract/query/page-parameters.ts'
 import {
   adviseParameter,
   isQueryParameter,
+  parseAfter,
+  parsePageLimit,
   type QueryParameter,
+  singleValue,
 } from '../../contract/query/query-parameter.ts'
-import { singleValue } from '../../contract/query/single-value.ts'
 import {
   badParameter,
   type Condition,

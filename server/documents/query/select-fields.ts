@@ -1,4 +1,4 @@
-import { OPEN_OBJECT } from '../../contract/json/json-characters.ts'
+import { OPEN_OBJECT } from '../../contract/json/json.ts'
 import type { FieldPath } from '../../contract/query/field-path.ts'
 import { endOfValue, ifReadable, readFields } from '../json/read-fields.ts'
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { isCollectionName } from '../../contract/document.ts'
 import { issueReason } from '../../contract/issue-reason.ts'
-import { jsonPointer } from '../../contract/json/json-pointer.ts'
+import { jsonPointer } from '../../contract/json/json.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
 import {
   EXPORT_VERSION,

@@ -12,10 +12,10 @@ import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { freePorts } from '../listeners/free-ports.testing.ts'
+import { createEndpointWriter, deleteEndpoint } from '../registry/endpoint-writer.ts'
 import { createLoneRegistry } from '../registry/reconciler/lone-node.testing.ts'
 import type { EndpointRegistry } from '../registry/registry.ts'
 import { readEndpoints } from '../registry/repository.ts'
-import { createEndpointWriter, deleteEndpoint } from '../writes/endpoint-writer.ts'
 import { type BulkChange, type BulkRequest, createBulkChanges, groupsOf } from './bulk-changes.ts'
 
 const record = createRecorder()

@@ -7,8 +7,7 @@ import type { Traffic } from '../traffic/traffic.ts'
 import { BodyProgress } from './connections/body-progress.ts'
 import { printClientError, printConnectError, rejectVersion } from './connections/client-error.ts'
 import { Connection } from './connections/connection.ts'
-import { CountedResponse, sendComplete } from './connections/counted-response.ts'
-import { ResponseBudget } from './connections/response-budget.ts'
+import { CountedResponse, ResponseBudget, sendComplete } from './connections/response-budget.ts'
 
 /** The listener that accepted a request, as the engine sees it. */
 export interface ConnectionOwner {

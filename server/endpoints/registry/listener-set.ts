@@ -3,8 +3,8 @@ import type { Address } from '../../contract/endpoints/address.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { createConnectionLimit } from '../listeners/connections/connection-limit.ts'
 import { Listener, type ListenerDeps } from '../listeners/listener.ts'
-import type { AdminAccess } from './mapping/admin-access.ts'
-import type { Mapping } from './mapping/mapping.ts'
+import type { Mapping } from '../mapping.ts'
+import type { AdminAccess } from './admin-access.ts'
 import type { Peers } from './placement/peers.ts'
 
 /**

@@ -11,7 +11,7 @@ import { openStore } from '../../storage/open.ts'
 import type { Store } from '../../storage/store.ts'
 import { createHttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
-import { writeEndpoint } from '../writes/endpoint-writer.ts'
+import { writeEndpoint } from './endpoint-writer.ts'
 import { createEndpointRegistry, type EndpointRegistry } from './registry.ts'
 
 let data: string

@@ -1,3 +1,6 @@
+import { access, constants } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { createKeyedLock } from '../../concurrency/keyed-lock.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
@@ -7,21 +10,22 @@ import type { LiveEvent } from '../../contract/event.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
-import { tryAddress } from '../check/try-address.ts'
-import type { Certificate } from '../listeners/certificate.ts'
+import { bind, bindingFailure, resolveHost } from '../address.ts'
+import { type Certificate, missingCertificate } from '../listeners/certificate.ts'
 import { openFilesLimit } from '../listeners/connections/connection-limit.ts'
 import type { HttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
-import { lastSampleAt } from '../traffic/traffic-history.ts'
+import { findSocket, requireSafeFolder } from '../listeners/unix-socket.ts'
+import { lastSampleAt } from '../traffic/traffic.ts'
+import { createAdminAccess } from './admin-access.ts'
 import { createEndpointChanges, type EndpointChanges, stoppingFailure } from './endpoint-changes.ts'
 import { createListenerCommands, type ListenerCommands } from './listener-commands.ts'
 import { createListenerSet } from './listener-set.ts'
-import { createAdminAccess } from './mapping/admin-access.ts'
 import { type BindFailure, explainBindFailure } from './placement/bind-failure.ts'
 import type { Peers } from './placement/peers.ts'
 import { createPlacement, runsElsewhere } from './placement/placement.ts'
 import { createReconciler } from './reconciler/reconciler.ts'
-import { createSynchronizer, type Synchronizer } from './reconciler/synchronizer.ts'
+import { createSynchronizer, type Synchronizer } from './synchronizer.ts'
 
 /** The endpoints of this node: the configuration and the listeners that implement it. */
 export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Synchronizer {
@@ -142,3 +146,57 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
 
 const sorted = (listeners: Iterable<Listener>): Listener[] =>
   [...listeners].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+
+/** Maximum time a check waits for a host name to resolve, ms. */
+const RESOLVE_TIMEOUT = 2_000
+
+interface TryDeps {
+  readonly certificate: Certificate | undefined
+  /** Folders in which no socket may be created. */
+  readonly reservedFolders?: readonly string[] | undefined
+}
+
+/**
+ * Checks whether an endpoint could be opened at an address. A port is bound and released at once.
+ * For a Unix socket, only the folder and an existing file are examined.
+ *
+ * @throws Failure with the reason, as opening the endpoint would throw.
+ */
+async function tryAddress(address: Address, deps: TryDeps): Promise<void> {
+  if (address.scheme === 'ssl' && deps.certificate === undefined) throw missingCertificate()
+  try {
+    if (address.scheme === 'unix') await tryPath(address.path, deps.reservedFolders ?? [])
+    else await tryPort(address.host, address.port)
+  } catch (cause) {
+    throw cause instanceof Failure ? cause : bindingFailure(address, cause)
+  }
+}
+
+async function tryPath(path: string, reserved: readonly string[]): Promise<void> {
+  await requireSafeFolder(path, reserved)
+  await findSocket(path)
+  await access(dirname(path), constants.W_OK | constants.X_OK)
+}
+
+async function tryPort(name: string, port: number): Promise<void> {
+  const { ip: host, v6: ipv6Only } = await resolveSoon(name)
+  const server = createServer((socket) => socket.destroy())
+  await bind(
+    server,
+    { host, port, ipv6Only },
+    () => new Promise((resolve) => server.close(() => resolve())),
+  )
+}
+
+async function resolveSoon(name: string): ReturnType<typeof resolveHost> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(Object.assign(new Error(`cannot resolve ${name}`), { code: 'ETIMEDOUT' })),
+    RESOLVE_TIMEOUT,
+  )
+  try {
+    return await Promise.race([resolveHost(name), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -7,7 +7,7 @@ import type { Actor } from '../../contract/audit/audit.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { WAIT } from '../../test-support/wait.testing.ts'
-import { deleteEndpoint, writeEndpoint } from '../writes/endpoint-writer.ts'
+import { deleteEndpoint, writeEndpoint } from './endpoint-writer.ts'
 import { readEndpoints } from './repository.ts'
 
 const ADDRESS = 'tcp://127.0.0.1:8530'

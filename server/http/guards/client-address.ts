@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { RequestView } from '../env.ts'
-import { requestHeader } from '../input/request-header.ts'
+import { requestHeader } from '../input/headers.ts'
 
 /** The client of a request. */
 export interface Client {

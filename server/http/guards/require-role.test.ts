@@ -1,11 +1,11 @@
-import { Hono } from 'hono'
+import { Context, Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import type { Principal } from '../../contract/access/principal.ts'
-import type { AccessRole, Role } from '../../contract/access/role.ts'
+import type { AccessRole, Principal, Role } from '../../contract/access/principal.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
 import {
+  createReadAhead,
   createRequireRole,
   type Permission,
   permissionOf,
@@ -308,4 +308,24 @@ describe('createSessionCookie', () => {
     expect(session.set('secret', true)).toMatch(/^__Host-gatehouse_abc=secret; .*Secure/)
     expect(session.clear(true)).toMatch(/^__Host-gatehouse_abc=; Max-Age=0; .*Secure/)
   })
+})
+
+const context = () => new Context<AppEnv>(new Request('http://127.0.0.1/'))
+
+it('returns what was begun for a request once, so that a slow request does not keep it', () => {
+  const ahead = createReadAhead((c) => ({ c }))
+  const [one, other] = [context(), context()]
+  ahead.begin(one)
+  expect(ahead.take(other)).toBeUndefined()
+  expect(ahead.take(one)).toEqual({ c: one })
+  expect(ahead.take(one)).toBeUndefined()
+})
+
+it('returns nothing if the read failed', () => {
+  const ahead = createReadAhead(() => {
+    throw new Error('a path that is not valid')
+  })
+  const c = context()
+  ahead.begin(c)
+  expect(ahead.take(c)).toBeUndefined()
 })

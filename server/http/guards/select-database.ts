@@ -2,7 +2,7 @@ import { createMiddleware } from 'hono/factory'
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { databaseNotFound, Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
-import { splitRequestPath } from '../input/request-path.ts'
+import { splitRequestPath } from '../input/url.ts'
 
 /** Paths that use the system database, regardless of the default database of the endpoint. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/

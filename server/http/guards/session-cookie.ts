@@ -1,6 +1,6 @@
 import { serialize } from 'hono/utils/cookie'
 import type { RequestView } from '../env.ts'
-import { requestHeader } from '../input/request-header.ts'
+import { requestHeader } from '../input/headers.ts'
 
 /** The cookie that carries a session secret. */
 export interface SessionCookie {

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
-import { requestHeader } from './request-header.ts'
-import { parseParameter, splitUnquoted } from './split-unquoted.ts'
+import { parseParameter, requestHeader, splitUnquoted } from './headers.ts'
 
 /** Returns whether a request has `Prefer: respond-async` (RFC 7240 §4.1). `HEAD` ignores it. */
 export const prefersAsync = (c: Context<AppEnv>): boolean =>

@@ -2,9 +2,9 @@ import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod/mini'
 import { invariant } from '../../contract/invariant.ts'
-import { singleValue } from '../../contract/query/single-value.ts'
+import { singleValue } from '../../contract/query/query-parameter.ts'
 import type { AppEnv } from '../env.ts'
-import { validated } from './validated.ts'
+import { validated } from './body/json-body.ts'
 
 /**
  * Validates the query string against a schema; handlers get it by `c.req.valid('query')`. Unknown

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { generateSpecs } from 'hono-openapi'
 import * as z from 'zod/mini'
-import { person } from '../../contract/access/person.ts'
+import { person } from '../../contract/access/principal.ts'
 import { acknowledgement, errorBody, errorObject } from '../../contract/acknowledgement.ts'
 import { endpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { jobView } from '../../contract/job.ts'
@@ -10,8 +10,6 @@ import { type Declared, permissionOf } from '../guards/require-role.ts'
 import { CODING_COMPONENTS, codingParameters, withCodingHeaders } from './openapi-coding.ts'
 import { API_FAILURES, failuresOf } from './openapi-failures.ts'
 import type { Components, Described, Operation } from './openapi-objects.ts'
-import { OPERATION_IDS } from './openapi-operation-ids.ts'
-import { TAGS, tagOf } from './openapi-tags.ts'
 
 /** The operations of a path. */
 type PathItem = { readonly [method in (typeof METHODS)[number]]?: Operation }
@@ -195,4 +193,98 @@ function permissionsOf(app: Hono<AppEnv>): Map<string, Declared> {
     if (declared !== undefined) found.set(`${method.toLowerCase()} ${template}`, declared)
   }
   return found
+}
+
+/** The descriptions of the tags of operations. */
+const TAGS: Readonly<Record<string, string>> = {
+  address: 'The network addresses of this machine.',
+  audit: 'The log of every administrative change.',
+  collection: 'The collections of a database.',
+  database: 'The databases.',
+  document: 'JSON documents in collections.',
+  endpoint: 'The configured network endpoints and their databases.',
+  events: 'Live changes as server-sent events.',
+  export: 'Export of a whole database.',
+  health: 'Liveness and readiness.',
+  import: 'Import of a whole database.',
+  index: 'The indexes of collections.',
+  job: 'Work that continues after the response.',
+  listener: 'The sockets that serve the endpoints on each node.',
+  metrics: 'Metrics for Prometheus.',
+  node: 'The nodes that share the store.',
+  openapi: 'This description.',
+  provider: 'The providers to sign in with.',
+  schema: 'The JSON Schemas of collections.',
+  session: 'The signed-in person.',
+  size: 'The size of each database.',
+  token: 'API tokens.',
+  user: 'People, their roles and sessions.',
+}
+
+/** Returns the tag of the operations of a path: its noun. */
+const tagOf = (path: string): string =>
+  path.startsWith('/{collection}') ? 'document' : (/^\/_(?:api\/)?([a-z]+)/.exec(path)?.[1] ?? '')
+
+/**
+ * The ids of operations by method and path. Generated clients name their functions by them, so an
+ * id does not change.
+ */
+const OPERATION_IDS: Readonly<Record<string, string>> = {
+  'get /_api/address': 'listAddresses',
+  'get /_api/audit': 'readAuditLog',
+  'get /_api/collection': 'listCollections',
+  'get /_api/database': 'listDatabases',
+  'post /_api/database': 'createDatabase',
+  'delete /_api/database/{name}': 'dropDatabase',
+  'get /_api/endpoint': 'listEndpoints',
+  'post /_api/endpoint': 'setEndpoint',
+  'delete /_api/endpoint': 'removeEndpointByQuery',
+  'delete /_api/endpoint/{address}': 'removeEndpoint',
+  'post /_api/endpoint-change': 'changeEndpoints',
+  'post /_api/endpoint-change/{id}/undo': 'undoEndpointChange',
+  'post /_api/endpoint-check': 'checkEndpoint',
+  'get /_api/events': 'followEvents',
+  'get /_api/health': 'getHealth',
+  'get /_api/health/live': 'getLiveness',
+  'get /_api/health/ready': 'getReadiness',
+  'get /_api/listener': 'listListeners',
+  'post /_api/listener/close': 'closeListenerByQuery',
+  'post /_api/listener/retry': 'retryListenerByQuery',
+  'get /_api/listener/traffic': 'getListenerTrafficByQuery',
+  'post /_api/listener/{address}/close': 'closeListener',
+  'post /_api/listener/{address}/retry': 'retryListener',
+  'get /_api/listener/{address}/traffic': 'getListenerTraffic',
+  'get /_api/metrics': 'getMetrics',
+  'get /_api/node': 'listNodes',
+  'get /_api/openapi.json': 'getOpenApi',
+  'get /_api/provider': 'listProviders',
+  'get /_api/provider/setup': 'listProviderCallbacks',
+  'get /_api/session': 'getSession',
+  'delete /_api/session': 'signOut',
+  'get /_api/size': 'listDatabaseSizes',
+  'get /_api/token': 'listTokens',
+  'post /_api/token': 'createToken',
+  'delete /_api/token/{id}': 'revokeToken',
+  'get /_api/user': 'listPeople',
+  'patch /_api/user/{id}': 'changeRole',
+  'get /_api/user/{id}/session': 'listSessions',
+  'delete /_api/user/{id}/session/{session}': 'endSession',
+  'get /_export': 'exportDatabase',
+  'post /_import': 'importDatabase',
+  'get /_index/{collection}': 'listIndexes',
+  'put /_index/{collection}/{name}': 'createIndex',
+  'delete /_index/{collection}/{name}': 'deleteIndex',
+  'get /_job/{id}': 'getJob',
+  'delete /_job/{id}': 'cancelJob',
+  'get /_schema/{collection}': 'getSchema',
+  'put /_schema/{collection}': 'setSchema',
+  'delete /_schema/{collection}': 'deleteSchema',
+  'get /{collection}': 'listDocuments',
+  'post /{collection}': 'createDocument',
+  'patch /{collection}': 'patchDocuments',
+  'delete /{collection}': 'deleteDocuments',
+  'get /{collection}/{id}': 'getDocument',
+  'put /{collection}/{id}': 'replaceDocument',
+  'patch /{collection}/{id}': 'patchDocument',
+  'delete /{collection}/{id}': 'deleteDocument',
 }

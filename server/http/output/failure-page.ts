@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { html } from 'hono/html'
-import { type Html, INLINE_STYLE_SOURCE, inlineStyle, renderPage } from '../static/page.ts'
+import { type Html, INLINE_STYLE_SOURCE, inlineStyle, renderPage } from './page.ts'
 
 /** The Content-Security-Policy of {@link failurePage}: only its inline style. */
 export const FAILURE_PAGE_POLICY = `default-src 'none'; style-src ${INLINE_STYLE_SOURCE}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../env.ts'
-import { searchParameters } from '../input/search-parameters.ts'
+import { searchParameters } from '../input/url.ts'
 
 /** Returns the path as requested, including the prefix that names the database. */
 export function requestedPath(c: Context<AppEnv>): string {

@@ -1,9 +1,10 @@
 import type { Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
 import { tryDecode } from 'hono/utils/url'
-import { COLLECTION_NAME_RULE, isCollectionName, RESERVED_NAMES } from '../../contract/document.ts'
+import { isCollectionName } from '../../contract/document.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
+import { notCollectionName } from '../input/url.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -52,15 +53,4 @@ function noPath(path: string): Failure {
   if (name !== undefined && !isCollectionName(name))
     return notCollectionName(tryDecode(name, decodeURIComponent))
   return new Failure('not-found', 'There is no such path.')
-}
-
-/** Returns the failure of a path with a name that no collection can have. */
-export function notCollectionName(name: string): Failure {
-  const shown = JSON.stringify(name.slice(0, 64))
-  return new Failure(
-    'not-found',
-    RESERVED_NAMES.includes(name)
-      ? `${shown} is reserved and cannot be the name of a collection.`
-      : `${shown} is not a valid collection name. ${COLLECTION_NAME_RULE}`,
-  )
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { html } from 'hono/html'
-import { PAGE_STYLE, renderPage } from './page.ts'
-import { fontFaces, type PageFonts } from './page-fonts.ts'
+import { PAGE_STYLE, renderPage } from '../output/page.ts'
+import { fontFaces, type PageFonts } from '../output/page-fonts.ts'
 
 /**
  * Returns the policy of the sign-in pages: no scripts, only styles and fonts of this server. It

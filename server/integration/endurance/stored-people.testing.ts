@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Role } from '../../contract/access/role.ts'
+import type { Role } from '../../contract/access/principal.ts'
 import { createSecret, hashSecret } from '../../secret.ts'
-import { instanceId } from '../../storage/changes/instance-id.ts'
+import { instanceId } from '../../start.ts'
 import type { Store } from '../../storage/store.ts'
 import { CONSOLE_HEADERS } from '../../test-support/operator-session.testing.ts'
 

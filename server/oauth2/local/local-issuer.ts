@@ -1,5 +1,5 @@
 import { type AdapterFactory, interactionPolicy, Provider } from 'oidc-provider'
-import { OPERATOR } from '../../contract/access/operator.ts'
+import { OPERATOR } from '../../contract/access/principal.ts'
 import { isLoopbackHost } from '../../contract/endpoints/address.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { SIGN_IN_SECONDS } from '../sign-in/pending-sign-in.ts'

@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
+import { HTTP_LIMITS } from '../../endpoints/listeners/http-engine.ts'
 import { hashSecret } from '../../secret.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createBrowser } from '../sign-in/browser.testing.ts'
 import { KEY, signInUpToCallback, start, startNode, stopNodes } from './local-provider.testing.ts'
+import { inProcessFetch } from './local-provider.ts'
 import { endLocalSignIns } from './local-provider-adapter.ts'
 
 // Tests the whole flow over HTTP: start, key page, callback. Each node is a server on its own port.
@@ -164,4 +166,15 @@ forEngine('sqlite', (engine) => {
       expect(text).not.toContain(secret)
     }
   })
+})
+
+test('passes on a URL and a redirect that percent-encoding has made three times as long', async () => {
+  const send = inProcessFetch((request, response) => {
+    response.writeHead(303, { Location: request.url }).end()
+  })
+  const url = new URL('http://x/')
+  url.search = "'".repeat(HTTP_LIMITS.maxHeaderSize)
+  const response = await send(url.href, {})
+  expect(response.status).toBe(303)
+  expect(response.headers.get('Location')).toBe(`/${url.search}`)
 })

@@ -1,8 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  request,
+  ServerResponse,
+} from 'node:http'
 import { Socket } from 'node:net'
+import { duplexPair } from 'node:stream'
 import { errors } from 'oidc-provider'
-import { LOCAL_PROVIDER_LABEL, OPERATOR } from '../../contract/access/operator.ts'
+import { LOCAL_PROVIDER_LABEL, OPERATOR } from '../../contract/access/principal.ts'
+import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { failureKey } from '../../storage/changes/failure-limit.ts'
 import type { Store } from '../../storage/store.ts'
@@ -10,7 +18,6 @@ import type { Vault } from '../../storage/vault.ts'
 import { createIssuerProvider } from '../providers/issuer-provider.ts'
 import type { Provider } from '../providers/provider.ts'
 import { truncate } from '../providers/provider-failure.ts'
-import { inProcessFetch } from './in-process-fetch.ts'
 import { CLIENT_ID, createLocalIssuer, ISSUER } from './local-issuer.ts'
 import { createLocalProviderStore } from './local-provider-adapter.ts'
 import { deriveKeys } from './local-provider-keys.ts'
@@ -181,4 +188,56 @@ export function createLocalProvider(deps: LocalProviderDeps): LocalProvider {
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
+}
+
+/**
+ * Maximum size of the headers of a request or response, bytes: four times the limit of a listener.
+ * Percent-encoding can triple the size of a URL, and headers are added.
+ */
+const MAX_HEADERS = 64 * 1024
+
+/**
+ * Returns a `fetch` that passes requests to a listener in this process, without a socket and
+ * regardless of their URL. Requests to the public URL would have to return through TLS and NAT,
+ * which may not work.
+ */
+export function inProcessFetch(
+  listener: RequestListener,
+): (url: string, init: RequestInit) => Promise<Response> {
+  // The server never listens; connections are passed to it directly.
+  const server = createServer({ maxHeaderSize: MAX_HEADERS }, listener)
+  return (url, { method = 'GET', headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const { host, pathname, search } = new URL(url)
+      const [near, far] = duplexPair()
+      server.emit('connection', far)
+      const sent = request({
+        createConnection: () => near,
+        maxHeaderSize: MAX_HEADERS,
+        method,
+        path: pathname + search,
+        headers: { ...Object.fromEntries(new Headers(headers)), host, connection: 'close' },
+        ...(signal && { signal }),
+      })
+      sent.on('error', reject)
+      sent.on('response', async (answer) => {
+        try {
+          const { statusCode: status } = answer
+          invariant(status, 'a response has a status')
+          const parts: Buffer[] = []
+          for await (const part of answer) parts.push(part)
+          resolve(
+            new Response(parts.length === 0 ? null : Buffer.concat(parts), {
+              status,
+              headers: Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+                values.map((value): [string, string] => [name, value]),
+              ),
+            }),
+          )
+        } catch (error) {
+          reject(error)
+        }
+      })
+      sent.end(body === undefined || body === null ? undefined : String(body))
+    })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createVault } from '../../storage/vault.ts'
-import { createCsrfToken } from './csrf-token.ts'
+import { createCsrfToken } from '../routes.ts'
 import { createPendingSignIns, type PendingSignIn } from './pending-sign-in.ts'
 
 const vault = createVault(new Uint8Array(32))

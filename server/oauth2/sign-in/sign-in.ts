@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { SignIn } from '../../access/sessions.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
@@ -5,8 +6,6 @@ import { createSecret } from '../../secret.ts'
 import type { Provider } from '../providers/provider.ts'
 import { printReport, redirectAdvice } from '../providers/provider-failure.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
-import { challengeOf } from './pkce.ts'
-import { returnPath } from './return-to.ts'
 
 export interface Start {
   /** Origin at which the browser reaches this server. */
@@ -160,4 +159,28 @@ export async function finishSignIn(
     nonce: pendingSignIn.nonce,
   })
   return { signIn, location: new URL(pendingSignIn.returnTo, pendingSignIn.exchangeUri).href }
+}
+
+/** Returns the S256 `code_challenge` of a verifier (RFC 7636 §4.2). */
+export const challengeOf = (verifier: string): string => hash('sha256', verifier, 'base64url')
+
+/** Maximum length of a stored path. */
+const MAX_LENGTH = 2_048
+
+/**
+ * Returns the normalized path on this origin to redirect to after the sign-in. Returns `/` if the
+ * text is not a path, or if a browser could resolve it to another origin.
+ *
+ * @param text as submitted by the form of the sign-in page.
+ */
+export function returnPath(text: string | undefined): string {
+  if (!text?.startsWith('/') || text.length > MAX_LENGTH) return '/'
+  // Browsers treat backslashes as slashes and drop control characters (WHATWG URL, "basic URL
+  // parser"). `URL` implements the same parser.
+  const base = 'http://gatehouse.invalid'
+  if (!URL.canParse(text, base)) return '/'
+  const { origin, pathname, search, hash } = new URL(text, base)
+  // Dot segments are resolved by now: `/.//evil.example` has become `//evil.example`, which names a
+  // host.
+  return origin === base && !pathname.startsWith('//') ? pathname + search + hash : '/'
 }

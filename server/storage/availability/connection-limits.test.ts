@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../failure.ts'
-import { nextRevision } from '../changes/next-revision.ts'
+import { nextRevision } from '../changes/begin-change.ts'
 import type { Store } from '../store.ts'
 import { forEngine } from '../test-support/each-engine.testing.ts'
 import { CONNECTION_WAIT, CONNECTIONS, ConnectionLimits, MAX_WAITING } from './connection-limits.ts'

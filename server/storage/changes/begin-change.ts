@@ -1,13 +1,16 @@
 import { sql } from 'kysely'
-import type { Principal } from '../../contract/access/principal.ts'
-import { atLeast, lowerRole, type Role, role } from '../../contract/access/role.ts'
+import {
+  atLeast,
+  lowerRole,
+  type Principal,
+  type Role,
+  role,
+} from '../../contract/access/principal.ts'
 import type { Actor } from '../../contract/audit/audit.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { parseColumn } from '../sql/parse-column.ts'
-import { nextRevision, raiseRevision } from './next-revision.ts'
-import { executeAll } from './round-trips.ts'
-import type { Change } from './transactions.ts'
+import { type Change, executeAll } from './transactions.ts'
 
 /** The author of an administrative change. */
 export interface Caller extends Actor {
@@ -101,3 +104,20 @@ export function requireAuthorized(
     throw new Failure('forbidden', 'Your role has changed.')
   }
 }
+
+/**
+ * Increments the store-wide revision and returns it. The row stays locked until the transaction
+ * ends, so revisions follow commit order, and a rollback leaves no gap.
+ */
+export async function nextRevision(trx: Change): Promise<number> {
+  const { value } = await raiseRevision(trx).executeTakeFirstOrThrow()
+  return value
+}
+
+/** Returns the statement of {@link nextRevision}. */
+export const raiseRevision = (trx: Change) =>
+  trx
+    .updateTable('counters')
+    .set((eb) => ({ value: eb('value', '+', 1) }))
+    .where('name', '=', 'revision')
+    .returning('value')

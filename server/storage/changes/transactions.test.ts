@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import type { Store } from '../store.ts'
 import { forEachEngine } from '../test-support/each-engine.testing.ts'
-import { nextRevision } from './next-revision.ts'
+import { nextRevision } from './begin-change.ts'
 
 forEachEngine((engine) => {
   let store: Store

@@ -9,7 +9,7 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { otherWork } from '../../concurrency/turn-share.ts'
-import type { TransactionConnection } from '../changes/round-trips.ts'
+import type { TransactionConnection } from '../changes/transactions.ts'
 import type { Engine } from '../engine.ts'
 import type { Statement } from './connections/guarded-client.ts'
 import type { GuardedPool, PooledClient } from './connections/guarded-pool.ts'

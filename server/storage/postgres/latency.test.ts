@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { nextRevision } from '../changes/next-revision.ts'
+import { nextRevision } from '../changes/begin-change.ts'
 import { openStore } from '../open.ts'
 import type { Store } from '../store.ts'
 import { makeDatabase } from '../test-support/each-engine.testing.ts'

@@ -1,10 +1,11 @@
+import type { CompiledQuery } from 'kysely'
 import pg from 'pg'
 import { InFlight } from '../../concurrency/in-flight.ts'
 import { Failure, systemCode } from '../../failure.ts'
 import { ConnectionLimits } from '../availability/connection-limits.ts'
 import { HealthMonitor, type Outage, withTimeout } from '../availability/health-monitor.ts'
 import type { UntilAvailable } from '../availability/until-available.ts'
-import type { Engine, NotificationTopic, StoreRole } from '../engine.ts'
+import type { Engine, EngineSnapshot, NotificationTopic, StoreRole } from '../engine.ts'
 import { Lookups } from './batch/lookups.ts'
 import { RoundTripPace } from './batch/pace.ts'
 import { RowChanges } from './batch/row-changes.ts'
@@ -14,7 +15,6 @@ import { createPool } from './connections/pool.ts'
 import { probePostgres } from './connections/probe.ts'
 import { createAfterMigrations, createPostgresDialect } from './dialect.ts'
 import { listenForNotifications, REVISION_QUERY } from './notifications.ts'
-import { openPostgresSnapshot } from './snapshot.ts'
 
 /** Delay before the revision is also requested over the pool, ms. */
 const HEDGE_DELAY = 500
@@ -165,3 +165,42 @@ export function databaseAddress(databaseUrl: string): string {
 
 /** Without `cause`: the error of the URL parser may contain the whole URL, including the password. */
 const invalidUrl = () => new Failure('unavailable', 'The database URL is invalid.')
+
+/**
+ * How long PostgreSQL waits for the next query of a snapshot, ms. The snapshot of a node that is
+ * suspended must not keep the server from removing dead rows. Longer than a node waits for the
+ * client of an export.
+ */
+const IDLE = 120_000
+
+/**
+ * Opens a read-only transaction with a snapshot on a separate connection.
+ *
+ * @throws Failure `unavailable`
+ */
+async function openPostgresSnapshot(pool: GuardedPool): Promise<EngineSnapshot> {
+  const client = pool.connect()
+  const hold = (text: string) => client.hold({ text, values: [] })
+  hold('begin isolation level repeatable read read only')
+  hold(`set local idle_in_transaction_session_timeout = ${IDLE}`)
+  try {
+    // The snapshot is taken by the first query.
+    await client.query({ text: 'select 1', values: [] })
+  } catch (error) {
+    client.release()
+    throw error
+  }
+  return {
+    async execute<R>({ sql: text, parameters }: CompiledQuery<R>) {
+      const [result] = await client.query({ text, values: parameters })
+      return { rows: result?.rows as R[] }
+    },
+    async close() {
+      try {
+        await client.rollback()
+      } finally {
+        client.release()
+      }
+    },
+  }
+}

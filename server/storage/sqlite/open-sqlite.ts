@@ -2,7 +2,13 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Dialect, SqliteAdapter, SqliteIntrospector } from 'kysely'
+import {
+  type Dialect,
+  type LimitNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
 import { InFlight } from '../../concurrency/in-flight.ts'
 import { Failure, systemCode } from '../../failure.ts'
 import type { Outage } from '../availability/health-monitor.ts'
@@ -13,7 +19,6 @@ import { BackgroundCheckpoint, MAX_IDLE_LOG } from './background-checkpoint.ts'
 import { SqliteDriver } from './driver.ts'
 import { watchPresence } from './file-presence.ts'
 import { createFile, lockDataFolder, requireAccess } from './files.ts'
-import { StableQueryCompiler } from './query-compiler.ts'
 import { openSqliteSnapshot } from './snapshot.ts'
 
 /** Maximum time that opening waits for other processes that open the same store, ms. */
@@ -255,5 +260,14 @@ class GroupingAdapter extends SqliteAdapter {
   // Makes the migrator run in one transaction. It begins as IMMEDIATE and so serves as the lock.
   override get supportsTransactionalDdl(): boolean {
     return true
+  }
+}
+
+/** Compiles `limit` like `limit-rows.ts`, so that a prepared statement keeps its plan. */
+export class StableQueryCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    this.append('limit cast(')
+    this.visitNode(node.limit)
+    this.append(' as integer)')
   }
 }

@@ -8,9 +8,9 @@ import {
   sql,
 } from 'kysely'
 import { expect, test } from 'vitest'
-import { limitRows } from '../sql/limit-rows.ts'
-import { StableQueryCompiler } from './query-compiler.ts'
-import { SqliteStatements } from './statements.ts'
+import { limitRows } from '../sql/parameters.ts'
+import { SqliteStatements } from './driver.ts'
+import { StableQueryCompiler } from './open-sqlite.ts'
 
 const queries = new Kysely<{ notes: { id: number } }>({
   dialect: {

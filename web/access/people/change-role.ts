@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { Person } from '../../../server/contract/access/person.ts'
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Person, Role } from '../../../server/contract/access/principal.ts'
 import { api, readJson } from '../../app/api.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { nameOf } from '../../shared/session/person.ts'

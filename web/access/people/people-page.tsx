@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Person } from '../../../server/contract/access/person.ts'
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Person, Role } from '../../../server/contract/access/principal.ts'
 import { useConnection } from '../../shared/live/live-provider.tsx'
 import { nameOf } from '../../shared/session/person.ts'
 import { QueryResult } from '../../shared/ui/feedback/query-result.tsx'

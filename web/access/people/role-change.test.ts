@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Person } from '../../../server/contract/access/person.ts'
+import type { Person } from '../../../server/contract/access/principal.ts'
 import { formatRoleChange } from './role-change.ts'
 
 const ada: Person = {

@@ -1,5 +1,5 @@
-import type { Person } from '../../../server/contract/access/person.ts'
-import { atLeast, type Role } from '../../../server/contract/access/role.ts'
+import type { Person } from '../../../server/contract/access/principal.ts'
+import { atLeast, type Role } from '../../../server/contract/access/principal.ts'
 import { nameOf } from '../../shared/session/person.ts'
 
 export interface RoleChange {

@@ -1,5 +1,4 @@
-import type { Person } from '../../../server/contract/access/person.ts'
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Person, Role } from '../../../server/contract/access/principal.ts'
 import { nameOf, usePresence } from '../../shared/session/person.ts'
 import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Role } from '../../../server/contract/access/principal.ts'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
 
 /** One sentence for each role that says what it allows. */

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { atLeast } from '../../../server/contract/access/role.ts'
+import { atLeast } from '../../../server/contract/access/principal.ts'
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 import { databasesQuery } from '../../app/queries.ts'
 import type { DraftForm } from '../../shared/forms/use-draft-form.ts'

@@ -1,4 +1,4 @@
-import { documentIdError } from '../../../server/contract/document-id.ts'
+import { documentIdError } from '../../../server/contract/document.ts'
 import type { CsvTypes, OnConflict } from '../../../server/contract/import.ts'
 import type { Json } from '../../../server/contract/json/json.ts'
 import {

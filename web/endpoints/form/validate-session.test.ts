@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Role } from '../../../server/contract/access/principal.ts'
 import { validateSession } from './validate-session.ts'
 
 const person = (id: string, role: Role) => ({

@@ -1,4 +1,4 @@
-import { atLeast } from '../../../server/contract/access/role.ts'
+import { atLeast } from '../../../server/contract/access/principal.ts'
 import type { CurrentSession } from '../../../server/contract/access/session.ts'
 import type { SignedIn } from '../../shared/session/person.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { AuditRow } from '../../../server/contract/audit/audit.ts'
-import { ENDPOINT_CHANGES } from '../../../server/contract/audit/audit-action.ts'
+import { ENDPOINT_CHANGES } from '../../../server/contract/audit/audit.ts'
 import type { EndpointChange } from '../guard/check-changes.ts'
 import { sameState } from '../model/mapping.ts'
 

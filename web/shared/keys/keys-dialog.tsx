@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { atLeast } from '../../../server/contract/access/role.ts'
+import { atLeast } from '../../../server/contract/access/principal.ts'
 import { usePresence } from '../session/person.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { useCharacterKeys } from './character-keys.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Role } from '../../../server/contract/access/principal.ts'
 
 /**
  * Where a shortcut acts: on every page, in the tables of endpoints and documents, in one of them, in

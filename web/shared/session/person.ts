@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import { atLeast, type Role } from '../../../server/contract/access/role.ts'
+import { atLeast, type Role } from '../../../server/contract/access/principal.ts'
 import type { CurrentSession } from '../../../server/contract/access/session.ts'
 
 export type Session = NonNullable<CurrentSession>

@@ -1,4 +1,4 @@
-import type { Role } from '../../../server/contract/access/role.ts'
+import type { Role } from '../../../server/contract/access/principal.ts'
 
 /** Labels of the roles. */
 export const roleLabels: Readonly<Record<Role, string>> = {

@@ -1,4 +1,4 @@
-import { SESSION_IDLE, USE_RECORD_INTERVAL } from '../../../server/contract/access/session-use.ts'
+import { SESSION_IDLE, USE_RECORD_INTERVAL } from '../../../server/contract/access/session.ts'
 import type { Session } from './person.ts'
 
 /** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { nextRevision } from '../../../storage/changes/begin-change.ts'
 import { limitBytes } from '../../../storage/changes/limit-bytes.ts'
-import { nextRevision } from '../../../storage/changes/next-revision.ts'
 import type { Store } from '../../../storage/store.ts'
 import { toDefinition } from '../definition.ts'
 import type { IndexRow } from '../index-repository.ts'

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { limitRows } from '../../../storage/sql/limit-rows.ts'
+import { limitRows } from '../../../storage/sql/parameters.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../definition.ts'
 import { INLINE_BYTES, type IndexPart, type ReversedPart } from './index-reader.ts'

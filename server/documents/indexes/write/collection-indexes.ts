@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { jsonPointer } from '../../../contract/json/json-pointer.ts'
+import { jsonPointer } from '../../../contract/json/json.ts'
 import { DocumentConflict } from '../../../failure.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { EngineName } from '../../../storage/engine.ts'

@@ -3,8 +3,7 @@ import { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { Connection } from './connection.ts'
-import { CountedResponse } from './counted-response.ts'
-import { ResponseBudget } from './response-budget.ts'
+import { CountedResponse, ResponseBudget } from './response-budget.ts'
 
 test('queued responses close when the client disconnects', async () => {
   const server = createServer()

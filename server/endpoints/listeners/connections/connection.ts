@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { PAGE_BYTES } from '../../../contract/document.ts'
 import { Failure } from '../../../failure.ts'
-import type { CountedResponse, ResponseAccount } from './counted-response.ts'
-import type { Holder, ResponseBudget } from './response-budget.ts'
+import type { CountedResponse, Holder, ResponseAccount, ResponseBudget } from './response-budget.ts'
 
 /** How long a connection must be idle before a drain closes it, ms. */
 export const IDLE_BEFORE_CLOSE = 1000

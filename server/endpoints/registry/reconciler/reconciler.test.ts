@@ -7,10 +7,10 @@ import { forEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { readAddress } from '../../address.ts'
 import { freePorts } from '../../listeners/free-ports.testing.ts'
 import { createHttpEngine } from '../../listeners/http-engine.ts'
-import { deleteEndpoint, writeEndpoint } from '../../writes/endpoint-writer.ts'
+import { createMapping } from '../../mapping.ts'
+import { createAdminAccess } from '../admin-access.ts'
+import { deleteEndpoint, writeEndpoint } from '../endpoint-writer.ts'
 import { createListenerSet, type ListenerSet } from '../listener-set.ts'
-import { createAdminAccess } from '../mapping/admin-access.ts'
-import { createMapping } from '../mapping/mapping.ts'
 import { createReconciler, type Reconciler } from './reconciler.ts'
 
 const change = { actor: START, record: createRecorder() }

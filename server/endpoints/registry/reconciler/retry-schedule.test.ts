@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ListenerState } from '../../../contract/endpoints/listener.ts'
 import type { Listener } from '../../listeners/listener.ts'
-import { createRetrySchedule, type RetrySchedule } from './retry-schedule.ts'
+import { createRetrySchedule, type RetrySchedule } from './reconciler.ts'
 
 let attempts: number
 let schedule: RetrySchedule

@@ -14,7 +14,7 @@ import zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startForTest, type TestNode } from '../../../test-support/start.testing.ts'
 import { WAIT } from '../../../test-support/wait.testing.ts'
-import { compressResponse, MIN_COMPRESSED } from './compress-response.ts'
+import { chooseCoding, compressResponse, MIN_COMPRESSED } from './compress-responses.ts'
 
 /** Number of looks in a row that find nothing new when a stream has stopped. */
 const QUIET = 20
@@ -289,4 +289,24 @@ describe('a node', () => {
     expect(head.headers).toMatchObject({ 'content-encoding': 'br', etag: page.headers.etag })
     expect(head.headers).not.toHaveProperty('content-length')
   })
+})
+
+it.each([
+  ['gzip, deflate, br, zstd', 'zstd'],
+  ['gzip, deflate, br', 'br'],
+  ['gzip, deflate', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['*', 'zstd'],
+  ['zstd;q=0, *', 'br'],
+  ['zstd;q=0.1, br;q=0.2, gzip;q=0.9', 'gzip'],
+  ['gzip;q=0.5, identity;q=0.5', 'gzip'],
+  ['gzip;q=0.5, identity', undefined],
+  ['gzip;q=0', undefined],
+  ['*;q=0', undefined],
+  ['identity;q=0', undefined],
+  ['deflate, compress', undefined],
+  ['', undefined],
+  [',,;q=,=;"', undefined],
+])('for %j chooses %s', (header, coding) => {
+  expect(chooseCoding(header)).toBe(coding)
 })

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from '../../../contract/access/role.ts'
+import { ROLES, type Role } from '../../../contract/access/principal.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { EngineNode } from '../../../test-support/each-engine-node.testing.ts'
 import { storePerson, storeSession } from '../stored-people.testing.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { atLeast } from '../../../contract/access/role.ts'
+import { atLeast } from '../../../contract/access/principal.ts'
 import { failureKinds } from '../../../failure.ts'
 import { COMMON_HEADERS } from '../../../test-support/api-description.testing.ts'
 import type { TestResponse } from '../../../test-support/start.testing.ts'

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { atLeast } from '../../../contract/access/role.ts'
+import { atLeast } from '../../../contract/access/principal.ts'
 import { freePorts } from '../../../endpoints/listeners/free-ports.testing.ts'
 import type { EngineName } from '../../../storage/engine.ts'
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { atLeast, lowerRole, ROLES, type Role } from '../../../contract/access/role.ts'
+import { atLeast, lowerRole, ROLES, type Role } from '../../../contract/access/principal.ts'
 import type { TokenInfo } from '../../../contract/access/token.ts'
 import { createBrowser } from '../../../oauth2/sign-in/browser.testing.ts'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'

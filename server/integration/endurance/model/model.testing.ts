@@ -1,4 +1,4 @@
-import type { Role } from '../../../contract/access/role.ts'
+import type { Role } from '../../../contract/access/principal.ts'
 import type { TestResponse } from '../../../test-support/start.testing.ts'
 import type { Random } from '../settings.testing.ts'
 

@@ -1,4 +1,4 @@
-import { encodeTextArray } from '../../sql/text-array.ts'
+import { encodeTextArray } from '../../sql/parameters.ts'
 
 /**
  * Returns a table of the rows of a batch, for the `from` of a statement. Its columns are texts, and

@@ -6,7 +6,7 @@ import type { ExecuteAll, PreparedStatement } from '../connections/guarded-pool.
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
 import { type Pace, RoundTripPace } from './pace.ts'
-import { mayBeRowError } from './row-error.ts'
+import { mayBeRowError } from './row-changes.ts'
 
 /** Limits of the lookups of at most one row. A request needs up to three of them. */
 const LIMITS: BatchLimits = {

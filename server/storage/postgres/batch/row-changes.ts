@@ -1,10 +1,12 @@
+import pg from 'pg'
+import { Failure, systemCode } from '../../../failure.ts'
 import { CONNECTION_WAIT } from '../../availability/connection-limits.ts'
 import { type ChangeRow, RowLocked, type RowStatement } from '../../engine.ts'
 import type { Execute } from '../connections/guarded-pool.ts'
+import { isRejectedByServer } from '../postgres-error.ts'
 import { Batcher, type BatchLimits } from './batcher.ts'
 import { inputRows, inputValues, statementName } from './input-rows.ts'
 import { type Pace, RoundTripPace } from './pace.ts'
-import { mayBeRowError, sqlStateOf } from './row-error.ts'
 
 /** Limits of the changes of one prepared statement. */
 const LIMITS: BatchLimits = {
@@ -104,3 +106,24 @@ function compareRows(one: readonly string[], other: readonly string[]): number {
   }
   return 0
 }
+
+/** SQLSTATEs that concern the server: no resources, an administrator's action, or read-only. */
+const ofServer = /^(53|57|25)/
+
+/**
+ * Returns whether PostgreSQL may have rejected a statement because of one of its rows: a text that
+ * it cannot store, a damaged row, a unique index, or a lock that another transaction holds.
+ */
+export function mayBeRowError(error: unknown): boolean {
+  const cause = causeOf(error)
+  return (
+    cause instanceof pg.DatabaseError &&
+    isRejectedByServer(cause) &&
+    !ofServer.test(cause.code ?? '')
+  )
+}
+
+/** Returns the SQLSTATE of an error, even if it is the cause of a failure. */
+export const sqlStateOf = (error: unknown): string | undefined => systemCode(causeOf(error))
+
+const causeOf = (error: unknown) => (error instanceof Failure ? error.cause : error)
