@@ -33,8 +33,9 @@ interface Benchmark {
 
 const QUERIES = ['--rounds', '8', '--warm-up', '1000']
 
-/** The benchmarks in order; the budgets are 655 s together. */
+/** The benchmarks in order; the budgets are 660 s together. */
 const BENCHMARKS: readonly Benchmark[] = [
+  { name: 'files', args: [], seconds: 5 },
   { name: 'start', args: ['--rounds', '6'], seconds: 25 },
   { name: 'documents', args: ['--rounds', '10', '--warm-up', '1000'], seconds: 80 },
   { name: 'transfer', args: ['--short'], seconds: 55 },
