@@ -5,8 +5,8 @@ import { addFigure } from './figures.ts'
 import { print } from './report.ts'
 
 // Counts the files of the server whose functions run for one request, by V8's precise coverage: how
-// many files one reads to understand it. A node on SQLite, the second
-// request of its kind on an open connection.
+// many files one reads to understand it. The node uses SQLite; the request is the second of its kind
+// on an open connection.
 
 const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } })
 const PRODUCT = /\/server\/(?!.*\.testing\.ts$).*\.ts$/
