@@ -72,24 +72,34 @@ async function restartChanges(db: Kysely<unknown>): Promise<void> {
   )
 }
 
+/** Maximum number of documents in a part of an import, and of bytes before its last document. */
+const PART = { documents: 250, bytes: 256 * 1024 } as const
+
 /** Turns the staged documents of accepted arrays into the parts of an import. */
 async function importArrays(db: Kysely<unknown>, engine: EngineName): Promise<void> {
   const running = sql`select id from jobs where kind = 'create' and state = 'running'`
-  const part = engine === 'sqlite' ? sql`printf('%012d', at)` : sql`lpad(cast(at as text), 12, '0')`
-  const record =
+  const part =
+    engine === 'sqlite' ? sql`printf('%012d', min(at))` : sql`lpad(cast(min(at) as text), 12, '0')`
+  const records =
     engine === 'sqlite'
-      ? sql`json_array(json_array(at, body))`
-      : sql`cast(json_build_array(json_build_array(at, body)) as text)`
-  // No document has an id with this prefix.
+      ? sql`json_group_array(json_array(at, body) order by at)`
+      : sql`cast(json_agg(json_build_array(at, body) order by at) as text)`
+  // No document has an id this long.
+  const prefix = '0'.repeat(256)
   await sql`
     insert into job_documents (job, id, seen, tag, body)
-    select job, ${'\u0001'} || ${part}, '', '', ${record} from (
-      select job, body, row_number() over (partition by job order by id) as at
-      from job_documents where job in (${running})) as staged`.execute(db)
+    select job, ${prefix} || ${part}, '', '', ${records} from (
+      select job, body, row_number() over (partition by job order by id) as at,
+        sum(octet_length(body)) over (partition by job order by id) as bytes
+      from job_documents where job in (${running})) as staged
+    group by job, at / ${sql.lit(PART.documents)}, bytes / ${sql.lit(PART.bytes)}`.execute(db)
   await sql`delete from job_documents where tag <> '' and job in (${running})`.execute(db)
   await sql`
     update jobs set request = '{"filter":[],"onConflict":"fail"}', cursor = null, done = 0, found = 0,
       claimed_until = 0
     where kind = 'create' and state = 'running'`.execute(db)
+  await sql`
+    update jobs set result = '{"created":' || found || ',"replaced":0,"skipped":0,"failed":0,"errors":[]}'
+    where kind = 'create' and state = 'done'`.execute(db)
   await sql`update jobs set kind = 'import' where kind = 'create'`.execute(db)
 }
