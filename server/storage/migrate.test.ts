@@ -1,14 +1,9 @@
-import { Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { verifyChain } from '../audit/verify.ts'
-import { readEndpoints } from '../endpoints/registry/repository.ts'
-import { migrationsUpTo } from './backup/tables.ts'
 import { migrate } from './migrate.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
-import { openPostgres } from './postgres/open-postgres.ts'
-import { openSqlite } from './sqlite/open-sqlite.ts'
-import type { Tables } from './tables.ts'
-import { forEachEngine, forEngine, type TestEngine } from './test-support/each-engine.testing.ts'
+import { forEachEngine, forEngine } from './test-support/each-engine.testing.ts'
+import { openOlder } from './test-support/older-store.testing.ts'
 
 const createNotes = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -20,17 +15,6 @@ const fail = {
   async up(): Promise<void> {
     throw new Error('on purpose')
   },
-}
-
-/** Opens the store of an older version, which has the migrations up to `last`. */
-async function openOlder(engine: TestEngine, last: string) {
-  const location = engine.location()
-  const { dialect, close } = await ('data' in location
-    ? openSqlite(location.data, 'tool', () => {})
-    : openPostgres(location.databaseUrl, 'tool', () => {}))
-  const db = new Kysely<Tables>({ dialect })
-  await migrate(db, migrationsUpTo(engine.name, last))
-  return { db, [Symbol.asyncDispose]: () => close() }
 }
 
 forEachEngine({ empty: true }, (engine) => {
@@ -80,38 +64,6 @@ forEachEngine({ empty: true }, (engine) => {
       expect(row).not.toHaveProperty('refresh_token')
       expect(row).not.toHaveProperty('token_expires_at')
     }
-  })
-
-  test('cancels a running bulk change of endpoints, and keeps what it has made', async () => {
-    await using older = await openOlder(engine, '0019-visible-jobs')
-    const { db } = older
-    await sql`insert into endpoints (address, databases, revision) values ('tcp://a:1', '["b"]', 7)`.execute(
-      db,
-    )
-    await sql`
-      insert into endpoint_changes (id, state, actor, person, via, keep_on_failure, changes, total,
-        removals, made, unchanged, failed, claimed_by, claimed_until, created_at)
-      values ('done', 'done', '', '', '', 0, '[]', 1, 0, 1, 0, 0, '', 0, 1),
-             ('one', 'running', '', '', '', 0, '[]', 9, 0, 1, 2, 3, '', 0, 2),
-             ('two', 'running', '', '', '', 0, '[]', 4, 0, 0, 0, 0, '', 0, 3)`.execute(db)
-    await sql`
-      insert into endpoint_change_outcomes (change, at, state) values ('one', 0, 'made')`.execute(
-      db,
-    )
-
-    const store = await engine.open()
-    expect(await readEndpoints(store)).toMatchObject([{ endpoint: 'tcp://a:1', revision: 7 }])
-    const rows = await store.db
-      .selectFrom('audit')
-      .select(['actor', 'action', 'target', 'after', 'change'])
-      .orderBy('seq')
-      .execute()
-    const cancelled = { actor: 'upgrade', action: 'endpoint.change-cancel' }
-    expect(rows).toEqual([
-      { ...cancelled, target: 'one', after: '{"made":1,"changes":9,"left":3}', change: 'one' },
-      { ...cancelled, target: 'two', after: '{"made":0,"changes":4,"left":4}', change: 'two' },
-    ])
-    expect(await verifyChain(store)).toMatchObject({ intact: true, seq: 2 })
   })
 })
 
