@@ -117,11 +117,6 @@ export interface IndexEntriesTable {
   id: string
   /** Hash of the values in a unique index (`Entry.uniqueKey`); null in all other cases. */
   sole: Uint8Array | null
-  /**
-   * The physical location of the document when the entry was written; null if it is unknown, and on
-   * SQLite. Another document may be there by now, so readers check the id.
-   */
-  document_ctid: Generated<string | null>
 }
 
 /** Counters that only increase. `next-revision.ts` increments them. */

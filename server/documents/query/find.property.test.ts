@@ -1,9 +1,7 @@
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import type { Store } from '../../storage/store.ts'
 import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
@@ -45,8 +43,6 @@ const indexes = fc.record({
   after: fc.nat({ max: 24 }),
   /** Whether the indexes that serve the queries are complete. */
   areReady: fc.boolean(),
-  /** Whether documents are no longer at the locations in their entries. */
-  areMoved: fc.boolean(),
 })
 
 forEachEngine((engine) => {
@@ -69,7 +65,7 @@ forEachEngine((engine) => {
         fc.array(query, { minLength: 1, maxLength: 4 }),
         indexes,
         fc.array(change, { minLength: 1, maxLength: 12 }),
-        async (all, queries, { fields, after, areReady, areMoved }, changes) => {
+        async (all, queries, { fields, after, areReady }, changes) => {
           const where = { database: 'db', collection: `c${++collections}` }
           const clients = createOtherClients(documents, where)
           const serving = queries.map(fieldsServing)
@@ -78,7 +74,6 @@ forEachEngine((engine) => {
             await clients.create({ ...each, id: `${at}s` })
           }
           await stored.build()
-          if (areMoved && engine.name === 'postgres') await moveDocuments(store, where)
           let changed = 0
           const nextChange = () => changes[changed++ % changes.length] as Change
           const reads = { documents, stored, where, clients, nextChange, pages }
@@ -113,7 +108,7 @@ forEachEngine((engine) => {
           examples: [true, false].map((areReady) => [
             PAGED.contents,
             [PAGED.query],
-            { fields: [], after: 0, areReady, areMoved: false },
+            { fields: [], after: 0, areReady },
             [CONCURRENT],
           ]),
         })
@@ -128,19 +123,6 @@ forEachEngine((engine) => {
     120_000 * CASES,
   )
 })
-
-/**
- * Changes the locations in the entries of a collection: to the document with the same id in another
- * collection, to the next document, or to none.
- */
-const moveDocuments = ({ db }: Store, { collection }: CollectionRef) =>
-  sql`
-    update index_entries set document_ctid = (
-      select ctid from documents where id >= index_entries.id
-      order by id, collection limit 1 offset length(index_entries.id) % 3)
-    where index_id in (select id from document_indexes where collection = ${collection})`.execute(
-    db,
-  )
 
 /**
  * Exports the documents of a query during a change. Returns them, and what the query finds before

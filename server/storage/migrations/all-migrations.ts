@@ -20,6 +20,7 @@ import { documentCtids } from './0017-document-ctids.ts'
 import { jobCallers } from './0018-job-callers.ts'
 import { visibleJobs } from './0019-visible-jobs.ts'
 import { endBulkChanges } from './0020-end-bulk-changes.ts'
+import { dropDocumentCtids } from './0021-drop-document-ctids.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -47,5 +48,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0018-job-callers': jobCallers(),
     '0019-visible-jobs': visibleJobs(engine),
     '0020-end-bulk-changes': endBulkChanges(),
+    '0021-drop-document-ctids': dropDocumentCtids(),
   }
 }

@@ -60,7 +60,7 @@ export async function buildStep(
       .execute()
     const locked = new Set(documents.map(({ id }) => id))
     if (ids.some(({ id }) => !locked.has(id))) throw new Contended()
-    const found = await addToIndexes(trx, engine, row, [toDefinition(row)], documents, Infinity)
+    const found = await addToIndexes(trx, engine, [toDefinition(row)], documents, Infinity)
     const duplicates = addDuplicates(row, found)
     const next = { ...row, cursor: last.id, done: row.done + count, duplicates }
     const { numUpdatedRows } = await trx

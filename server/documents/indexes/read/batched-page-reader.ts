@@ -18,15 +18,8 @@ const MAX_DOCUMENTS = 10 * PAGE.default
 const MAX_PAGES = 20
 
 /**
- * Maximum number of documents of a page that are read by their locations. Documents with adjacent
- * ids, which longer pages often contain, are found faster by a search for all of them.
- */
-const MAX_LOCATED = 20
-
-/**
  * Returns the reader of PostgreSQL. One statement reads all pages that are requested in one turn of
- * the event loop. Those with a document that is not at its location need another one. Longer pages,
- * and pages with larger documents, take one statement each.
+ * the event loop. Longer pages, and pages with larger documents, take one statement each.
  */
 export function createBatchedPageReader({
   db,
@@ -40,12 +33,11 @@ export function createBatchedPageReader({
   const smallBytes = sql.lit(SMALL_BYTES)
   const largeBytes = sql`${sql.lit(INLINE_BYTES)} / (requested.max_documents + 1)`
   const prepare = (part: PartQuery) => ({
-    located: prepareLookup(pageQuery(part, locatedPage(part, smallBytes)).compile(db), limits),
     small: prepareLookup(
-      pageQuery(part, searchedPage(part, PAGE.default, smallBytes)).compile(db),
+      pageQuery(part, documentPage(part, PAGE.default, smallBytes)).compile(db),
       limits,
     ),
-    large: prepareLookup(pageQuery(part, searchedPage(part, PAGE.max, largeBytes)).compile(db), {
+    large: prepareLookup(pageQuery(part, documentPage(part, PAGE.max, largeBytes)).compile(db), {
       rows: 1,
     }),
   })
@@ -53,29 +45,19 @@ export function createBatchedPageReader({
   const reversed = prepare(reversedPart)
   return {
     async page({ database, collection }, { id }, part, other, limit) {
-      const { located, small, large } = 'lower' in part ? reversed : forwards
+      const { small, large } = 'lower' in part ? reversed : forwards
       const parameters = [String(limit), database, collection, String(id), ...boundsOf(part)]
       parameters.push(...boundsOf(other ?? NO_PART))
       if ('lower' in part) parameters.push(hexOf(part.lower))
-      const pageOf = (row: PageRow) => toPage(row, Math.min(row.scanned, limit))
-      const readSearched = async (lookUp: typeof small) =>
-        pageOf(inKeyOrder(onlyRow(await lookUp(...parameters))))
-      if (limit > PAGE.default) return readSearched(large)
-      if (limit > MAX_LOCATED) return (await readSearched(small)) ?? readSearched(large)
-      const row = onlyRow(await located(...parameters))
-      const page = pageOf(row)
-      if (page !== undefined) return page
-      // A document that is not at its location may be small.
-      const found = row.tags?.split('\n').length ?? 0
-      const areFound = found === Math.min(row.scanned, limit)
-      return (areFound ? undefined : await readSearched(small)) ?? readSearched(large)
+      const read = async (lookUp: typeof small) => {
+        const { rows } = await lookUp(...parameters)
+        const [row] = rows
+        invariant(row, 'an aggregate has a row')
+        return toPage(inKeyOrder(row), Math.min(row.scanned, limit))
+      }
+      return (limit > PAGE.default ? undefined : await read(small)) ?? read(large)
     },
   }
-}
-
-function onlyRow<Row>({ rows: [row] }: { readonly rows: readonly Row[] }): Row {
-  invariant(row, 'an aggregate has a row')
-  return row
 }
 
 function boundsOf(part: IndexPart | ReversedPart): string[] {
@@ -89,7 +71,7 @@ const hexOf = (bytes: Uint8Array) =>
 /** Position of the number of documents in the parameters of {@link pageQuery}. */
 const LIMIT_AT = 0
 
-interface SearchedRow extends PageRow {
+interface FoundRow extends PageRow {
   /** The ids of the documents in the order of the entries; null if they are in this order. */
   readonly ids: readonly string[] | null
   /** The ids of the documents that were found; null if they are in the order of the entries. */
@@ -97,7 +79,7 @@ interface SearchedRow extends PageRow {
 }
 
 /** Sorts the documents of a row in the order of the entries, if all were found and are small. */
-function inKeyOrder(row: SearchedRow): PageRow {
+function inKeyOrder(row: FoundRow): PageRow {
   const { ids, found_ids: found } = row
   if (ids === null || found === null) return row
   const bodies = row.bodies?.split(SEPARATOR) ?? []
@@ -114,19 +96,20 @@ interface PartQuery {
   /** The parameters that only it has. They follow the common ones. */
   readonly parameters: RawBuilder<unknown>
   /**
-   * Returns a query that selects columns of its first entries, and reads at most `max`. PostgreSQL
-   * plans a sort of the whole part if it does not know the limit.
+   * Returns a query of the key and the id of its first entries, which reads at most `max`. PostgreSQL
+   * plans a sort of the whole part if it does not know the limit, and reads no other columns from
+   * the primary key alone.
    */
-  readonly entries: (max: number, columns: RawBuilder<unknown>) => RawBuilder<unknown>
+  readonly entries: (max: number) => RawBuilder<unknown>
 }
 
 const isOfIndex = sql`index_id = requested.index_id`
 
 const forwardPart: PartQuery = {
   parameters: sql``,
-  entries: (max, columns) => sql`
-    select ${columns} from (
-      select ${columns} from index_entries where ${isOfIndex}
+  entries: (max) => sql`
+    select key, id from (
+      select key, id from index_entries where ${isOfIndex}
       and (key, id) > (decode(requested.key, 'hex'), requested.id)
       and key < decode(requested.upper, 'hex')
       order by key, id limit ${sql.lit(max)}
@@ -137,10 +120,10 @@ const forwardPart: PartQuery = {
 /** The ids of the last key are read forwards: there may be many more than the page needs. */
 const reversedPart: PartQuery = {
   parameters: sql`, ${''} as lower`,
-  entries: (max, columns) => sql`
+  entries: (max) => sql`
     with last_entries as materialized (
-      select ${columns} from (
-        select ${columns} from index_entries where ${isOfIndex}
+      select key, id from (
+        select key, id from index_entries where ${isOfIndex}
         and key >= decode(requested.lower, 'hex') and key < decode(requested.upper, 'hex')
         order by key desc, id desc limit ${sql.lit(max)}
       ) as first_entries
@@ -148,14 +131,14 @@ const reversedPart: PartQuery = {
     ), last as materialized (
       select (array_agg(key))[requested.max_documents + 1] as key from last_entries
     )
-    select ${columns} from (
-      (select ${columns} from index_entries where ${isOfIndex}
+    select key, id from (
+      (select key, id from index_entries where ${isOfIndex}
         and key = decode(requested.key, 'hex') and id > requested.id
         order by id limit ${sql.lit(max)})
       union all
-      select ${columns} from last_entries where key > coalesce((select key from last), '')
+      select key, id from last_entries where key > coalesce((select key from last), '')
       union all
-      (select ${columns} from index_entries where ${isOfIndex} and key = (select key from last)
+      (select key, id from index_entries where ${isOfIndex} and key = (select key from last)
         order by id limit ${sql.lit(max)})
     ) as entries
     order by key desc, id limit requested.max_documents + 1`,
@@ -175,34 +158,14 @@ const entryColumns = sql`
   max(octet_length(key)) as longest_key`
 
 /**
- * Reads the documents at the locations in their entries. A location may contain another document by
- * now (docs/decisions/0033-locations-of-documents-in-indexes.md). Without `offset 0`, PostgreSQL
- * could search the id instead and only compare the location.
- */
-const locatedPage = ({ entries }: PartQuery, maxBytes: RawBuilder<unknown>) => sql<PageRow>`
-  select ${entryColumns}, ${documentColumns(maxBytes)}
-  from (
-    select key, id,
-      case when row_number() over () <= requested.max_documents then document_ctid end as location
-    from (${entries(MAX_LOCATED + 1, sql`key, id, document_ctid`)}) as entries
-  ) as entry
-  left join lateral (
-    select tag, body from (
-      select * from documents where ctid = entry.location offset 0
-    ) as documents
-    where ${isInCollection} and documents.id = entry.id
-  ) as found on true`
-
-/**
  * Searches the documents of up to `maxDocuments` entries by the list of their ids, in the order of
- * ids: PostgreSQL then reads adjacent documents without a search for each. It reads `key` and `id`
- * of the entries from the primary key alone.
+ * ids: PostgreSQL then reads adjacent documents without a search for each.
  */
-const searchedPage = (
+const documentPage = (
   { entries }: PartQuery,
   maxDocuments: number,
   maxBytes: RawBuilder<unknown>,
-) => sql<SearchedRow>`
+) => sql<FoundRow>`
   select
     scanned,
     longest_key,
@@ -212,7 +175,7 @@ const searchedPage = (
     tags
   from (
     select ${entryColumns}, (array_agg(id))[:requested.max_documents] as ids
-    from (${entries(maxDocuments + 1, sql`key, id`)}) as entries
+    from (${entries(maxDocuments + 1)}) as entries
   ) as entry, lateral (
     select array_agg(id) as found_ids, ${documentColumns(maxBytes)}
     from (

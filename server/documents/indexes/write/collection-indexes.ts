@@ -93,13 +93,13 @@ export async function openIndexes(
     definitions: indexes,
     hasUnique: indexes.some(({ isUnique }) => isUnique),
     async add(documents) {
-      const [duplicate] = await addToIndexes(trx, engine, where, indexes, documents)
+      const [duplicate] = await addToIndexes(trx, engine, indexes, documents)
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async addCommitted(documents) {
       await failDuplicates(
         trx,
-        await addToIndexes(trx, engine, where, indexes, documents, Infinity),
+        await addToIndexes(trx, engine, indexes, documents, Infinity),
       )
     },
     async requireUnique(document) {
@@ -129,7 +129,6 @@ export async function openIndexes(
 export async function addToIndexes(
   trx: Transaction<Tables>,
   engine: EngineName,
-  where: CollectionRef,
   indexes: readonly IndexDefinition[],
   documents: readonly Indexed[],
   uniqueLength?: number,
@@ -138,7 +137,7 @@ export async function addToIndexes(
   const entries = entriesOfAll(indexes, documents, (each, parsed) =>
     parsed === undefined ? [] : entriesOf(indexes, each, parsed, uniqueLength),
   )
-  return addEntries(trx, engine, where, entries)
+  return addEntries(trx, engine, entries)
 }
 
 /** Ends unique indexes that found duplicates. */

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { EngineName } from '../../../storage/engine.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import type { IndexDefinition } from '../definition.ts'
@@ -34,18 +33,16 @@ const STATEMENT_LIMIT = { entries: 500, bytes: 128 * 1024 } as const
 
 /**
  * Adds entries that do not exist yet, except for duplicates in unique indexes, which it returns.
- * Entries are sorted, so that concurrent transactions wait for each other in the same order. The
- * documents are stored before, because entries contain their locations.
+ * Entries are sorted, so that concurrent transactions wait for each other in the same order.
  */
 export async function addEntries(
   trx: Transaction<Tables>,
   engine: EngineName,
-  where: CollectionRef,
   entries: readonly Entry[],
 ): Promise<Duplicate[]> {
   const duplicates: Duplicate[] = []
   for await (const group of inStatements(entries.toSorted(compareEntries))) {
-    duplicates.push(...(await addGroup(trx, engine, where, group)))
+    duplicates.push(...(await addGroup(trx, engine, group)))
   }
   return duplicates
 }
@@ -119,24 +116,15 @@ async function* inStatements<T extends EntryKey>(entries: readonly T[]): AsyncGe
 async function addGroup(
   trx: Transaction<Tables>,
   engine: EngineName,
-  { database, collection }: CollectionRef,
   group: readonly Entry[],
 ): Promise<Duplicate[]> {
   const duplicates: Duplicate[] = []
-  const [ctid, location] =
-    engine === 'sqlite'
-      ? [sql``, sql``]
-      : [
-          sql`, document_ctid`,
-          sql`, (select ctid from documents where documents.database = ${database}
-            and documents.collection = ${collection} and documents.id = entry.id)`,
-        ]
   let missing = group
   while (missing.length > 0) {
     const rows = rowsOf(engine, missing)
     const { numAffectedRows = 0n } = await sql`
-      insert into index_entries (index_id, key, id, sole${ctid})
-      select entry.index_id, entry.key, entry.id, entry.unique_key${location} from ${rows}
+      insert into index_entries (index_id, key, id, sole)
+      select entry.index_id, entry.key, entry.id, entry.unique_key from ${rows}
       where true order by entry.at on conflict do nothing`.execute(trx)
     if (Number(numAffectedRows) === missing.length) break
     const { rows: skipped } = await sql<{ at: number; conflicting: string | null }>`

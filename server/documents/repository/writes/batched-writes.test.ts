@@ -277,8 +277,8 @@ describe.each(['replacements', 'deletions'])('%s', (kind) => {
     const changing = changeAll(['d0'])
     await untilAwaited(other)
     await other.query(`
-      insert into index_entries (index_id, key, id, document_ctid)
-      select document_indexes.id, '\\x01', documents.id, documents.ctid
+      insert into index_entries (index_id, key, id)
+      select document_indexes.id, '\\x01', documents.id
       from document_indexes, documents where name = 'by-text' and documents.id = 'd0'`)
     await other.query('commit')
     await other.end()

@@ -44,13 +44,13 @@ export function createBatchedWrites(
           where (
             select true from index_entries as other
             where other.index_id = entry.index_id and other.sole = entry.unique_key))
-        on conflict do nothing returning tag, ctid
-      ), location as materialized (
-        select array_agg(tag) as tags, array_agg(ctid) as ctids from stored
+        on conflict do nothing returning tag
+      ), stored_tags as materialized (
+        select array_agg(tag) as tags from stored
       ), added as (
-        insert into index_entries (index_id, key, id, sole, document_ctid)
-        select entry.index_id, entry.key, document.id, entry.unique_key, location.ctids[position]
-        from location, document, lateral array_position(location.tags, document.tag) as position,
+        insert into index_entries (index_id, key, id, sole)
+        select entry.index_id, entry.key, document.id, entry.unique_key
+        from stored_tags, document, lateral array_position(tags, document.tag) as position,
           unnest(document.index_ids, document.keys, document.unique_keys)
             as entry (index_id, key, unique_key)
         where position is not null
@@ -77,18 +77,18 @@ export function createBatchedWrites(
           where (
             select other.id <> document.id from index_entries as other
             where other.index_id = entry.index_id and other.sole = entry.unique_key))
-        returning documents.tag, documents.ctid
-      ), location as materialized (
-        select array_agg(tag) as tags, array_agg(ctid) as ctids from stored
+        returning documents.tag
+      ), stored_tags as materialized (
+        select array_agg(tag) as tags from stored
       ), moved as (
         update index_entries
-        set key = entry.key, sole = entry.unique_key, document_ctid = entry.document_ctid
+        set key = entry.key, sole = entry.unique_key
         from (
-          select entry.key, entry.unique_key, location.ctids[position] as document_ctid, (
+          select entry.key, entry.unique_key, (
             select own.ctid from index_entries as own
             where own.index_id = entry.index_id and own.key = entry.old_key and own.id = document.id
           ) as own_ctid
-          from location, document, lateral array_position(location.tags, document.next) as position,
+          from stored_tags, document, lateral array_position(tags, document.next) as position,
             unnest(document.index_ids, document.old_keys, document.keys, document.unique_keys)
               as entry (index_id, old_key, key, unique_key)
           where position is not null
