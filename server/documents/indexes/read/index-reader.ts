@@ -33,14 +33,6 @@ export interface IndexPart extends EntryPosition {
   readonly upper: Uint8Array
 }
 
-/**
- * A part of an index that is read backwards: by descending keys, and by ascending ids among equal
- * keys. It begins with the entries of `after.key` that follow `after`. An empty key has none.
- */
-export interface ReversedPart extends KeyRange {
-  readonly after: EntryPosition
-}
-
 /** The part of an index to read: entries in ascending order, or in descending order. */
 export interface EntryRange extends KeyRange {
   /** The entry after which an ascending part begins. */

@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { invariant } from '../../../contract/invariant.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/sql/parameters.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../definition.ts'
-import { INLINE_BYTES, type IndexPart, type ReversedPart } from './index-reader.ts'
+import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
 
 /** The documents of the first entries of a part. */
 export interface IndexedPage {
@@ -33,7 +33,7 @@ export interface PageReader {
   page(
     where: CollectionRef,
     index: IndexDefinition,
-    part: IndexPart | ReversedPart,
+    part: IndexPart,
     other: IndexPart | undefined,
     limit: number,
   ): IndexedPage | undefined | Promise<IndexedPage | undefined>
@@ -63,59 +63,32 @@ export function createPageReader({
   const isWithin = sql`index_id = ${0} and (key, id) > (${Buffer.of()}, ${''}) and key < ${Buffer.of()}`
   const isInCollection = sql`documents.database = ${''} and documents.collection = ${''}
     and documents.id = entry.id`
-  const inKeyOrder = sql`order by key, id`
-  const limited = sql`limit ${limitRows(0)}`
-  const forwards = sql`select key, id from index_entries where ${isWithin} ${inKeyOrder} ${limited}`
-  // The ids of the last key are read forwards: there may be many more than the page needs.
-  const reversed = sql`
-    with last_entries as materialized (
-      select key, id from index_entries
-      where index_id = ${0} and key >= ${Buffer.of()} and key < ${Buffer.of()}
-      order by key desc, id desc ${limited}
-    ), last as materialized (
-      select min(key) as key from last_entries having count(*) = ${0}
-    )
-    select key, id from (
-      select * from (
-        select key, id from index_entries where index_id = ${0} and key = ${Buffer.of()}
-        and id > ${''} order by id ${limited})
-      union all
-      select key, id from last_entries where key > coalesce((select key from last), x'')
-      union all
-      select * from (
-        select key, id from index_entries where index_id = ${0}
-        and key = (select key from last) order by id ${limited}))
-    order by key desc, id ${limited}`
   // SQLite aggregates in the order in which it reads the entries.
-  const preparePage = (entries: RawBuilder<unknown>) =>
-    prepareRead(
-      sql<PageRow>`
+  const read = prepareRead(
+    sql<PageRow>`
         select
           cast((select count(*) from document_indexes
             where document_indexes.id = ${0} and state = 'ready') as integer) as is_ready,
           cast((select count(*) from (
-            select 1 from index_entries where ${isWithin} ${inKeyOrder} limit 1) as others_found
+            select 1 from index_entries where ${isWithin} order by key, id limit 1) as others_found
           ) as integer) as others,
           count(*) as scanned,
           max(octet_length(entry.key)) as longest_key,
           string_agg(case when octet_length(body) <= cast(${0} as integer) then body end,
             ${sql.lit(SEPARATOR)}) as bodies,
           string_agg(tag, '\n') as tags
-        from (${entries}) as entry left join documents on ${isInCollection}`.compile(db),
-    )
-  const readForwards = preparePage(forwards)
-  const readReversed = preparePage(reversed)
+        from (
+          select key, id from index_entries where ${isWithin} order by key, id limit ${limitRows(0)}
+        ) as entry left join documents on ${isInCollection}`.compile(db),
+  )
   return {
     page({ database, collection }, { id }, part, other, limit) {
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
-      const { key, id: after, upper } = other ?? NO_PART
-      const ofPage = [id, id, key, after, upper, maxBytes]
-      const ofDocuments = [database, collection]
-      const size = limit + 1
-      const reading =
-        'lower' in part
-          ? readReversed(...ofPage, ...reversedBounds(id, part, size), ...ofDocuments)
-          : readForwards(...ofPage, id, part.key, part.id, part.upper, size, ...ofDocuments)
+      const boundsOf = ({ key, id: after, upper }: IndexPart) => [id, key, after, upper]
+      const reading = read(
+        ...[id, ...boundsOf(other ?? NO_PART), maxBytes],
+        ...[...boundsOf(part), limit + 1, database, collection],
+      )
       const accept = ({ rows: [row] }: { readonly rows: readonly PageRow[] }) => {
         invariant(row, 'an aggregate has a row')
         return withoutMore(toPage(row, row.scanned), limit)
@@ -124,12 +97,6 @@ export function createPageReader({
     },
   }
 }
-
-const reversedBounds = (index: number, { after, lower, upper }: ReversedPart, size: number) => [
-  ...[index, lower, upper, size, size],
-  ...[index, after.key, after.id, size],
-  ...[index, size, size],
-]
 
 /** A part without entries. */
 export const NO_PART: IndexPart = { key: Buffer.of(), id: '', upper: Buffer.of() }

@@ -6,10 +6,10 @@ import { type Position, positionOf } from '../../query/order.ts'
 import type { PageQuery } from '../../query/page-query.ts'
 import type { Page } from '../../query/scan/read-page.ts'
 import { createDocumentPrinter } from '../../query/select-fields.ts'
-import { type KeyRange, mayBeTruncated } from '../index-key.ts'
+import { mayBeTruncated } from '../index-key.ts'
 import type { IndexPlan } from '../plan.ts'
-import type { IndexPart, ReversedPart } from './index-reader.ts'
-import { type IndexedPage, NO_PART, type PageReader } from './page-reader.ts'
+import type { IndexPart } from './index-reader.ts'
+import type { IndexedPage, PageReader } from './page-reader.ts'
 import { beginAfter } from './read-by-index.ts'
 
 /**
@@ -17,8 +17,8 @@ import { beginAfter } from './read-by-index.ts'
  * that match, in the requested order. One statement then reads the page, and the documents are not
  * compared and not parsed. The result is a promise only if the store is asynchronous.
  *
- * Returns undefined for other queries, if a document or its values to sort by are large, and if the
- * index was dropped.
+ * Returns undefined for other queries, such as those in the opposite order of the index, if a document
+ * or its values to sort by are large, and if the index was dropped.
  */
 export function readExactPage(
   reader: PageReader,
@@ -26,9 +26,9 @@ export function readExactPage(
   plan: IndexPlan,
   query: PageQuery,
 ): Page | undefined | Promise<Page | undefined> {
-  const { index, isExact, isOrdered } = plan
+  const { index, isExact, isOrdered, isReversed } = plan
   const { limit, count } = query
-  if (!isExact || !isOrdered || count) return undefined
+  if (!isExact || !isOrdered || isReversed || count) return undefined
   const [first, other, ...more] = partsOf(plan, query) ?? []
   if (first === undefined || more.length > 0) return undefined
   // The parts of one stream follow each other. Those of two streams would have to be merged.
@@ -40,50 +40,31 @@ export function readExactPage(
     if (found.scanned === 0) return read(other, undefined)
     return isSequence && found.scanned > limit ? toPage(plan, query, found) : undefined
   }
-  function read(part: IndexPart | ReversedPart, next: typeof other) {
-    const reading = reader.page(where, index, part, next && rangeOf(next), limit)
+  function read(part: IndexPart, next: typeof other) {
+    const reading = reader.page(where, index, part, next, limit)
     return reading instanceof Promise ? reading.then(accept) : accept(reading)
   }
   return read(first, other)
 }
 
 /** Returns the parts of the index to read; undefined if the position to begin after is unknown. */
-function partsOf(plan: IndexPlan, query: PageQuery): (IndexPart | ReversedPart)[] | undefined {
-  const { streams, isReversed } = plan
+function partsOf(plan: IndexPlan, query: PageQuery): IndexPart[] | undefined {
+  const { streams } = plan
   const from = query.from && beginAfter(plan, query, query.from)
   if (from === 'unknown' || streams.length > 2) return undefined
-  // Whether a reversed part has entries is known only if it begins with a range.
-  if (isReversed && from !== undefined && streams.length > 1) return undefined
   // `year=2000` matches a number and a string. Numbers are more common, so they are read first.
-  return streams.toReversed().flatMap<IndexPart | ReversedPart>(({ prefix, ranges }) => {
-    const begin = from && { key: Buffer.concat([prefix, from.rest]), id: from.id }
-    return isReversed ? reversedParts(ranges, begin) : forwardParts(ranges, begin)
+  return streams.toReversed().flatMap(({ prefix, ranges }) => {
+    if (from === undefined) return ranges.map(({ lower, upper }) => ({ key: lower, id: '', upper }))
+    const key = Buffer.concat([prefix, from.rest])
+    return ranges
+      .filter(({ upper }) => Buffer.compare(key, upper) < 0)
+      .map(({ lower, upper }) =>
+        Buffer.compare(key, lower) < 0
+          ? { key: lower, id: '', upper }
+          : { key, id: from.id, upper },
+      )
   })
 }
-
-type Begin = { readonly key: Buffer; readonly id: string } | undefined
-
-const forwardParts = (ranges: readonly KeyRange[], begin: Begin): IndexPart[] =>
-  ranges
-    .filter(({ upper }) => begin === undefined || Buffer.compare(begin.key, upper) < 0)
-    .map(({ lower, upper }) =>
-      begin === undefined || Buffer.compare(begin.key, lower) < 0
-        ? { key: lower, id: '', upper }
-        : { ...begin, upper },
-    )
-
-const reversedParts = (ranges: readonly KeyRange[], begin: Begin): ReversedPart[] =>
-  ranges
-    .toReversed()
-    .filter(({ lower }) => begin === undefined || Buffer.compare(lower, begin.key) <= 0)
-    .map(({ lower, upper }) =>
-      begin === undefined || Buffer.compare(upper, begin.key) <= 0
-        ? { after: NO_PART, lower, upper }
-        : { after: begin, lower, upper: begin.key },
-    )
-
-const rangeOf = (part: IndexPart | ReversedPart): IndexPart =>
-  'lower' in part ? { key: part.lower, id: '', upper: part.upper } : part
 
 function toPage(
   { index }: IndexPlan,

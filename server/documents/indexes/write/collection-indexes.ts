@@ -97,10 +97,7 @@ export async function openIndexes(
       if (duplicate !== undefined) throw new NotUnique(duplicate)
     },
     async addCommitted(documents) {
-      await failDuplicates(
-        trx,
-        await addToIndexes(trx, engine, indexes, documents, Infinity),
-      )
+      await failDuplicates(trx, await addToIndexes(trx, engine, indexes, documents, Infinity))
     },
     async requireUnique(document) {
       if (!indexes.some(({ isUnique }) => isUnique)) return
