@@ -1,5 +1,5 @@
 import { tagOfAll } from './entity-tag.ts'
-import type { CreatedMany } from './repository/writes/create-many.ts'
+import type { CreatedMany } from './import/create-many.ts'
 
 /** Returns the response with the documents of an array. Skipped ones are read while it is sent. */
 export function arrayResponse(

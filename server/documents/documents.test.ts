@@ -3,13 +3,13 @@ import { PAGE } from '../contract/document.ts'
 import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createTestDocuments } from './documents.testing.ts'
+import { idsOn } from './find/ids-on-page.testing.ts'
+import type { ScanBounds } from './find/read-page.ts'
+import type { CreateManyOptions } from './import/create-many.ts'
 import { createBodyOf, readCreateBody } from './json/create-body.ts'
-import { idsOn } from './query/ids-on-page.testing.ts'
 import { parseDocumentQuery } from './query/query.ts'
-import type { ScanBounds } from './query/scan/read-page.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { createDocumentRepository } from './repository/stored-documents.ts'
-import type { CreateManyOptions } from './repository/writes/create-many.ts'
 
 const WHERE = { database: 'a', collection: 'b' }
 

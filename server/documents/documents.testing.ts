@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createDocuments, type Documents, type DocumentsDeps } from './documents.ts'
+import { ScanLimit } from './find/scan-limit.ts'
 import { createCursors } from './query/cursor.ts'
-import { ScanLimit } from './query/scan/scan-limit.ts'
 
 /**
  * Returns the {@link Documents} of a repository. By default, all documents are valid.

@@ -15,22 +15,22 @@ import {
   toDocument,
 } from './document.ts'
 import { DocumentLocks } from './document-locks.ts'
-import { createReadyIndexes } from './indexes/ready-indexes.ts'
-import type { Cursors } from './query/cursor.ts'
-import { createFindPage, type FindBounds } from './query/find-page.ts'
-import type { Position } from './query/order.ts'
-import type { DocumentQuery } from './query/query.ts'
-import { createReadInIdOrder, type ReadInIdOrder } from './query/scan/read-in-id-order.ts'
-import type { Page } from './query/scan/read-page.ts'
-import type { ScanLimit } from './query/scan/scan-limit.ts'
-import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
+import { createFindPage, type FindBounds } from './find/find-page.ts'
+import { createReadInIdOrder, type ReadInIdOrder } from './find/read-in-id-order.ts'
+import type { Page } from './find/read-page.ts'
+import type { ScanLimit } from './find/scan-limit.ts'
 import {
   type CreatedMany,
   type CreateManyOptions,
   createMany,
   existsFailure,
   withDocumentIds,
-} from './repository/writes/create-many.ts'
+} from './import/create-many.ts'
+import { createReadyIndexes } from './indexes/ready-indexes.ts'
+import type { Cursors } from './query/cursor.ts'
+import type { Position } from './query/order.ts'
+import type { DocumentQuery } from './query/query.ts'
+import type { DocumentRepository, StoredDocument } from './repository/stored-documents.ts'
 import type { CheckDocuments, CurrentSchema } from './schemas/schemas.ts'
 
 /** Options of {@link Documents.find}. */

@@ -25,6 +25,7 @@ import {
   exportCollection,
   exportFormatOf,
 } from './export/export-routes.ts'
+import type { Page } from './find/read-page.ts'
 import { filterOf } from './query/filter.ts'
 import {
   type DocumentQuery,
@@ -32,7 +33,6 @@ import {
   parseDocumentQuery,
   requireOwnFilters,
 } from './query/query.ts'
-import type { Page } from './query/scan/read-page.ts'
 
 export interface ListingRoutesDeps extends ExportCollectionDeps {
   readonly documents: Documents

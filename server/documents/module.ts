@@ -2,17 +2,18 @@ import type { DatabasesModule } from '../databases/module.ts'
 import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
-import type { JobsModule } from '../jobs/module.ts'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import type { Store } from '../storage/store.ts'
 import { collectionRoutes, sizeRoutes } from './collections/collection-routes.ts'
 import { createSizes } from './collections/sizes.ts'
+import type { WholeCollections } from './collections/whole-collection-routes.ts'
 import { createDamageLog } from './damage-log.ts'
 import { createDocuments } from './documents.ts'
 import { createExporter } from './export/exporter.ts'
+import type { ScanLimit } from './find/scan-limit.ts'
 import type { Importer } from './import/importer.ts'
+import type { BeginImport } from './import/stored-part.ts'
 import { createCursors } from './query/cursor.ts'
-import type { ScanLimit } from './query/scan/scan-limit.ts'
 import { createPurge } from './repository/purge.ts'
 import type { DocumentRepository } from './repository/stored-documents.ts'
 import { dataRoutes } from './routes.ts'
@@ -26,7 +27,7 @@ export interface DocumentsModuleDeps {
   readonly importer: Importer
   readonly databaseImporter: DatabaseImporter
   readonly schemas: Pick<SchemasModule, 'check' | 'current' | 'purge'>
-  readonly jobs: Pick<JobsModule, 'begin' | 'beginImport' | 'change'>
+  readonly jobs: WholeCollections & { readonly beginImport: BeginImport }
   readonly databases: Pick<DatabasesModule, 'has' | 'idOf' | 'list'>
   readonly http: Pick<HttpModule, 'reserve' | 'sendList'>
   readonly requireRole: RequireRole

@@ -1,9 +1,8 @@
 import type { Actor } from '../contract/audit/audit.ts'
 import { importResultOf } from '../contract/job.ts'
-import type { PartImport, StoredPart } from '../documents/import/stored-part.ts'
+import type { BeginImport, PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
-import type { CollectionRef } from '../storage/document-ref.ts'
-import type { DocumentRules, Job, JobRequest } from './job.ts'
+import type { DocumentRules, Job } from './job.ts'
 import { LeaseLost } from './repository/lease.ts'
 import type { JobRepository } from './repository/repository.ts'
 
@@ -15,17 +14,6 @@ export interface ImportJobDeps {
   readonly pause: () => Promise<unknown>
   readonly wake: () => void
 }
-
-/**
- * Starts an import of a collection or a whole database, whose documents a job stores. `caller` is
- * the id of a `Caller`.
- */
-export type BeginImport = (
-  where: CollectionRef,
-  request: Pick<JobRequest, 'onConflict' | 'audit'>,
-  parts: AsyncIterable<StoredPart>,
-  caller?: string,
-) => Promise<{ readonly id: string }>
 
 /**
  * Returns a {@link BeginImport}. It stages the records as they arrive. The job is durable when the

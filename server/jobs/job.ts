@@ -4,12 +4,10 @@ import { actor } from '../contract/audit/audit.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'
+import type { DatabaseImportAudit } from '../documents/import/stored-part.ts'
 import type { Filter } from '../documents/query/filter.ts'
 import type { ScanBatch } from '../documents/repository/scan-batch.ts'
-import type {
-  DatabaseImportAudit,
-  DatabaseImporter,
-} from '../documents/transfer/database-importer.ts'
+import type { DatabaseImporter } from '../documents/transfer/database-importer.ts'
 import { Failure, type FailureCode, failureKinds } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
 import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'

@@ -1,7 +1,7 @@
 import { createCollectionSearch } from '../documents/collections/collection-search.ts'
 import { createTestRules } from '../documents/document-rules.testing.ts'
+import { ScanLimit } from '../documents/find/scan-limit.ts'
 import { createImporter } from '../documents/import/importer.ts'
-import { ScanLimit } from '../documents/query/scan/scan-limit.ts'
 import { createDocumentRepository } from '../documents/repository/stored-documents.ts'
 import { createChangeDocuments } from '../documents/repository/writes/change-documents.ts'
 import type { CurrentSchemaOf } from '../documents/schemas/schemas.ts'

@@ -3,10 +3,10 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
+import { ScanLimit, type ScanStep } from '../find/scan-limit.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { keyOfValues } from '../indexes/index-key.ts'
 import type { Filter } from '../query/filter.ts'
-import { ScanLimit, type ScanStep } from '../query/scan/scan-limit.ts'
 import { createCollectionSearch } from './collection-search.ts'
 
 const where = { database: '_system', collection: 'articles' }

@@ -4,14 +4,14 @@ import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
-import { withAdvice } from '../indexes/advise.ts'
+import { withAdvice } from '../find/advise.ts'
+import { EntryStream } from '../find/entry-stream.ts'
+import { idsOf } from '../find/read-by-ids.ts'
+import type { ScanLimit, ScanStep } from '../find/scan-limit.ts'
 import { planQuery } from '../indexes/plan.ts'
-import { EntryStream } from '../indexes/read/entry-stream.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import { type Filter, parseFilter } from '../query/filter.ts'
 import { mergeRuns } from '../query/merge-runs.ts'
-import { idsOf } from '../query/scan/read-by-ids.ts'
-import type { ScanLimit, ScanStep } from '../query/scan/scan-limit.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
 const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const

@@ -3,6 +3,7 @@ import { createTimeSlice } from '../../concurrency/turns.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import type { OnDamaged } from '../damage-log.ts'
+import { idsOf } from '../find/read-by-ids.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { ifReadable } from '../json/read-fields.ts'
 import {
@@ -11,10 +12,9 @@ import {
   isPlanned,
   requireOwnFilters,
 } from '../query/query.ts'
-import { idsOf } from '../query/scan/read-by-ids.ts'
 import { createDocumentPrinter } from '../query/select-fields.ts'
-import { databaseText } from '../transfer/database-text.ts'
 import { CsvColumns, columnsOf, createCsvFormat } from './csv.ts'
+import { databaseText } from './database-text.ts'
 import { ExportLimit } from './export-limit.ts'
 import type { MatchingDocument, ReadMatchingDeps } from './matching-document.ts'
 import { readMatching } from './read-matching.ts'

@@ -1,6 +1,6 @@
 import type { Json } from '../../contract/json/json.ts'
+import { namesOf } from '../find/entry-documents.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
-import { namesOf } from '../indexes/read/entry-documents.ts'
 import { parseFields } from '../json/parse-fields.ts'
 import type { ExportQuery } from '../query/query.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseFieldList } from '../../contract/query/field-path.ts'
+import { adviseFields } from '../find/advise.ts'
 import { parseDocumentQuery } from '../query/query.ts'
-import { adviseFields } from './advise.ts'
 import type { IndexDefinition } from './definition.ts'
 import { KEY_BYTES } from './index-key.ts'
 import { planQuery } from './plan.ts'

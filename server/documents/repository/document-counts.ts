@@ -5,6 +5,7 @@ import { invariant } from '../../contract/invariant.ts'
 import { limitBytes } from '../../storage/changes/limit-bytes.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
+import { COUNT_BATCH } from '../indexes/read/index-reader.ts'
 
 /** The collections of databases, their sizes, and the documents of dropped databases. */
 export interface DocumentCounts {
@@ -41,9 +42,6 @@ export interface DocumentCounts {
  * process, here for about a millisecond. On PostgreSQL the number of round trips matters.
  */
 const VALUES_PER_STATEMENT = { sqlite: 50, postgres: 10_000 } as const
-
-/** Number of documents, or of entries of an index, that one statement counts. */
-export const COUNT_BATCH = 2_000
 
 /** Maximum number of documents that {@link DocumentCounts.purge} deletes in one call. */
 export const PURGE_BATCH = 500

@@ -3,14 +3,13 @@ import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'
 import { Failure, requireConnected } from '../../failure.ts'
-import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
 import type { Change } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { ImportTally } from '../import/import-tally.ts'
 import { explainInterruption, type Importer } from '../import/importer.ts'
-import type { PartImport } from '../import/stored-part.ts'
+import type { DatabaseImportAudit, PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { Schemas } from '../schemas/schemas.ts'
@@ -26,12 +25,6 @@ export interface DatabaseImporterDeps {
   readonly indexes: Pick<Indexes, 'put'>
   /** Reports that the end of a failed import could not be recorded. */
   readonly onError: (error: unknown) => void
-}
-
-/** The caller who imports a database, and its name, for the audit log. */
-export interface DatabaseImportAudit {
-  readonly actor: Caller
-  readonly target: string
 }
 
 /** A request to import a database. */

@@ -2,14 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
-import { openSlowIndexes } from '../../documents/indexes/build/slow-build.testing.ts'
 import {
   type Change,
   CONCURRENT,
   change,
   isStable,
   MAX_OTHERS,
-} from '../../documents/query/other-clients.testing.ts'
+} from '../../documents/find/other-clients.testing.ts'
 import {
   contents,
   type Document,
@@ -20,9 +19,10 @@ import {
   patch,
   printIndexFields,
   query,
-} from '../../documents/query/queries.testing.ts'
+} from '../../documents/find/queries.testing.ts'
+import { matchesAll, patchByReference } from '../../documents/find/reference.testing.ts'
+import { openSlowIndexes } from '../../documents/indexes/build/slow-build.testing.ts'
 import { parseFilterQuery } from '../../documents/query/query.ts'
-import { matchesAll, patchByReference } from '../../documents/query/reference.testing.ts'
 import { Failure } from '../../failure.ts'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'

@@ -4,7 +4,6 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows, listedIds } from '../../../storage/sql/parameters.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { NewDocument } from '../../document.ts'
-import { COUNT_BATCH } from '../../repository/document-counts.ts'
 import { type DefinitionRow, type IndexDefinition, toDefinition } from '../definition.ts'
 import type { KeyRange } from '../index-key.ts'
 
@@ -70,6 +69,9 @@ export interface IndexReader {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, IndexedDocument>>
 }
+
+/** Number of documents, or of entries of an index, that one statement counts. */
+export const COUNT_BATCH = 2_000
 
 /** Total size of the documents that are read with their entries, bytes. */
 export const INLINE_BYTES = 512 * 1024

@@ -5,7 +5,7 @@ import { EXPORT_VERSION } from '../../contract/transfer.ts'
 import type { Queries } from '../../storage/changes/transactions.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
-import type { SnapshotReader } from '../export/snapshot-reader.ts'
+import type { SnapshotReader } from './snapshot-reader.ts'
 
 export interface DatabaseTextDeps {
   /** Compiles queries. */

@@ -1,10 +1,10 @@
-import { createTimeSlice, nextTurn } from '../../../concurrency/turns.ts'
-import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
-import type { CollectionRef } from '../../../storage/document-ref.ts'
-import type { IndexDefinition } from '../definition.ts'
-import { type KeyRange, successorOf } from '../index-key.ts'
-import type { Stream } from '../plan.ts'
-import type { EntryRange, IndexEntry, IndexReader } from './index-reader.ts'
+import { createTimeSlice, nextTurn } from '../../concurrency/turns.ts'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { IndexDefinition } from '../indexes/definition.ts'
+import { type KeyRange, successorOf } from '../indexes/index-key.ts'
+import type { Stream } from '../indexes/plan.ts'
+import type { EntryRange, IndexEntry, IndexReader } from '../indexes/read/index-reader.ts'
 
 /** A position in an index: the key after the prefix of a stream, and the id of a document. */
 export interface StreamPosition {

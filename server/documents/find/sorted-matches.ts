@@ -1,7 +1,7 @@
-import type { Json } from '../../../contract/json/json.ts'
-import { createComparator, positionOf } from '../order.ts'
-import type { PageQuery } from '../page-query.ts'
-import { createDocumentPrinter } from '../select-fields.ts'
+import type { Json } from '../../contract/json/json.ts'
+import { createComparator, positionOf } from '../query/order.ts'
+import { createDocumentPrinter } from '../query/select-fields.ts'
+import type { PageQuery } from './page-query.ts'
 import { TopDocuments } from './top-documents.ts'
 
 /** A stored document with its parsed body. */

@@ -8,9 +8,9 @@ import { startTcpProxy, type TcpProxy } from '../../storage/test-support/tcp-pro
 import { openApp } from '../../test-support/app.testing.ts'
 import { createTestDocuments } from '../documents.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
+import { parseDocumentQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { idsOn } from './ids-on-page.testing.ts'
-import { parseDocumentQuery } from './query.ts'
 
 let proxy: TcpProxy
 let databaseUrl: string

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { collectGarbage } from '../../../test-support/collect-garbage.testing.ts'
-import type { ScanBatch } from '../../repository/scan-batch.ts'
-import type { DocumentRepository } from '../../repository/stored-documents.ts'
-import { parseDocumentQuery } from '../query.ts'
+import { collectGarbage } from '../../test-support/collect-garbage.testing.ts'
+import { parseDocumentQuery } from '../query/query.ts'
+import type { ScanBatch } from '../repository/scan-batch.ts'
+import type { DocumentRepository } from '../repository/stored-documents.ts'
 import { readPage } from './read-page.ts'
 
 const where = { database: 'db', collection: 'articles' }

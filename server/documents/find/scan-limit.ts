@@ -1,7 +1,7 @@
-import type { Caller } from '../../../concurrency/caller.ts'
-import { Semaphore } from '../../../concurrency/semaphore.ts'
-import { PAGE_BYTES } from '../../../contract/document.ts'
-import { Failure, requireConnected } from '../../../failure.ts'
+import type { Caller } from '../../concurrency/caller.ts'
+import { Semaphore } from '../../concurrency/semaphore.ts'
+import { PAGE_BYTES } from '../../contract/document.ts'
+import { Failure, requireConnected } from '../../failure.ts'
 
 /**
  * Limits of queries that read a collection without an index: how many run at once on a node, how

@@ -1,7 +1,7 @@
 import { printFieldPath } from '../../contract/query/field-path.ts'
 import { Failure } from '../../failure.ts'
+import { groupConditions, type PlannedQuery } from '../indexes/plan.ts'
 import { isIdOrder } from '../query/order.ts'
-import { groupConditions, type PlannedQuery } from './plan.ts'
 
 /** Returns the fields of an index that would serve a query; undefined if none would. */
 export function adviseFields({

@@ -9,6 +9,7 @@ import { createTestDocuments } from '../documents.testing.ts'
 import type { Documents } from '../documents.ts'
 import { createExporter, type Exporter } from '../export/exporter.ts'
 import { openSlowIndexes } from '../indexes/build/slow-build.testing.ts'
+import { parseDocumentQuery, parseExportQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 import {
   type Change,
@@ -30,7 +31,6 @@ import {
   type Query,
   query,
 } from './queries.testing.ts'
-import { parseDocumentQuery, parseExportQuery } from './query.ts'
 import { findByReference, matchesAll } from './reference.testing.ts'
 
 // Generated documents, indexes and queries. The pages of a query, joined, must be what a plain

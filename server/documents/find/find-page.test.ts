@@ -9,11 +9,11 @@ import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts
 import { createTestDocuments } from '../documents.testing.ts'
 import type { Documents, FindOptions, FoundPage } from '../documents.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
-import { COUNT_BATCH } from '../repository/document-counts.ts'
+import { COUNT_BATCH } from '../indexes/read/index-reader.ts'
+import { parseDocumentQuery } from '../query/query.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { idsOn } from './ids-on-page.testing.ts'
-import { parseDocumentQuery } from './query.ts'
-import { SCANS, ScanLimit } from './scan/scan-limit.ts'
+import { SCANS, ScanLimit } from './scan-limit.ts'
 
 const where = { database: 'db', collection: 'articles' }
 

@@ -1,4 +1,4 @@
-import type { Page } from './scan/read-page.ts'
+import type { Page } from './read-page.ts'
 
 /** Returns the ids of the documents on a page. */
 export function idsOn({ json }: Page): string[] {

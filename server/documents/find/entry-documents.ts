@@ -1,11 +1,11 @@
-import type { Json } from '../../../contract/json/json.ts'
-import type { CollectionRef } from '../../../storage/document-ref.ts'
-import { parseFields } from '../../json/parse-fields.ts'
-import type { PageQuery } from '../../query/page-query.ts'
-import type { IndexDefinition } from '../definition.ts'
-import { keyOfValues, valuesOf } from '../index-key.ts'
-import type { IndexPlan } from '../plan.ts'
-import type { IndexEntry, IndexedDocument, IndexReader } from './index-reader.ts'
+import type { Json } from '../../contract/json/json.ts'
+import type { CollectionRef } from '../../storage/document-ref.ts'
+import type { IndexDefinition } from '../indexes/definition.ts'
+import { keyOfValues, valuesOf } from '../indexes/index-key.ts'
+import type { IndexPlan } from '../indexes/plan.ts'
+import type { IndexEntry, IndexedDocument, IndexReader } from '../indexes/read/index-reader.ts'
+import { parseFields } from '../json/parse-fields.ts'
+import type { PageQuery } from './page-query.ts'
 
 /** Returns whether the order of a document is unknown, because the rest of its key is truncated. */
 export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): boolean {

@@ -3,7 +3,7 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import type { EntryPosition } from '../indexes/read/index-reader.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
-import type { IndexStep } from './scan/scan-limit.ts'
+import type { IndexStep } from './scan-limit.ts'
 
 interface CountDeps {
   readonly repository: DocumentRepository

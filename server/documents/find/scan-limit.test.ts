@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { testCaller } from '../../../storage/test-support/caller.testing.ts'
+import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { INDEXED_READ, ScanLimit } from './scan-limit.ts'
 
 const limits = { running: 1, waiting: 1, wait: 60_000, work: 10_000 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { PAGE, PAGE_BYTES } from '../../../contract/document.ts'
-import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
-import type { Position } from '../order.ts'
+import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
+import type { Position } from '../query/order.ts'
 import { TopDocuments } from './top-documents.ts'
 
 const COUNT = 200

@@ -1,5 +1,5 @@
-import type { Position } from './order.ts'
-import type { DocumentQuery, SkipsDamaged } from './query.ts'
+import type { Position } from '../query/order.ts'
+import type { DocumentQuery, SkipsDamaged } from '../query/query.ts'
 
 /** The part of a query that selects a page. */
 export interface PageQuery

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { TIME_SLICE } from '../../../concurrency/turns.ts'
-import { countTurns } from '../../../test-support/count-turns.testing.ts'
-import type { IndexDefinition } from '../definition.ts'
+import { TIME_SLICE } from '../../concurrency/turns.ts'
+import { countTurns } from '../../test-support/count-turns.testing.ts'
+import type { IndexDefinition } from '../indexes/definition.ts'
+import type { IndexEntry } from '../indexes/read/index-reader.ts'
 import { EntryStream, mergeStreams } from './entry-stream.ts'
-import type { IndexEntry } from './index-reader.ts'
 
 const where = { database: 'd', collection: 'c' }
 const index: IndexDefinition = { id: 1, name: 'i', fields: [], isUnique: false, state: 'ready' }

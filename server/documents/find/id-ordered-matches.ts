@@ -1,9 +1,9 @@
-import { PAGE_BYTES } from '../../../contract/document.ts'
-import { compareCodePoints } from '../../../contract/query/compare-code-points.ts'
-import { JsonArray, type JsonText } from '../../json/json-array.ts'
-import type { StoredDocument } from '../../repository/stored-documents.ts'
-import type { PageQuery } from '../page-query.ts'
-import { createDocumentPrinter } from '../select-fields.ts'
+import { PAGE_BYTES } from '../../contract/document.ts'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
+import { JsonArray, type JsonText } from '../json/json-array.ts'
+import { createDocumentPrinter } from '../query/select-fields.ts'
+import type { StoredDocument } from '../repository/stored-documents.ts'
+import type { PageQuery } from './page-query.ts'
 
 /** Selects the page of a query from documents that match, in the order of ids or its opposite. */
 export class IdOrderedMatches {

@@ -1,6 +1,6 @@
-import { PAGE_BYTES } from '../../../contract/document.ts'
-import { invariant } from '../../../contract/invariant.ts'
-import type { Position } from '../order.ts'
+import { PAGE_BYTES } from '../../contract/document.ts'
+import { invariant } from '../../contract/invariant.ts'
+import type { Position } from '../query/order.ts'
 
 /** A document on a page. `text` is the JSON to return. */
 export interface PageDocument {
