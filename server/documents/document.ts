@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto'
 import { DOCUMENT_BYTES, documentIdError, documentTooLarge } from '../contract/document.ts'
 import type { Json } from '../contract/json/json.ts'
 import { requireJsonLimits } from '../contract/json/json-limits.ts'
@@ -5,7 +6,6 @@ import { mergePatch } from '../contract/json/merge-patch.ts'
 import { parseJson } from '../contract/json/parse-json.ts'
 import { printJson } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
-import { createDocumentId } from './document-id.ts'
 
 /** A document to store. The body is its JSON object, with the id. */
 export interface NewDocument {
@@ -77,3 +77,44 @@ export function requireDocumentId(value: Json): asserts value is string {
 
 /** Quotes the first 64 characters of a text, for messages. */
 export const quoteId = (text: string) => JSON.stringify(text.slice(0, 64))
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+let lastTime = 0
+let time = ''
+/**
+ * The random part of the last id, one base-32 digit per byte. An increment usually changes one
+ * byte.
+ */
+const random = new Uint8Array(16)
+
+/**
+ * Returns an id that sorts by creation time: 48 bits of milliseconds and 80 random bits, as 26
+ * characters of Crockford's base 32 (a ULID in lower case). Ids of the same millisecond increment
+ * the random part.
+ */
+export function createDocumentId(now: number): string {
+  if (now > lastTime) {
+    lastTime = now
+    time = encodeTime(now)
+    randomFillSync(random)
+    for (let at = 0; at < random.length; at++) random[at] = (random[at] as number) & 31
+    // Clears the highest bit, so that increments within a millisecond cannot overflow.
+    random[0] = (random[0] as number) & 15
+  } else {
+    let at = random.length - 1
+    while (random[at] === 31) random[at--] = 0
+    random[at] = (random[at] as number) + 1
+  }
+  let text = time
+  for (let at = 0; at < random.length; at++) text += ALPHABET[random[at] as number]
+  return text
+}
+
+function encodeTime(now: number): string {
+  let text = ''
+  for (let rest = now; text.length < 10; rest = Math.floor(rest / 32)) {
+    text = ALPHABET.charAt(rest % 32) + text
+  }
+  return text
+}

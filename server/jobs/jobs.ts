@@ -1,4 +1,5 @@
 import type { Caller } from '../concurrency/caller.ts'
+import { atLeast, lowerRole, type Role, role } from '../contract/access/principal.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import type { JobKind } from '../contract/job.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
@@ -6,8 +7,8 @@ import type { BeginImport } from '../documents/import/stored-part.ts'
 import type { ChangeDocuments } from '../documents/repository/writes/change-documents.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
+import { parseColumn } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
-import { requireCallerPermission } from './caller-permission.ts'
 import { createChangeCollection } from './change-collection.ts'
 import { cancelImport, createBeginImport } from './import-job.ts'
 import type { DocumentRules, Job, JobRequest, JobState } from './job.ts'
@@ -139,3 +140,38 @@ export function createJobs(deps: JobsDeps): Jobs {
 
 /** States that clients can see. Only its own request sees a `preparing` job. */
 const VISIBLE_STATES: readonly JobState[] = ['running', 'done', 'failed', 'cancelled']
+
+/**
+ * Checks that the person or token that requested a job still has the role that it requires. The
+ * databases of a token never change.
+ *
+ * @param now ms since 1970
+ * @throws Failure `forbidden`
+ */
+async function requireCallerPermission(
+  { db }: Pick<Store, 'db'>,
+  { kind, caller }: Pick<Job, 'kind' | 'caller'>,
+  now: number,
+): Promise<void> {
+  const [by = '', id = ''] = caller.split(':', 2)
+  if (id === '') return
+  const people = db.selectFrom('people').select('people.role as owner_role')
+  const row = await (by === 'token'
+    ? people
+        .innerJoin('tokens', 'tokens.owner_id', 'people.id')
+        .select(['tokens.role', 'tokens.expires_at'])
+        .where('tokens.id', '=', id)
+    : people
+        .select(['people.role', (eb) => eb.val(null).as('expires_at')])
+        .where('people.id', '=', id)
+  ).executeTakeFirst()
+  const parsed = (text: string): Role => parseColumn(role, 'role', text)
+  const needed = kind === 'list' ? 'viewer' : 'operator'
+  if (
+    row === undefined ||
+    (row.expires_at !== null && row.expires_at <= now) ||
+    !atLeast(lowerRole(parsed(row.role), parsed(row.owner_role)), needed)
+  ) {
+    throw new Failure('forbidden', `The caller no longer has the ${needed} role.`)
+  }
+}

@@ -18,7 +18,7 @@ import {
   type MatchingDocument,
   type ReadMatchingDeps,
 } from './matching-document.ts'
-import { READ_BATCH, readSized } from './read-sized.ts'
+import type { DocumentSize } from './snapshot-reader.ts'
 import { collectPositions, SORT_LIMITS, type SortLimits } from './sort-positions.ts'
 
 /** Number of entries of an index that are read together. */
@@ -218,4 +218,32 @@ function tooManyToSort(query: ExportQuery, max: number): Failure {
       `Omit sort, or create an index on ${fields?.join(', ')}.`,
     { field: 'sort', ...(fields && { fields }) },
   )
+}
+
+/** Number of documents that are read together, if they are small. */
+const READ_BATCH = 500
+
+/** Reads documents of known sizes, in their order. Large ones are read one by one. */
+async function* readSized(
+  { reader, check }: ReadMatchingDeps,
+  where: CollectionRef,
+  sizes: Iterable<DocumentSize>,
+): Batches {
+  let some: DocumentSize[] = []
+  for (const each of sizes) {
+    if (some.push(each) < READ_BATCH) continue
+    yield* read(some)
+    some = []
+  }
+  yield* read(some)
+
+  async function* read(some: readonly DocumentSize[]): Batches {
+    for (const { rows } of portionsOf(some, { bytes: BATCH_BYTES })) {
+      check()
+      const ids = rows.map(({ id }) => id)
+      const documents = await reader.indexes.documents(where, ids)
+      yield ids.flatMap((id) => documents.get(id) ?? [])
+      await nextTurn()
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { COLLECTION_PARAMETER } from '../../contract/document.ts'
-import { indexInput } from '../../contract/document-index.ts'
+import { documentIndex, indexInput, indexList } from '../../contract/document-index.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
@@ -10,7 +10,14 @@ import { MINIMAL, prefersMinimal } from '../../http/input/prefer.ts'
 import { createCollectionParam, pathParam, requireNoParameters } from '../../http/input/url.ts'
 import { described } from '../../http/openapi/describe.ts'
 import type { OnTargetRecord, Recorder } from '../../storage/changes/recorder.ts'
-import { collectionIndexes, documentIndexOperations } from './describe-routes.ts'
+import { failure, jsonOf, parameter } from '../describe-components.ts'
+import {
+  body,
+  CONDITIONS_WITHOUT_TAG,
+  NO_CONTENT,
+  notModified,
+  operations,
+} from '../describe-routes.ts'
 import type { Indexes } from './indexes.ts'
 
 export interface IndexRoutesDeps {
@@ -70,3 +77,46 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
       },
     )
 }
+
+const INDEX = jsonOf(documentIndex)
+
+/** The operations of `/_index/<collection>`. */
+const collectionIndexes = operations([parameter('Collection')], {
+  get: {
+    summary: 'List the indexes of a collection',
+    parameters: CONDITIONS_WITHOUT_TAG,
+    responses: {
+      '200': { description: 'The indexes, by name', content: jsonOf(indexList) },
+      '304': notModified(),
+      '404': failure('NotFound'),
+      '412': failure('PreconditionFailed'),
+    },
+  },
+})
+
+/** The operations of `/_index/<collection>/<name>`. */
+const documentIndexOperations = operations([parameter('Collection'), parameter('IndexName')], {
+  put: {
+    summary: 'Create an index of a collection',
+    description:
+      'The index is built in the background, and serves queries once it is ready. One with the same definition whose build has failed is built again.',
+    parameters: [parameter('IfMatchAny')],
+    requestBody: body(jsonOf(indexInput, 'input'), 'The fields of the index.'),
+    responses: {
+      '200': { description: 'The index exists with this definition.', content: INDEX },
+      '201': { description: 'The index was created.', content: INDEX },
+      '409': failure('IndexConflict'),
+      '412': failure('PreconditionFailed'),
+    },
+  },
+  delete: {
+    summary: 'Delete an index of a collection',
+    parameters: [parameter('Prefer'), parameter('IfMatchAny')],
+    responses: {
+      '200': { description: 'The index that was deleted', content: INDEX },
+      '204': NO_CONTENT,
+      '404': failure('NotFound'),
+      '412': failure('PreconditionFailed'),
+    },
+  },
+})

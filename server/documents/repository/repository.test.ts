@@ -5,12 +5,11 @@ import type { IdRange } from '../../storage/sql/id-range.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { createDocumentId } from '../document-id.ts'
+import { createDocumentId } from '../document.ts'
 import { PURGE_BATCH } from './document-counts.ts'
 import { createPurge, purgeDropped } from './purge.ts'
 import { readStored } from './read-stored.testing.ts'
-import type { DocumentRepository } from './stored-documents.ts'
-import { createDocumentRepository } from './stored-documents.ts'
+import { createDocumentRepository, type DocumentRepository } from './stored-documents.ts'
 
 forEachEngine((engine) => {
   let store: Store

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { WHOLE_DATABASE } from '../../contract/job.ts'
+import { databaseImportResult } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
@@ -14,13 +15,20 @@ import { requireNoParameters, searchParameters } from '../../http/input/url.ts'
 import { described } from '../../http/openapi/describe.ts'
 import { streamText } from '../../http/output/stream-text.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
+import { failure, jsonOf, parameter } from '../describe-components.ts'
+import {
+  body,
+  CONDITIONS_WITHOUT_TAG,
+  JOB_STARTED,
+  notModified,
+  operations,
+} from '../describe-routes.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
 import { parseOnConflict, requireKnown } from '../import/import-routes.ts'
 import { pacedRecords } from '../import/paced-records.ts'
 import { readRecords } from '../import/read-records.ts'
 import type { BeginImport } from '../import/stored-part.ts'
 import type { DatabaseImporter } from './database-importer.ts'
-import { databaseExport, databaseImport } from './describe-routes.ts'
 import { readDatabase } from './read-database.ts'
 import { storedDatabase } from './stored-database.ts'
 
@@ -103,3 +111,51 @@ function requireNdjson(type = ''): void {
   }
   requireUtf8(type)
 }
+
+const LINES = {
+  'application/x-ndjson': {
+    schema: {
+      type: 'string' as const,
+      description: 'A head, collections with their documents, and an end, one per line.',
+    },
+  },
+}
+
+/** The operation of `/_export`. */
+const databaseExport = operations([], {
+  get: {
+    summary: 'Export a database',
+    description: 'All collections with their schemas, indexes and documents, as of one moment.',
+    parameters: CONDITIONS_WITHOUT_TAG,
+    responses: {
+      '200': {
+        description: 'The database',
+        headers: {
+          'Content-Disposition': { description: 'The file name', schema: { type: 'string' } },
+        },
+        content: LINES,
+      },
+      '304': notModified(),
+      '412': failure('PreconditionFailed'),
+    },
+  },
+})
+
+/** The operation of `/_import`. */
+const databaseImport = operations([], {
+  post: {
+    summary: 'Import an exported database',
+    description: 'Without on-conflict, the database must not contain documents.',
+    parameters: [parameter('OnConflict'), parameter('Prefer'), parameter('IfMatchAny')],
+    requestBody: body(LINES, 'An export of a database.'),
+    responses: {
+      '200': {
+        description: 'What was stored',
+        content: jsonOf(databaseImportResult),
+      },
+      '202': JOB_STARTED,
+      '409': failure('Conflict'),
+      '412': failure('PreconditionFailed'),
+    },
+  },
+})

@@ -1,7 +1,7 @@
 import { beforeEach, expect } from 'vitest'
+import { createBodyOf } from '../../documents/creation-routes.ts'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { ScanLimit } from '../../documents/find/scan-limit.ts'
-import { createBodyOf } from '../../documents/json/create-body.ts'
 import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
 import { createDocumentRepository } from '../../documents/repository/stored-documents.ts'
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'

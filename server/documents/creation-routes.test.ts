@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../../contract/document.ts'
-import { type CreateBody, createBodyOf, readCreateBody } from './create-body.ts'
+import { BULK_DOCUMENTS, DOCUMENT_BYTES } from '../contract/document.ts'
+import { type CreateBody, createBodyOf, readCreateBody } from './creation-routes.ts'
 
 /** Returns a body that arrives in these pieces, and records whether it was closed. */
 function arriving(...pieces: (string | Uint8Array)[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isMultipleOf } from './is-multiple-of.ts'
+import { isMultipleOf } from './keywords.ts'
 
 test.each([
   [0, 5],
