@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { DOCUMENT_BYTES, documentIdError, documentTooLarge } from '../contract/document.ts'
 import type { Json } from '../contract/json/json.ts'
 import { requireJsonLimits } from '../contract/json/json-limits.ts'
@@ -118,3 +118,20 @@ function encodeTime(now: number): string {
   }
   return text
 }
+
+const pool = Buffer.alloc(4096)
+let used = pool.length
+
+/** Returns a unique tag for a new state of a document: 72 random bits. */
+export function createEntityTag(): string {
+  if (used + 9 > pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const tag = pool.toString('base64url', used, used + 9)
+  used += 9
+  return tag
+}
+
+/** Returns a tag of several documents. @param tags their tags, one per line. */
+export const tagOfAll = (tags: string): string => hash('sha256', tags, 'base64url').slice(0, 22)

@@ -18,8 +18,8 @@ import type { CollectionRef } from '../storage/document-ref.ts'
 import type { WholeCollections } from './collections/whole-collection-routes.ts'
 import { skippedHeader } from './damage-log.ts'
 import { collection } from './describe-routes.ts'
+import { tagOfAll } from './document.ts'
 import type { Documents, FoundPage } from './documents.ts'
-import { tagOfAll } from './entity-tag.ts'
 import {
   type ExportCollectionDeps,
   exportCollection,

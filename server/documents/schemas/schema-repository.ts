@@ -7,7 +7,7 @@ import { lockSchema } from '../../storage/current-schema.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { databaseExists, requireDatabase } from '../../storage/sql/database-exists.ts'
 import type { Store } from '../../storage/store.ts'
-import { createEntityTag } from '../entity-tag.ts'
+import { createEntityTag } from '../document.ts'
 
 /** A stored JSON Schema and the tag of this state. */
 export interface StoredSchema {

@@ -9,7 +9,7 @@ import { StateChanged } from '../../../storage/document-ref.ts'
 import { requireDatabase } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { Tables } from '../../../storage/tables.ts'
-import { createEntityTag } from '../../entity-tag.ts'
+import { createEntityTag } from '../../document.ts'
 import {
   type CollectionIndexes,
   lockDocuments,

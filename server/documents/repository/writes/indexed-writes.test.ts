@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../../../storage/store.ts'
 import { forEachEngine, forEngine } from '../../../storage/test-support/each-engine.testing.ts'
-import { createEntityTag } from '../../entity-tag.ts'
+import { createEntityTag } from '../../document.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { pauseAfterOpeningIndexes } from '../after-statement.testing.ts'
-import type { DocumentRepository } from '../stored-documents.ts'
-import { createDocumentRepository } from '../stored-documents.ts'
+import { createDocumentRepository, type DocumentRepository } from '../stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

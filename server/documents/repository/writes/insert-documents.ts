@@ -5,8 +5,7 @@ import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts
 import type { CollectionRef, DocumentRef } from '../../../storage/document-ref.ts'
 import { databaseExists, requireDatabase } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
-import type { NewDocument } from '../../document.ts'
-import { createEntityTag } from '../../entity-tag.ts'
+import { createEntityTag, type NewDocument } from '../../document.ts'
 import type { IndexDefinition } from '../../indexes/definition.ts'
 import { openIndexes } from '../../indexes/write/collection-indexes.ts'
 import {

@@ -15,8 +15,7 @@ import { requireDatabase } from '../../../storage/sql/database-exists.ts'
 import { encodeTextArray } from '../../../storage/sql/parameters.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { Tables } from '../../../storage/tables.ts'
-import type { NewDocument } from '../../document.ts'
-import { createEntityTag } from '../../entity-tag.ts'
+import { createEntityTag, type NewDocument } from '../../document.ts'
 import {
   type CollectionIndexes,
   lockDocuments,
