@@ -21,7 +21,6 @@ import { requestedPath } from '../http/output/next-link.ts'
 import { trailingSlash } from '../http/output/no-route.ts'
 import type { DocumentRef } from '../storage/document-ref.ts'
 import { document } from './describe-routes.ts'
-import { documentResponse } from './document-response.ts'
 import type { ChangeAhead, Documents } from './documents.ts'
 import type { StoredDocument } from './repository/stored-documents.ts'
 import type { CurrentSchemaOf } from './schemas/schemas.ts'
@@ -136,4 +135,15 @@ function withCreateAdvice(error: unknown): never {
     `${error.message} PUT with the header If-None-Match: * creates it. ` +
       'POST of the collection with ?on-conflict=replace creates or replaces it.',
   )
+}
+
+/** Returns the response with a document. */
+export function documentResponse(
+  { tag, body }: StoredDocument,
+  status: 200 | 201,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  // Not `c.body`: it creates `Headers` if there are several, and node-server writes a plain object
+  // faster. This would drop headers set by `c.header`; these routes set none.
+  return new Response(body, { status, headers: { ETag: `"${tag}"`, ...headers } })
 }

@@ -6,8 +6,8 @@ import { storeDatabases } from '../storage/test-support/databases.testing.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createBeginImport } from './import-job.ts'
 import type { DocumentRules } from './job.ts'
+import { createJobRepository } from './job-repository.ts'
 import { createTestJobs } from './jobs.testing.ts'
-import { createJobRepository } from './repository/repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 

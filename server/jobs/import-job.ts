@@ -3,8 +3,8 @@ import { importResultOf } from '../contract/job.ts'
 import type { BeginImport, PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'
 import type { DocumentRules, Job } from './job.ts'
-import { LeaseLost } from './repository/lease.ts'
-import type { JobRepository } from './repository/repository.ts'
+import type { JobRepository } from './job-repository.ts'
+import { LeaseLost } from './lease.ts'
 
 /** Maximum number of records or parts that are staged in one transaction, and of their characters. */
 const STAGE_LIMITS = { records: 1_000, size: 1024 * 1024 } as const

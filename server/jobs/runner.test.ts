@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { StoreUnavailable } from '../storage/availability/unavailable.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
-import { LEASE, LeaseLost } from './repository/lease.ts'
-import { createJobRepository } from './repository/repository.ts'
+import { createJobRepository } from './job-repository.ts'
+import { LEASE, LeaseLost } from './lease.ts'
 import { createRunner } from './runner.ts'
 
 const where = { database: '_system', collection: 'articles' }

@@ -1,7 +1,7 @@
 import { createBackgroundLoop } from '../concurrency/background-loop.ts'
 import type { Job } from './job.ts'
-import { LeaseLost } from './repository/lease.ts'
-import type { JobRepository } from './repository/repository.ts'
+import type { JobRepository } from './job-repository.ts'
+import { LeaseLost } from './lease.ts'
 
 /** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
 const CONCURRENCY = 4

@@ -11,8 +11,8 @@ import { SchemaChanged } from '../storage/current-schema.ts'
 import { StateChanged } from '../storage/document-ref.ts'
 import { failImport, importNext } from './import-job.ts'
 import type { DocumentRules, Job } from './job.ts'
-import { LeaseLost } from './repository/lease.ts'
-import type { JobRepository } from './repository/repository.ts'
+import type { JobRepository } from './job-repository.ts'
+import { LeaseLost } from './lease.ts'
 import { fieldsOf, type Scan, type ScannedDocuments, type ScanTarget } from './scan.ts'
 
 export interface StepDeps {

@@ -103,7 +103,7 @@ export interface DocumentIndexesTable {
   /** Number of documents that the build has indexed, out of `total` if that is known. */
   done: number
   total: number | null
-  /** JSON (`duplicates.ts`): documents with the same values in a unique index. */
+  /** JSON (`definition.ts`): documents with the same values in a unique index. */
   duplicates: string | null
   created_at: number
 }

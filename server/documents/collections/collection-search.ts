@@ -11,7 +11,7 @@ import type { ScanLimit, ScanStep } from '../find/scan-limit.ts'
 import { planQuery } from '../indexes/plan.ts'
 import { createIndexReader } from '../indexes/read/index-reader.ts'
 import { type Filter, parseFilter } from '../query/filter.ts'
-import { mergeRuns } from '../query/merge-runs.ts'
+import { mergeRuns } from '../query/order.ts'
 
 /** Maximum number of ids that are selected by an index, and of their characters. */
 const SELECTION_LIMITS = { ids: 100_000, characters: 8 * 1024 * 1024 } as const

@@ -5,8 +5,8 @@ import { jsonPointer, OPEN_OBJECT } from '../../contract/json/json.ts'
 import { type FieldPath, printFieldPath } from '../../contract/query/field-path.ts'
 import { CSV_COLUMNS, SCALAR } from '../../contract/records/csv-record.ts'
 import { Failure } from '../../failure.ts'
-import { endOfValue, readFields } from '../json/read-fields.ts'
 import type { ExportQuery } from '../query/query.ts'
+import { endOfValue, readFields } from '../read-fields.ts'
 
 /** Collects the names of the fields of documents, in the order in which they appear, after `id`. */
 export class CsvColumns {

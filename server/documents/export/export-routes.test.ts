@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../storage/store.ts'
 import { type EngineNode, forEachEngineNode } from '../../test-support/each-engine-node.testing.ts'
 import { createDocumentRepository } from '../repository/stored-documents.ts'
-import { EXPORTS } from './export-limit.ts'
+import { EXPORTS } from './exporter.ts'
 
 /** More than the system buffers for a client that does not read. */
 const LARGE = { documents: 240, bytes: 100_000 } as const

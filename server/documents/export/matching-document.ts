@@ -1,8 +1,8 @@
 import type { Json } from '../../contract/json/json.ts'
 import { namesOf } from '../find/entry-documents.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
-import { parseFields } from '../json/parse-fields.ts'
 import type { ExportQuery } from '../query/query.ts'
+import { parseFields } from '../read-fields.ts'
 import type { SnapshotReader } from './snapshot-reader.ts'
 
 /**

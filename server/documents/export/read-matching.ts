@@ -8,9 +8,9 @@ import { isOrderUnknown } from '../find/entry-documents.ts'
 import { EntryStream, mergeStreams } from '../find/entry-stream.ts'
 import { idsOf } from '../find/read-by-ids.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
+import { type RequiredTexts, requiredTexts } from '../query/filter.ts'
 import { isIdOrder, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
-import { type RequiredTexts, requiredTexts } from '../query/required-texts.ts'
 import { BATCH_BYTES } from '../repository/scan-batch.ts'
 import {
   type Batches,

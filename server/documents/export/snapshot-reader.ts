@@ -4,7 +4,7 @@ import type { IdRange } from '../../storage/sql/id-range.ts'
 import { listedIds } from '../../storage/sql/parameters.ts'
 import type { Snapshot, Store } from '../../storage/store.ts'
 import { createIndexReader, type IndexReader } from '../indexes/read/index-reader.ts'
-import type { RequiredTexts } from '../query/required-texts.ts'
+import type { RequiredTexts } from '../query/filter.ts'
 import { createScanNext, type ScanBatch, type ScanNext } from '../repository/scan-batch.ts'
 import type { StoredDocument } from '../repository/stored-documents.ts'
 

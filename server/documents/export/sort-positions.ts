@@ -1,6 +1,5 @@
 import { createTimeSlice, nextTurn } from '../../concurrency/turns.ts'
-import { mergeRuns } from '../query/merge-runs.ts'
-import { createComparator, type Position, positionOf } from '../query/order.ts'
+import { createComparator, mergeRuns, type Position, positionOf } from '../query/order.ts'
 import type { ExportQuery } from '../query/query.ts'
 import { type Batches, createDocumentParser } from './matching-document.ts'
 

@@ -4,8 +4,8 @@ import type { IndexDefinition } from '../indexes/definition.ts'
 import { keyOfValues, valuesOf } from '../indexes/index-key.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
 import type { IndexEntry, IndexedDocument, IndexReader } from '../indexes/read/index-reader.ts'
-import { parseFields } from '../json/parse-fields.ts'
-import type { PageQuery } from './page-query.ts'
+import type { PageQuery } from '../query/query.ts'
+import { parseFields } from '../read-fields.ts'
 
 /** Returns whether the order of a document is unknown, because the rest of its key is truncated. */
 export function isOrderUnknown({ index, rest }: IndexPlan, document: Json): boolean {

@@ -1,16 +1,16 @@
 import { createTimeSlice, nextTurn } from '../../concurrency/turns.ts'
+import { PAGE_BYTES } from '../../contract/document.ts'
+import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { JsonArray, type JsonText } from '../json/json-array.ts'
-import { parseFields } from '../json/parse-fields.ts'
+import { requiredTexts } from '../query/filter.ts'
 import { isIdOrder, type Position } from '../query/order.ts'
-import { requiredTexts } from '../query/required-texts.ts'
+import type { PageQuery } from '../query/query.ts'
+import { createDocumentPrinter } from '../query/select-fields.ts'
+import { parseFields } from '../read-fields.ts'
 import { BATCH_BYTES, type ScanBatch } from '../repository/scan-batch.ts'
 import type { DocumentRepository, StoredDocument } from '../repository/stored-documents.ts'
-import { IdOrderedMatches } from './id-ordered-matches.ts'
-import type { PageQuery } from './page-query.ts'
 import type { ScanStep } from './scan-limit.ts'
-import { SortedMatches } from './sorted-matches.ts'
-import type { TopDocuments } from './top-documents.ts'
+import { SortedMatches, type TopDocuments } from './sorted-matches.ts'
 
 /** A page of a collection. */
 export interface Page {
@@ -200,5 +200,97 @@ export async function toSortedPage(
     tags: documents.map(({ tag }) => tag).join('\n'),
     json: json.print(),
     next,
+  }
+}
+
+/** Selects the page of a query from documents that match, in the order of ids or its opposite. */
+class IdOrderedMatches {
+  /** Number of documents that match, on all pages. */
+  total = 0
+  /** Whether a document matches that does not fit on the page. */
+  isFull = false
+  /** Size of the documents on the page, bytes. */
+  bytes = 0
+  /** Id of the last document on the page. */
+  lastId: string | undefined
+  readonly #tags: string[] = []
+  readonly #json = new JsonArray()
+  readonly #query: PageQuery
+  readonly #textOf: ReturnType<typeof createDocumentPrinter>
+
+  constructor(query: PageQuery) {
+    this.#query = query
+    this.#textOf = createDocumentPrinter(query.fields)
+  }
+
+  /** Number of documents on the page. */
+  get length(): number {
+    return this.#tags.length
+  }
+
+  /** Adds a document that matches. */
+  add({ id, tag, body }: StoredDocument): void {
+    this.total++
+    if (this.isFull || this.#isBeforePage(id)) return
+    const text = this.#textOf(body)
+    if (text === undefined) {
+      this.total--
+      this.#query.onDamaged?.(id)
+      return
+    }
+    const size = Buffer.byteLength(text)
+    this.isFull =
+      this.length === this.#query.limit || (this.bytes + size > PAGE_BYTES && this.length > 0)
+    if (this.isFull) return
+    this.bytes += size
+    this.lastId = id
+    this.#tags.push(tag)
+    this.#json.add(text)
+  }
+
+  /** Encodes the documents added since the last call. Call it after each batch. */
+  encode(): void {
+    this.#json.encode()
+  }
+
+  /** Returns the documents on the page. */
+  page(): { readonly returned: number; readonly tags: string; readonly json: JsonText } {
+    return { returned: this.length, tags: this.#tags.join('\n'), json: this.#json.print() }
+  }
+
+  /** Returns whether a document is only counted. Counting begins with the first document. */
+  #isBeforePage(id: string): boolean {
+    const { from, sort, count } = this.#query
+    if (!count || from === undefined) return false
+    const difference = compareCodePoints(id, from.id)
+    return sort[0]?.isDescending ? difference >= 0 : difference <= 0
+  }
+}
+
+/** A JSON text: a string if it is small, otherwise UTF-8 in parts of about 1 MiB. */
+export type JsonText = string | readonly Buffer[]
+
+/** Collects JSON texts into an array, and encodes them in steps of a few milliseconds. */
+export class JsonArray {
+  #texts: string[] = []
+  readonly #parts: Buffer[] = []
+
+  add(text: string): void {
+    this.#texts.push(text)
+  }
+
+  /** Encodes the texts added since the last call. Call it after about each MiB. */
+  encode(): void {
+    if (this.#texts.length === 0) return
+    const before = this.#parts.length === 0 ? '[' : ','
+    this.#parts.push(Buffer.from(before + this.#texts.join(',')))
+    this.#texts = []
+  }
+
+  /** Returns the array, in parts if {@link encode} was called before. */
+  print(): JsonText {
+    if (this.#parts.length === 0) return `[${this.#texts.join(',')}]`
+    this.encode()
+    return [...this.#parts, Buffer.from(']')]
   }
 }

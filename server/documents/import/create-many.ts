@@ -39,7 +39,7 @@ export interface CreateManyDeps {
  * Stores the documents of an array. An array of at most {@link CHANGE_ROWS} rows and
  * {@link CHANGE_BYTES} is stored as a whole or not at all. A job imports a larger one.
  *
- * @param parts the elements as JSON (`create-body.ts`). Closed if they are not read to their end.
+ * @param parts the elements as JSON (`creation-routes.ts`). Closed if they are not read to their end.
  * @throws Failure `bad-json`, `invalid`, `conflict`, `too-large`, `too-many-requests`
  */
 export async function createMany(

@@ -23,10 +23,8 @@ import type { CollectionRef } from '../../storage/document-ref.ts'
 import { acceptedResponse } from '../collections/whole-collection-routes.ts'
 import { ImportTally } from './import-tally.ts'
 import type { Importer } from './importer.ts'
-import { pacedRecords } from './paced-records.ts'
-import { readRecords } from './read-records.ts'
-import type { BeginImport } from './stored-part.ts'
-import { storedParts } from './stored-part.ts'
+import { pacedRecords, readRecords } from './read-records.ts'
+import { type BeginImport, storedParts } from './stored-part.ts'
 
 export interface ImportHandlerDeps {
   readonly importer: Pick<Importer, 'run'>

@@ -28,7 +28,7 @@ export interface Importer {
    * Stores records one after the other, in transactions of bounded size and time. A record that
    * cannot be stored does not affect the others. While a batch is written, the next one is read.
    *
-   * @param records yields each part in a separate turn of the event loop (`paced-records.ts`).
+   * @param records yields each part in a separate turn of the event loop (`pacedRecords`).
    * @param signal aborted when the client disconnects. The import then ends after the current
    * transaction.
    * @param tally counts the stored documents, even if the import fails; by default it begins at 0.

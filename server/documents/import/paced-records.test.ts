@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
-import { pacedRecords } from './paced-records.ts'
+import { pacedRecords } from './read-records.ts'
 
 test('other work runs between parts, also between those that are empty', async () => {
   const record = { line: 1, text: '{}' }

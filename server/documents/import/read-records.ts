@@ -1,4 +1,5 @@
 import { type Parser, parse } from 'csv-parse'
+import { nextTurn } from '../../concurrency/turns.ts'
 import { CsvReader, PROLOGUE_BYTES } from '../../contract/records/csv-reader.ts'
 import type {
   CsvOptions,
@@ -116,4 +117,17 @@ async function* withPrologue(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     }
   }
   if (begin !== undefined) yield begin
+}
+
+/**
+ * Yields the parts of an import, at most one part of all imports in a turn of the event loop, so
+ * that other requests run between them. Omits empty parts, which blank lines cause.
+ */
+export async function* pacedRecords(
+  parts: AsyncIterable<readonly ImportRecord[]>,
+): AsyncGenerator<readonly ImportRecord[], void> {
+  for await (const part of parts) {
+    await nextTurn()
+    if (part.length > 0) yield part
+  }
 }

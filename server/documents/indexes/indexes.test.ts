@@ -11,7 +11,7 @@ import type { Documents } from '../documents.ts'
 import { idsOn } from '../find/ids-on-page.testing.ts'
 import { parseDocumentQuery } from '../query/query.ts'
 import { openIndexesOf } from './build/build-indexes.testing.ts'
-import { buildStep, Contended } from './build/build-step.ts'
+import { buildStep, Contended } from './build/builder.ts'
 import { openIndexedDocuments } from './build/indexed-documents.testing.ts'
 import { expectEntriesOfDocuments } from './write/stored-entries.testing.ts'
 

@@ -7,8 +7,8 @@ import type { OnTargetRecord } from '../../storage/changes/recorder.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { parseColumn, parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import { badParameter } from '../query/filter.ts'
+import { parseDuplicates } from './definition.ts'
 import type { IndexInput, IndexRepository, IndexRow } from './index-repository.ts'
-import { parseDuplicates } from './write/duplicates.ts'
 
 /** The indexes of collections. */
 export interface Indexes {

@@ -24,7 +24,7 @@ import {
   type Matcher,
   toCondition,
 } from './filter.ts'
-import { isIdOrder } from './order.ts'
+import { isIdOrder, type Position } from './order.ts'
 
 /** A query of a collection, as its URL states it. */
 export interface DocumentQuery {
@@ -283,4 +283,14 @@ function listOf(
   const list = parseFieldList(text, name)
   if (list.length <= max) return list
   throw badParameter(name, `${name} has ${list.length} fields. The maximum is ${max}.`)
+}
+
+/** The part of a query that selects a page. */
+export interface PageQuery
+  extends Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads' | 'limit'>,
+    SkipsDamaged {
+  /** The position after which the page begins. */
+  readonly from: Position | undefined
+  /** Whether to count all documents that match. */
+  readonly count: boolean
 }

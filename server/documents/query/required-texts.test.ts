@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { printJson } from '../../contract/json/strict-json.ts'
 import { printFieldPath } from '../../contract/query/field-path.ts'
-import { createMatcher, OPERATORS, parseFilter } from './filter.ts'
-import { requiredTexts } from './required-texts.ts'
+import { createMatcher, OPERATORS, parseFilter, requiredTexts } from './filter.ts'
 
 const texts = (name: string, text: string) => requiredTexts(parseFilter([[name, text]]))
 

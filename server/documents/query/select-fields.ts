@@ -1,6 +1,6 @@
 import { OPEN_OBJECT } from '../../contract/json/json.ts'
 import type { FieldPath } from '../../contract/query/field-path.ts'
-import { endOfValue, ifReadable, readFields } from '../json/read-fields.ts'
+import { endOfValue, ifReadable, readFields } from '../read-fields.ts'
 
 /** A tree of the names of selected fields; null selects the whole value. */
 type Selection = Map<string, Selection | null>

@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Expression, type RawBuilder, sql } from 'kysely'
+import { type BackgroundLoop, createBackgroundLoop } from '../../concurrency/background-loop.ts'
 import { SYSTEM_DATABASE } from '../../contract/database.ts'
 import { invariant } from '../../contract/invariant.ts'
-import { limitBytes } from '../../storage/changes/limit-bytes.ts'
+import { limitBytes } from '../../storage/changes/portions.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { COUNT_BATCH } from '../indexes/read/index-reader.ts'
+import type { DocumentRepository } from './stored-documents.ts'
 
 /** The collections of databases, their sizes, and the documents of dropped databases. */
 export interface DocumentCounts {
@@ -171,4 +173,49 @@ async function distinct(
     if (rows.length < turn) return names
     await nextTurn()
   }
+}
+
+/**
+ * Creates a loop that deletes the documents and other rows of dropped databases. Wake it at startup
+ * and after each dropped database. What is left when it stops, the next start deletes.
+ *
+ * @param isOwner returns whether this node does the work; checked before each run.
+ * @param pause awaited between two deletions, so that other work can run.
+ * @param purgeOthers deletes the other rows of dropped databases.
+ */
+export function createPurge(
+  repository: DocumentRepository,
+  isOwner: () => Promise<boolean>,
+  pause: () => Promise<unknown>,
+  onError: (error: unknown) => void,
+  purgeOthers: () => Promise<void>,
+): BackgroundLoop {
+  return createBackgroundLoop(async (isStopped) => {
+    if (!(await isOwner())) return
+    await purgeDropped(repository, pause, isStopped)
+    if (!isStopped()) await purgeOthers()
+  }, onError)
+}
+
+/**
+ * Deletes the documents of dropped databases in batches until `stopped`.
+ *
+ * @returns the number of deleted documents.
+ */
+export async function purgeDropped(
+  repository: DocumentRepository,
+  pause: () => Promise<unknown>,
+  stopped: () => boolean = () => false,
+): Promise<number> {
+  let purged = 0
+  if (stopped()) return purged
+  for (const database of await repository.databases()) {
+    while (!stopped()) {
+      const some = await repository.purge(database)
+      if (some === 0) break
+      purged += some
+      await pause()
+    }
+  }
+  return purged
 }

@@ -6,7 +6,7 @@ import { type IdRange, sqlOfRange } from '../../storage/sql/id-range.ts'
 import { limitRows } from '../../storage/sql/parameters.ts'
 import type { Store } from '../../storage/store.ts'
 import type { IndexedDocument } from '../indexes/read/index-reader.ts'
-import type { RequiredTexts } from '../query/required-texts.ts'
+import type { RequiredTexts } from '../query/filter.ts'
 
 /** Maximum size of a batch, bytes. Parsing 1 MiB takes about 5 ms for typical documents. */
 export const BATCH_BYTES = 1024 * 1024

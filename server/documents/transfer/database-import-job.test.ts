@@ -5,7 +5,7 @@ import { WHOLE_DATABASE } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import type { Job } from '../../jobs/job.ts'
 import { createTestJobs } from '../../jobs/jobs.testing.ts'
-import { LEASE } from '../../jobs/repository/lease.ts'
+import { LEASE } from '../../jobs/lease.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { Store } from '../../storage/store.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
@@ -19,8 +19,7 @@ import { createDocumentRepository } from '../repository/stored-documents.ts'
 import { createSchemaChecker } from '../schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../schemas/schemas.ts'
 import { createDatabaseImporter } from './database-importer.ts'
-import { readDatabase } from './read-database.ts'
-import { storedDatabase } from './stored-database.ts'
+import { readDatabase, storedDatabase } from './read-database.ts'
 
 /** Documents of each collection: several parts. */
 const COUNT = 600

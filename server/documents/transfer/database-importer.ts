@@ -13,8 +13,7 @@ import type { DatabaseImportAudit, PartImport } from '../import/stored-part.ts'
 import type { Indexes } from '../indexes/indexes.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { Schemas } from '../schemas/schemas.ts'
-import { type CollectionDefinition, readDatabase } from './read-database.ts'
-import { parseDatabasePart } from './stored-database.ts'
+import { type CollectionDefinition, parseDatabasePart, readDatabase } from './read-database.ts'
 
 export interface DatabaseImporterDeps {
   readonly store: Pick<Store, 'change' | 'transaction'>
@@ -48,7 +47,7 @@ export interface DatabaseImporter {
    * then are kept.
    */
   run(request: DatabaseImport): Promise<DatabaseImportResult>
-  /** Stores a part of an export (`stored-database.ts`) whose progress is stored with it. */
+  /** Stores a part of an export (`storedDatabase`) whose progress is stored with it. */
   readonly part: ImportDatabasePart
   /** Records the end of an import. */
   readonly recordEnd: RecordDatabaseImport

@@ -25,12 +25,10 @@ import {
 } from '../describe-routes.ts'
 import type { ExportCollectionDeps } from '../export/export-routes.ts'
 import { parseOnConflict, requireKnown } from '../import/import-routes.ts'
-import { pacedRecords } from '../import/paced-records.ts'
-import { readRecords } from '../import/read-records.ts'
+import { pacedRecords, readRecords } from '../import/read-records.ts'
 import type { BeginImport } from '../import/stored-part.ts'
 import type { DatabaseImporter } from './database-importer.ts'
-import { readDatabase } from './read-database.ts'
-import { storedDatabase } from './stored-database.ts'
+import { readDatabase, storedDatabase } from './read-database.ts'
 
 export interface TransferRoutesDeps extends ExportCollectionDeps {
   readonly databaseImporter: DatabaseImporter

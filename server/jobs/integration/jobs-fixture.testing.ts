@@ -2,8 +2,10 @@ import { beforeEach, expect } from 'vitest'
 import { createBodyOf } from '../../documents/creation-routes.ts'
 import { createTestDocuments } from '../../documents/documents.testing.ts'
 import { ScanLimit } from '../../documents/find/scan-limit.ts'
-import type { DocumentRepository } from '../../documents/repository/stored-documents.ts'
-import { createDocumentRepository } from '../../documents/repository/stored-documents.ts'
+import {
+  createDocumentRepository,
+  type DocumentRepository,
+} from '../../documents/repository/stored-documents.ts'
 import type { CurrentSchemaOf } from '../../documents/schemas/schemas.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
@@ -12,7 +14,7 @@ import type { TestEngine } from '../../storage/test-support/each-engine.testing.
 import type { Job } from '../job.ts'
 import { createTestJobs } from '../jobs.testing.ts'
 import type { Jobs } from '../jobs.ts'
-import { LEASE } from '../repository/lease.ts'
+import { LEASE } from '../lease.ts'
 
 export const where = { database: '_system', collection: 'articles' }
 export const everything = { filter: [] }

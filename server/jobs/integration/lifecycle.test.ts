@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { JOB_RETENTION, MAX_UNFINISHED_JOBS } from '../../contract/job.ts'
 import { Failure } from '../../failure.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import { LEASE } from '../repository/lease.ts'
+import { LEASE } from '../lease.ts'
 import { createJobsFixture, documents, everything, where } from './jobs-fixture.testing.ts'
 
 forEachEngine((engine) => {

@@ -1,5 +1,3 @@
-import { limitBytes } from './limit-bytes.ts'
-
 export interface Portion<Row> {
   readonly rows: readonly Row[]
   /** Size of the rows together. */
@@ -18,4 +16,17 @@ export function* portionsOf<Row extends { readonly bytes: number }>(
     yield { rows: some, bytes: some.reduce((sum, { bytes }) => sum + bytes, 0) }
     from += some.length
   }
+}
+
+/**
+ * Returns how many rows, from the first one on, fit into `maxBytes` bytes: at least 1 if there are
+ * rows.
+ */
+export function limitBytes(rows: readonly { readonly bytes: number }[], maxBytes: number): number {
+  let sum = 0
+  const beyond = rows.findIndex(({ bytes }) => {
+    sum += bytes
+    return sum > maxBytes
+  })
+  return beyond === -1 ? rows.length : Math.max(1, beyond)
 }

@@ -4,10 +4,17 @@ import { DocumentConflict } from '../../../failure.ts'
 import type { CollectionRef } from '../../../storage/document-ref.ts'
 import type { EngineName } from '../../../storage/engine.ts'
 import type { Tables } from '../../../storage/tables.ts'
-import { type IndexDefinition, toDefinition } from '../definition.ts'
-import { addDuplicates } from './duplicates.ts'
-import { entriesOf, entriesOfAll, entryKeysOf, type Indexed } from './entries.ts'
-import { addEntries, type Duplicate, findDuplicate, removeEntries } from './write-entries.ts'
+import { addDuplicates, type IndexDefinition, toDefinition } from '../definition.ts'
+import {
+  addEntries,
+  type Duplicate,
+  entriesOf,
+  entriesOfAll,
+  entryKeysOf,
+  findDuplicate,
+  type Indexed,
+  removeEntries,
+} from './entries.ts'
 
 /** A document has the same values in a unique index as another one. */
 export class NotUnique extends DocumentConflict {

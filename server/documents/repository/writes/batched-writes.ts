@@ -3,7 +3,7 @@ import { resolveOutcome } from '../../../storage/availability/resolve-outcome.ts
 import { databaseExists } from '../../../storage/sql/database-exists.ts'
 import type { Store } from '../../../storage/store.ts'
 import { entriesOf, entryKeysOf } from '../../indexes/write/entries.ts'
-import { type IndexedWrites, idsOf, maintainedIds } from './indexed-writes.ts'
+import { type IndexedWrites, idsOf, maintainedIds } from './single-changes.ts'
 
 /**
  * Returns the writes of a PostgreSQL store. The writes of concurrent requests are one statement: it

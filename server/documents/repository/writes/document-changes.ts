@@ -8,16 +8,16 @@ import type { Store } from '../../../storage/store.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import { createEntityTag } from '../../document.ts'
 import { openIndexes } from '../../indexes/write/collection-indexes.ts'
-import { createAtomicWrites } from './atomic-writes.ts'
 import { createBatchedWrites } from './batched-writes.ts'
+import { createInsertDocuments, type InsertDocuments } from './insert-documents.ts'
 import {
+  createAtomicWrites,
+  createSingleChanges,
   type DocumentState,
   IndexedCollections,
   type IndexedWrites,
   outcomeOf,
-} from './indexed-writes.ts'
-import { createInsertDocuments, type InsertDocuments } from './insert-documents.ts'
-import { createSingleChanges } from './single-changes.ts'
+} from './single-changes.ts'
 
 /** Changes of single documents, and new documents that are stored together. */
 export interface DocumentChanges {

@@ -13,8 +13,8 @@ import {
   type IndexedWrites,
   type Outcome,
   outcomeOf,
-} from './indexed-writes.ts'
-import type { SingleChanges } from './single-changes.ts'
+  type SingleChanges,
+} from './single-changes.ts'
 
 /** The tags of new documents in order, or an id that exists. */
 type Inserted = { readonly tags: readonly string[] } | { readonly exists: string }

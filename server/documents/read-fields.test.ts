@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import type { Json } from '../../contract/json/json.ts'
-import { printJson } from '../../contract/json/strict-json.ts'
-import { parseFields } from './parse-fields.ts'
+import type { Json } from '../contract/json/json.ts'
+import { printJson } from '../contract/json/strict-json.ts'
+import { parseFields } from './read-fields.ts'
 
 const text = fc.oneof(fc.constantFrom('"', '\\', '\\"', '}', ',', '[{', '\ud83d'), fc.string())
 const leaf = fc.oneof(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean())

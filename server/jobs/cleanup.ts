@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { JOB_RETENTION, MAX_LISTINGS } from '../../contract/job.ts'
-import { limitBytes } from '../../storage/changes/limit-bytes.ts'
-import type { Store } from '../../storage/store.ts'
+import { JOB_RETENTION, MAX_LISTINGS } from '../contract/job.ts'
+import { limitBytes } from '../storage/changes/portions.ts'
+import type { Store } from '../storage/store.ts'
 
 /** Maximum number of rows that one cleanup step deletes, and of their bytes. */
 const CLEANUP_ROWS = 500

@@ -1,6 +1,6 @@
-import { requireDatabase } from '../../storage/sql/database-exists.ts'
-import type { Store } from '../../storage/store.ts'
-import { type Job, toJob } from '../job.ts'
+import { requireDatabase } from '../storage/sql/database-exists.ts'
+import type { Store } from '../storage/store.ts'
+import { type Job, toJob } from './job.ts'
 import type { Lease, RenewalTimer } from './lease.ts'
 
 /**

@@ -2,8 +2,7 @@ import pg from 'pg'
 import { beforeEach, expect, test } from 'vitest'
 import type { Store } from '../../storage/store.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import type { DocumentRepository } from './stored-documents.ts'
-import { createDocumentRepository } from './stored-documents.ts'
+import { createDocumentRepository, type DocumentRepository } from './stored-documents.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const MAX_BYTES = 1024 * 1024

@@ -1,14 +1,15 @@
-import { invariant } from '../../contract/invariant.ts'
+import { invariant } from '../contract/invariant.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
+  type Json,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from '../../contract/json/json.ts'
-import { endOfString, keyOf } from '../../contract/json/parse-json.ts'
-import { Failure } from '../../failure.ts'
+} from '../contract/json/json.ts'
+import { endOfString, keyOf, parseJson } from '../contract/json/parse-json.ts'
+import { Failure } from '../failure.ts'
 
 /**
  * Reads the fields of an object in the text of a stored document, without parsing their values.
@@ -66,4 +67,31 @@ export function endOfValue(json: string, begin: number): number {
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
   }
   return json.length
+}
+
+/** Documents of up to this many characters are parsed whole. */
+const PARSED_WHOLE = 16 * 1024
+
+/**
+ * Parses a document, or only the fields with these names if it is large. A document of 1 MiB can
+ * contain hundreds of thousands of objects. They take much longer to create, and to collect as
+ * garbage, than their text takes to skip.
+ *
+ * @param body as `printJson` prints it.
+ * @returns undefined if the text is not JSON, because the disk is damaged.
+ */
+export function parseFields(body: string, names: ReadonlySet<string>): Json | undefined {
+  try {
+    if (body.length <= PARSED_WHOLE) return parseJson(body)
+    const fields: [string, Json][] = []
+    readFields(body, 0, (name, _, begin) => {
+      const end = endOfValue(body, begin)
+      if (names.has(name)) fields.push([name, parseJson(body.slice(begin, end))])
+      return end
+    })
+    // From entries, so that "__proto__" is an ordinary name.
+    return Object.fromEntries(fields)
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
-import { Failure } from '../../failure.ts'
-import type { Store } from '../../storage/store.ts'
-import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import type { Job } from '../job.ts'
+import { Failure } from '../failure.ts'
+import type { Store } from '../storage/store.ts'
+import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
+import type { Job } from './job.ts'
+import { createJobRepository, type JobRepository } from './job-repository.ts'
 import { LEASE, LeaseLost } from './lease.ts'
-import { createJobRepository, type JobRepository } from './repository.ts'
 
 const where = { database: '_system', collection: 'articles' }
 const everything = { filter: [] }

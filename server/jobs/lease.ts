@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import type { Tables } from '../../storage/tables.ts'
-import { type Job, PROGRESS_COLUMNS, toProgress } from '../job.ts'
+import type { Tables } from '../storage/tables.ts'
+import { type Job, PROGRESS_COLUMNS, toProgress } from './job.ts'
 
 /** How long a node holds a job after each step or renewal, ms. */
 export const LEASE = 15_000

@@ -1,6 +1,6 @@
-import { CollectedBytes } from '../../collected-bytes.ts'
-import { DOCUMENT_BYTES, documentTooLarge } from '../../contract/document.ts'
-import { Failure } from '../../failure.ts'
+import { CollectedBytes } from '../collected-bytes.ts'
+import { DOCUMENT_BYTES, documentTooLarge } from '../contract/document.ts'
+import { Failure } from '../failure.ts'
 
 // States: what may come next in the array.
 const BEFORE = 0

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PAGE, PAGE_BYTES } from '../../contract/document.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import type { Position } from '../query/order.ts'
-import { TopDocuments } from './top-documents.ts'
+import { TopDocuments } from './sorted-matches.ts'
 
 const COUNT = 200
 /** Two documents fit on a page, and a third one does not. */

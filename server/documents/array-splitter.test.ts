@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DOCUMENT_BYTES } from '../../contract/document.ts'
+import { DOCUMENT_BYTES } from '../contract/document.ts'
 import { ArraySplitter } from './array-splitter.ts'
 
 /** Returns the elements of a text that arrives in chunks of `size` bytes. */
