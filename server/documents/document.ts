@@ -6,6 +6,7 @@ import { mergePatch } from '../contract/json/merge-patch.ts'
 import { parseJson } from '../contract/json/parse-json.ts'
 import { printJson } from '../contract/json/strict-json.ts'
 import { Failure } from '../failure.ts'
+import { OutcomeUnknown } from '../storage/availability/unavailable.ts'
 
 /** A document to store. The body is its JSON object, with the id. */
 export interface NewDocument {
@@ -77,6 +78,19 @@ export function requireDocumentId(value: Json): asserts value is string {
 
 /** Quotes the first 64 characters of a text, for messages. */
 export const quoteId = (text: string) => JSON.stringify(text.slice(0, 64))
+
+/**
+ * Returns an error handler that adds the documents' ids to an {@link OutcomeUnknown}, so that the
+ * client can look them up.
+ */
+export const withDocumentIds = (documents: readonly NewDocument[]) => (error: unknown) => {
+  if (!(error instanceof OutcomeUnknown)) throw error
+  throw new OutcomeUnknown({ cause: error.cause, ids: documents.map(({ id }) => id) })
+}
+
+/** Returns the failure for an id that exists. */
+export const existsFailure = (id: string) =>
+  new Failure('conflict', `A document with the id ${quoteId(id)} already exists.`, { field: '/id' })
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 

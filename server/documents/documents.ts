@@ -7,25 +7,21 @@ import { Failure } from '../failure.ts'
 import type { CollectionRef, DocumentRef } from '../storage/document-ref.ts'
 import type { OnDamaged } from './damage-log.ts'
 import {
+  existsFailure,
   isLarge,
   type NewDocument,
   patchDocument,
   quoteId,
   requireDocumentId,
   toDocument,
+  withDocumentIds,
 } from './document.ts'
 import { DocumentLocks } from './document-locks.ts'
 import { createFindPage, type FindBounds } from './find/find-page.ts'
 import { createReadInIdOrder, type ReadInIdOrder } from './find/read-in-id-order.ts'
 import type { Page } from './find/read-page.ts'
 import type { ScanLimit } from './find/scan-limit.ts'
-import {
-  type CreatedMany,
-  type CreateManyOptions,
-  createMany,
-  existsFailure,
-  withDocumentIds,
-} from './import/create-many.ts'
+import { type CreatedMany, type CreateManyOptions, createMany } from './import/create-many.ts'
 import { createReadyIndexes } from './indexes/ready-indexes.ts'
 import type { Cursors } from './query/cursor.ts'
 import type { Position } from './query/order.ts'

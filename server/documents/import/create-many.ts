@@ -4,9 +4,16 @@ import type { OnConflict } from '../../contract/import.ts'
 import { jsonPointer } from '../../contract/json/json.ts'
 import { parseAndPrint } from '../../contract/json/strict-json.ts'
 import { Failure, failureAt } from '../../failure.ts'
-import { OutcomeUnknown } from '../../storage/availability/unavailable.ts'
 import { type CollectionRef, TooManyRows } from '../../storage/document-ref.ts'
-import { createEntityTag, isLarge, type NewDocument, quoteId, toDocument } from '../document.ts'
+import {
+  createEntityTag,
+  existsFailure,
+  isLarge,
+  type NewDocument,
+  quoteId,
+  toDocument,
+  withDocumentIds,
+} from '../document.ts'
 import type { DocumentRepository } from '../repository/stored-documents.ts'
 import type { WriteResult } from '../repository/writes/write-documents.ts'
 import type { CheckDocuments } from '../schemas/schemas.ts'
@@ -161,16 +168,3 @@ function requireDistinct(documents: readonly NewDocument[]): void {
     seen.add(id)
   }
 }
-
-/**
- * Returns an error handler that adds the documents' ids to an {@link OutcomeUnknown}, so that the
- * client can look them up.
- */
-export const withDocumentIds = (documents: readonly NewDocument[]) => (error: unknown) => {
-  if (!(error instanceof OutcomeUnknown)) throw error
-  throw new OutcomeUnknown({ cause: error.cause, ids: documents.map(({ id }) => id) })
-}
-
-/** Returns the failure for an id that exists. */
-export const existsFailure = (id: string) =>
-  new Failure('conflict', `A document with the id ${quoteId(id)} already exists.`, { field: '/id' })
