@@ -11,11 +11,11 @@ import { decodeBody } from '../contract/json/parse-json.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import {
+  callerIdOf,
   createReadAhead,
   type RequireRole,
   takeIfBodyArrived,
 } from '../http/guards/require-role.ts'
-import { callerIdOf } from '../http/guards/work-caller.ts'
 import { requireJsonType } from '../http/input/body/json-body.ts'
 import { bodyChunks, isCompressed, readBody } from '../http/input/body/request-body.ts'
 import { conditionsOf, requireNoConditions } from '../http/input/headers.ts'

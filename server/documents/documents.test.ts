@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest'
 import { PAGE } from '../contract/document.ts'
-import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createBodyOf, readCreateBody } from './creation-routes.ts'
 import { createTestDocuments } from './documents.testing.ts'
@@ -8,8 +7,7 @@ import { idsOn } from './find/ids-on-page.testing.ts'
 import type { ScanBounds } from './find/read-page.ts'
 import type { CreateManyOptions } from './import/create-many.ts'
 import { parseDocumentQuery } from './query/query.ts'
-import type { DocumentRepository } from './repository/stored-documents.ts'
-import { createDocumentRepository } from './repository/stored-documents.ts'
+import { createDocumentRepository, type DocumentRepository } from './repository/stored-documents.ts'
 
 const WHERE = { database: 'a', collection: 'b' }
 
@@ -103,7 +101,7 @@ function sparse() {
       documents.find(WHERE, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: async () => {},
-        caller: () => testCaller(signal),
+        signal: () => signal,
       }),
     page: (bounds?: ScanBounds) =>
       documents.readInIdOrder(WHERE, [['last', 'true']], undefined, 9, bounds),

@@ -3,9 +3,7 @@ import { type Conditions, matches, matchesNone } from '../contract/conditions.ts
 import { COLLECTION_PARAMETER, PAGE } from '../contract/document.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
-import { createReadAhead } from '../http/guards/require-role.ts'
-import { workCallerOf } from '../http/guards/work-caller.ts'
+import { callerIdOf, createReadAhead, type RequireRole } from '../http/guards/require-role.ts'
 import { conditionsOf } from '../http/input/headers.ts'
 import { jobHeaders, prefersAsync, prefersCount } from '../http/input/prefer.ts'
 import { createCollectionParam, searchParameters } from '../http/input/url.ts'
@@ -86,7 +84,7 @@ export function listingRoutes({
     const bounds = {
       batches: 1,
       reserve: (bytes: number) => reserve(c, bytes),
-      caller: workCallerOf(c),
+      signal: c.req.raw.signal,
     }
     const page = await documents.readInIdOrder(where, filter, after, limit, bounds)
     requireOwnFiltersIfEmpty(query, page)
@@ -99,7 +97,7 @@ export function listingRoutes({
     }
     if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id])
     if (!matchesNone(conditions, tag)) return c.body(null, 304, headers)
-    const { id } = await wholeCollections.begin(where, 'list', { filter, after }, bounds.caller.id)
+    const { id } = await wholeCollections.begin(where, 'list', { filter, after }, callerIdOf(c))
     const [body, length] = partsBody(page.json)
     return c.body(body, 206, { ...headers, ...length, ...jobHeaders(c, id) })
   }
@@ -112,7 +110,7 @@ export function listingRoutes({
     documents.find(where, query, {
       count: prefersCount(c),
       reserve: (bytes) => permission?.then(() => reserve(c, bytes)) ?? reserve(c, bytes),
-      caller: () => workCallerOf(c),
+      signal: () => c.req.raw.signal,
       permission,
     })
   const pageAhead = createReadAhead((c): PageAhead | undefined => {

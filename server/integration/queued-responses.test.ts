@@ -16,7 +16,6 @@ import { nodeHandler } from '../http/node-handler.ts'
 import { compressResponses } from '../http/output/compression/compress-responses.ts'
 import { renderFailure, toFailure } from '../http/output/render-failure.ts'
 import { streamText } from '../http/output/stream-text.ts'
-import { testCaller } from '../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../storage/test-support/databases.testing.ts'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { listener } from '../test-support/app.testing.ts'
@@ -120,7 +119,6 @@ forEngine('sqlite', (engine) => {
   test('exports leave their slots and close their snapshots', async () => {
     const store = await engine.open()
     let snapshots = 0
-    let callers = 0
     const exporter = createExporter({
       ...store,
       async openSnapshot() {
@@ -146,10 +144,7 @@ forEngine('sqlite', (engine) => {
     )
     const app = new Hono<AppEnv>().get('/', async (c) => {
       const database = { id: 'db', name: 'db' }
-      const { chunks, ...end } = await exporter.beginDatabase(
-        database,
-        testCaller(c.req.raw.signal, `${++callers}`),
-      )
+      const { chunks, ...end } = await exporter.beginDatabase(database, c.req.raw.signal)
       const { value: first } = await chunks.next()
       const options = { ...end, authorizedAt: performance.now(), onError: () => {} }
       const body = streamText(c, first ?? '', chunks, options)

@@ -1,4 +1,3 @@
-import type { Caller } from '../concurrency/caller.ts'
 import { CHANGE_BYTES, CHANGE_ROWS } from '../contract/document.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
 import type { Filter } from '../documents/query/filter.ts'
@@ -34,28 +33,28 @@ export interface CollectionChange {
  * Changes the documents that match, all or none, in one transaction. Returns their number, or
  * undefined if they are too many for one transaction (`CHANGE_ROWS`, `CHANGE_BYTES`).
  *
- * @param caller if the client disconnects before the transaction, nothing is changed.
+ * @param signal if the client disconnects before the transaction, nothing is changed.
  * @throws Failure `invalid`, `too-large` or `conflict` of a document; `busy`; `query-too-expensive`
  */
 export type ChangeCollection = (
   change: CollectionChange,
-  caller: Caller,
+  signal: AbortSignal,
 ) => Promise<number | undefined>
 
 export function createChangeCollection(deps: ChangeCollectionDeps): ChangeCollection {
   const { scan, search, changeDocuments, pause } = deps
 
   /** Returns the changes, or undefined if they are too many. */
-  async function prepare({ where, kind, request }: CollectionChange, caller: Caller) {
+  async function prepare({ where, kind, request }: CollectionChange, signal: AbortSignal) {
     const { filter } = request
     const changes: StateChange[] = []
     let bytes = 0
     let schema: string | null | undefined
     // Not limited like a scan: whether an index serves the filter is only known afterwards.
-    const ids = await search.select(where, filter, search.connected(caller.signal))
+    const ids = await search.select(where, filter, search.connected(signal))
     const unserved = filter.length > 0 && ids === undefined ? filter : undefined
     let isComplete = false
-    await search.run(caller, unserved, async (step) => {
+    await search.run(signal, unserved, async (step) => {
       let cursor: string | null = null
       for (;;) {
         const target: ScanTarget = { ...where, kind, request, cursor }
@@ -81,11 +80,11 @@ export function createChangeCollection(deps: ChangeCollectionDeps): ChangeCollec
     return isComplete ? { changes, schema } : undefined
   }
 
-  return async (change, caller) => {
+  return async (change, signal) => {
     const fields = fieldsOf(change.request.patch)
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
-        const prepared = await prepare(change, caller)
+        const prepared = await prepare(change, signal)
         if (prepared === undefined) return undefined
         const { changes, schema } = prepared
         const results = await changeDocuments(change.where, changes, {

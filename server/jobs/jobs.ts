@@ -1,4 +1,3 @@
-import type { Caller } from '../concurrency/caller.ts'
 import { atLeast, lowerRole, type Role, role } from '../contract/access/principal.ts'
 import type { Actor } from '../contract/audit/audit.ts'
 import type { JobKind } from '../contract/job.ts'
@@ -45,7 +44,8 @@ export interface Jobs {
     where: CollectionRef,
     kind: 'patch' | 'delete',
     request: Pick<JobRequest, 'filter' | 'patch'>,
-    caller: Caller,
+    caller: string,
+    signal: AbortSignal,
   ): Promise<number | Job>
   /** Returns a job of this database. @throws Failure `not-found` */
   read(database: string, id: string): Promise<Job>
@@ -118,9 +118,9 @@ export function createJobs(deps: JobsDeps): Jobs {
   return {
     begin,
     beginImport: createBeginImport({ repository, pause, wake: runner.wake }),
-    async change(where, kind, request, caller) {
-      const changed = await changeCollection({ where, kind, request }, caller)
-      return changed ?? begin(where, kind, request, caller.id)
+    async change(where, kind, request, caller, signal) {
+      const changed = await changeCollection({ where, kind, request }, signal)
+      return changed ?? begin(where, kind, request, caller)
     },
     read,
     async cancel(database, id, actor) {

@@ -8,7 +8,6 @@ import type { Page } from '../documents/find/read-page.ts'
 import { Failure, toErrorBody } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
-import { workCallerOf } from '../http/guards/work-caller.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
 import { searchParameters } from '../http/input/url.ts'
 import { described } from '../http/openapi/describe.ts'
@@ -57,7 +56,7 @@ export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRo
       requireParametersOfPage(parameters)
       const page = await results(documents, job, after, limit, {
         reserve: (bytes) => reserve(c, bytes),
-        caller: workCallerOf(c),
+        signal: c.req.raw.signal,
       })
       if (page.next !== undefined) headers.Link = nextLink(c, ['after', page.next.id], parameters)
       headers['Content-Type'] = 'application/json'
@@ -92,7 +91,7 @@ async function results(
   job: Job,
   after: string | undefined,
   limit: number,
-  request: Pick<ReadBounds, 'reserve' | 'caller'>,
+  request: Pick<ReadBounds, 'reserve' | 'signal'>,
 ): Promise<Pick<Page, 'json' | 'next'>> {
   const { cursor } = job
   if (cursor === null) return { json: '[]', next: undefined }

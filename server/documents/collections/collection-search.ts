@@ -1,4 +1,3 @@
-import type { Caller } from '../../concurrency/caller.ts'
 import { nextTurn } from '../../concurrency/turns.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { Failure, requireConnected } from '../../failure.ts'
@@ -95,13 +94,13 @@ export function createCollectionSearch(store: Store, scans: ScanLimit) {
      * @throws Failure `busy`, `query-too-expensive`
      */
     async run(
-      caller: Caller,
+      signal: AbortSignal,
       unserved: Filter | undefined,
       steps: (step: ScanStep) => Promise<void>,
     ): Promise<void> {
-      if (unserved === undefined) return steps(connected(caller.signal))
+      if (unserved === undefined) return steps(connected(signal))
       try {
-        await scans.run(caller, steps)
+        await scans.run(signal, steps)
       } catch (error) {
         throw withAdvice(explainStop(error), { conditions: parseFilter(unserved), sort: [] })
       }

@@ -1,11 +1,9 @@
 import { type Context, Hono } from 'hono'
-import type { Caller } from '../../concurrency/caller.ts'
 import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { parseStrictly } from '../../contract/json/strict-json.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
-import type { RequireRole } from '../../http/guards/require-role.ts'
-import { callerIdOf, workCallerOf } from '../../http/guards/work-caller.ts'
+import { callerIdOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { textBody } from '../../http/input/body/json-body.ts'
 import { conditionsOf, requireNoConditions } from '../../http/input/headers.ts'
 import { jobHeaders, MINIMAL, prefersAsync, prefersMinimal } from '../../http/input/prefer.ts'
@@ -43,7 +41,8 @@ export interface WholeCollections {
     where: CollectionRef,
     kind: 'patch' | 'delete',
     request: Request,
-    caller: Caller,
+    caller: string,
+    signal: AbortSignal,
   ): Promise<number | { readonly id: string }>
 }
 
@@ -73,7 +72,13 @@ export const wholeCollectionRoutes = <Path extends string>(
       const request = { filter: parseFilterQuery(searchParameters(c)), patch }
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'patch', request, callerIdOf(c)))
-      const changed = await collections.change(where, 'patch', request, workCallerOf(c))
+      const changed = await collections.change(
+        where,
+        'patch',
+        request,
+        callerIdOf(c),
+        c.req.raw.signal,
+      )
       if (typeof changed === 'object') return acceptedResponse(c, changed)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
@@ -84,7 +89,13 @@ export const wholeCollectionRoutes = <Path extends string>(
       requireNoConditions(conditionsOf(c), WHOLE_COLLECTION)
       if (prefersAsync(c))
         return acceptedResponse(c, await collections.begin(where, 'delete', request, callerIdOf(c)))
-      const deleted = await collections.change(where, 'delete', request, workCallerOf(c))
+      const deleted = await collections.change(
+        where,
+        'delete',
+        request,
+        callerIdOf(c),
+        c.req.raw.signal,
+      )
       if (typeof deleted === 'object') return acceptedResponse(c, deleted)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ deleted }, 200, headers)
     })

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../../http/env.ts'
-import { workCallerOf } from '../../http/guards/work-caller.ts'
 import { isNotModified, requestHeader } from '../../http/input/headers.ts'
 import { acceptedType, VARY_ACCEPT } from '../../http/output/content-negotiation.ts'
 import { streamText } from '../../http/output/stream-text.ts'
@@ -58,7 +57,7 @@ export async function exportCollection(
     where,
     query,
     format,
-    workCallerOf(c),
+    c.req.raw.signal,
   )
   // Errors of the query are sent before the first chunk.
   const { value: first } = await chunks.next()

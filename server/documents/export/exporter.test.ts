@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { TIME_SLICE } from '../../concurrency/turns.ts'
 import type { Store } from '../../storage/store.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
@@ -14,7 +13,7 @@ import { readMatching } from './read-matching.ts'
 import { openSnapshotReader } from './snapshot-reader.ts'
 
 const where = { database: 'db', collection: 'articles' }
-const forever = testCaller()
+const forever = new AbortController().signal
 
 /** A field that takes long to parse, and its cell in CSV. */
 const LIST = `"list":[${'{},'.repeat(20_000)}{}]`
@@ -55,8 +54,8 @@ const beginWith = (
   exporter: Exporter,
   query = '',
   format: ExportFormat = 'ndjson',
-  caller = forever,
-) => exporter.begin(where, parseExportQuery(new URLSearchParams(query), format), format, caller)
+  signal = forever,
+) => exporter.begin(where, parseExportQuery(new URLSearchParams(query), format), format, signal)
 
 async function textOf(...parameters: Parameters<typeof beginWith>): Promise<string> {
   let text = ''
@@ -155,7 +154,7 @@ forEngine('sqlite', (engine) => {
       await textOf(exporter, 'n=3', format)
       const all = counted.queries
       const client = new AbortController()
-      const { chunks } = await beginWith(exporter, 'n=3', format, testCaller(client.signal))
+      const { chunks } = await beginWith(exporter, 'n=3', format, client.signal)
       await chunks.next()
       counted.queries = 0
       client.abort()
@@ -281,7 +280,7 @@ forEngine('sqlite', (engine) => {
 test('a node runs few exports at once, and rejects those that wait too long', async () => {
   const limit = new ExportLimit({ ...EXPORTS, wait: 1 })
   const turns = await Promise.all(
-    Array.from({ length: EXPORTS.running }, (_, at) => limit.enter(testCaller(undefined, `${at}`))),
+    Array.from({ length: EXPORTS.running }, () => limit.enter(forever)),
   )
   await expect(limit.enter(forever)).rejects.toMatchObject({
     code: 'busy',

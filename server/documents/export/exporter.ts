@@ -1,4 +1,3 @@
-import type { Caller } from '../../concurrency/caller.ts'
 import { Semaphore } from '../../concurrency/semaphore.ts'
 import { createTimeSlice } from '../../concurrency/turns.ts'
 import { Failure } from '../../failure.ts'
@@ -43,12 +42,12 @@ export interface Exporter {
     where: CollectionRef,
     query: ExportQuery,
     format: ExportFormat,
-    caller: Caller,
+    signal: AbortSignal,
   ): Promise<Export>
   /** Begins to export all collections of a database. @throws Failure as {@link begin} */
   beginDatabase(
     database: { readonly id: string; readonly name: string },
-    caller: Caller,
+    signal: AbortSignal,
   ): Promise<Export>
   /** Number of exports that run. */
   readonly running: number
@@ -68,8 +67,8 @@ export function createExporter(
     get running() {
       return limit.running
     },
-    begin: (where, parsed, format, caller) =>
-      begin(caller, async (deps, damaged) => {
+    begin: (where, parsed, format, signal) =>
+      begin(signal, async (deps, damaged) => {
         const leaveOut = (id: string) => {
           damaged.add(id)
           onDamaged(where, id)
@@ -83,8 +82,8 @@ export function createExporter(
         const texts = FORMATS[format](read, query)
         return { texts, index: plan?.index.name }
       }),
-    beginDatabase: (database, caller) =>
-      begin(caller, async (deps) => ({
+    beginDatabase: (database, signal) =>
+      begin(signal, async (deps) => ({
         texts: databaseText({ ...deps, db: store.db }, database),
         index: undefined,
       })),
@@ -92,7 +91,7 @@ export function createExporter(
 
   /** Waits for the turn of an export, and opens a snapshot for it. */
   async function begin(
-    caller: Caller,
+    signal: AbortSignal,
     open: (
       deps: ReadMatchingDeps,
       damaged: Set<string>,
@@ -103,7 +102,7 @@ export function createExporter(
   ): Promise<Export> {
     const opened = new AsyncDisposableStack()
     try {
-      const turn = opened.use(await limit.enter(caller))
+      const turn = opened.use(await limit.enter(signal))
       const { check, deadline } = turn
       const reader = opened.use(await openSnapshotReader(store))
       const damaged = new Set<string>()
@@ -268,7 +267,7 @@ export class ExportLimit {
    *
    * @throws Failure `busy` with `Retry-After`
    */
-  async enter({ signal }: Caller): Promise<ExportTurn> {
+  async enter(signal: AbortSignal): Promise<ExportTurn> {
     await this.#slots.enter(() => signal)
     const deadline = performance.now() + this.#duration
     return {

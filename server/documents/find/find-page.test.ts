@@ -3,7 +3,6 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { PAGE } from '../../contract/document.ts'
 import type { Failure } from '../../failure.ts'
 import type { Store } from '../../storage/store.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createTestDocuments } from '../documents.testing.ts'
@@ -40,7 +39,7 @@ forEachEngine((engine) => {
     documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count,
       reserve: () => undefined,
-      caller: () => testCaller(),
+      signal: () => new AbortController().signal,
       ...(permission && { permission }),
     })
   /** Lets one scan run at a time, and rejects others at once. Returns the limit. */
@@ -250,7 +249,7 @@ forEachEngine((engine) => {
     const filtered = await find('a=1&sort=-id&limit=2')
     expect([idsOn(filtered).join(), filtered.scanned]).toEqual(['m3999,m3997', 1_000])
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(testCaller(), () => promise)
+    const other = scans.run(new AbortController().signal, () => promise)
     await indexes.put(where, 'by-id', ['-id'])
     await indexes.build()
     const seen: string[] = []
@@ -315,7 +314,7 @@ forEachEngine((engine) => {
   test('selected fields need a slot only if the documents are large', async () => {
     const scans = allowOneScan()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(testCaller(), () => promise)
+    const other = scans.run(new AbortController().signal, () => promise)
     for (const query of ['fields=a&limit=2', 'fields=a&limit=2&sort=-id', 'fields=a']) {
       expect((await find(query)).returned).toBeGreaterThan(1)
     }
@@ -370,7 +369,7 @@ forEachEngine((engine) => {
 
     const scans = allowOneScan()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(testCaller(), () => promise)
+    const other = scans.run(new AbortController().signal, () => promise)
     for (const query of ['limit=1', 'b=1&limit=1', 'b:ne=2&limit=1']) {
       const counting = Promise.resolve().then(() => find(query, { count: true }))
       await expect(counting).rejects.toMatchObject({ code: 'busy' })

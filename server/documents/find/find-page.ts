@@ -1,4 +1,3 @@
-import type { Caller } from '../../concurrency/caller.ts'
 import { nextTurn } from '../../concurrency/turns.ts'
 import { PAGE } from '../../contract/document.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -25,8 +24,11 @@ interface FindPageDeps {
 export interface FindBounds {
   /** Reserves bytes for the page before it is read. Returns a promise only if it has to wait. */
   readonly reserve: (bytes: number) => Promise<void> | undefined
-  /** Returns the caller. Called by long queries only, once the caller has the permission. */
-  readonly caller: () => Caller
+  /**
+   * Returns the signal that is aborted when the client disconnects. Called by long queries only, once
+   * the caller has the permission.
+   */
+  readonly signal: () => AbortSignal
   /**
    * Resolved once the caller has the permission. Awaited before more than one page of an index is
    * read; {@link reserve} has to await it too. By default the caller has the permission.
@@ -53,13 +55,13 @@ export function createFindPage(deps: FindPageDeps): FindPage {
   async function countMatches(
     where: CollectionRef,
     query: PageQuery,
-    { permission, caller }: FindBounds,
+    { permission, signal }: FindBounds,
   ): Promise<number | undefined> {
     await permission
     const ready = isPlanned(query) ? await readyIndexes.read(where) : []
     const plan = planQuery(ready, { ...query, count: false })
     if (isPlanned(query) && !(plan && isCountable(plan))) return undefined
-    return scans.runIndexed(caller(), (step) => {
+    return scans.runIndexed(signal(), (step) => {
       const counting = { ...deps, step }
       return plan ? countEntries(counting, where, plan) : countDocuments(counting, where)
     })
@@ -129,10 +131,10 @@ export function createFindPage(deps: FindPageDeps): FindPage {
   async function readUnbounded(
     where: CollectionRef,
     query: PageQuery,
-    { reserve, permission, caller }: FindBounds,
+    { reserve, permission, signal }: FindBounds,
   ): Promise<Page> {
     await permission
-    return scans.runIndexed(caller(), (indexStep) => {
+    return scans.runIndexed(signal(), (indexStep) => {
       let steps = 0
       // A batch takes two steps, so the second batch needs a slot.
       const step: ScanStep = (read) => indexStep(PAGE.max * steps++, 0, read)
@@ -145,10 +147,10 @@ export function createFindPage(deps: FindPageDeps): FindPage {
     where: CollectionRef,
     ids: readonly string[],
     query: PageQuery,
-    { reserve, permission, caller }: FindBounds,
+    { reserve, permission, signal }: FindBounds,
   ): Promise<Page> {
     await permission
-    return scans.runIndexed(caller(), (step) =>
+    return scans.runIndexed(signal(), (step) =>
       readByIds(deps, where, ids, query, { reserve, step }),
     )
   }
@@ -162,17 +164,17 @@ export function createFindPage(deps: FindPageDeps): FindPage {
   ): Promise<Page> {
     const { reserve } = bounds
     await bounds.permission
-    const caller = bounds.caller()
+    const signal = bounds.signal()
     /** Reads a page by an index; undefined without one, or if it can no longer serve queries. */
     const readPlanned = async (plan: IndexPlan | undefined): Promise<Page | undefined> =>
       plan &&
-      scans.runIndexed(caller, (step) =>
+      scans.runIndexed(signal, (step) =>
         readByIndex({ reader }, where, plan, query, { reserve, step }),
       )
     try {
       return (
         (await readPlanned(planned)) ??
-        (await scans.run(caller, (step) => readPage(deps, where, query, { reserve, step })))
+        (await scans.run(signal, (step) => readPage(deps, where, query, { reserve, step })))
       )
     } catch (error) {
       throw withAdvice(error, query, cheaperQuery(query))

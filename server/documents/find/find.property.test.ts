@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createTestDocuments } from '../documents.testing.ts'
@@ -141,7 +140,7 @@ async function exportDuring(
     where,
     parseExportQuery(parametersOf(query), 'ndjson'),
     'ndjson',
-    testCaller(),
+    new AbortController().signal,
   )
   let text = ''
   for await (const chunk of chunks) text += chunk
@@ -176,7 +175,7 @@ async function readAll(reads: Reads, query: Query): Promise<Document[]> {
     const page = await documents.find(where, parseDocumentQuery(parameters), {
       count,
       reserve: async () => {},
-      caller: () => testCaller(),
+      signal: () => new AbortController().signal,
     })
     const stillPartly = await stored.partlyBuilt(where)
     if (stillPartly.some((each) => partly.includes(each))) pages.duringBuild++

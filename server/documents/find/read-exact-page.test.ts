@@ -1,7 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest'
 import { invariant } from '../../contract/invariant.ts'
 import type { Store } from '../../storage/store.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createTestDocuments } from '../documents.testing.ts'
@@ -10,8 +9,10 @@ import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import { KEY_BYTES } from '../indexes/index-key.ts'
 import { INLINE_BYTES } from '../indexes/read/index-reader.ts'
 import { parseDocumentQuery } from '../query/query.ts'
-import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createDocumentRepository } from '../repository/stored-documents.ts'
+import {
+  createDocumentRepository,
+  type DocumentRepository,
+} from '../repository/stored-documents.ts'
 import { idsOn } from './ids-on-page.testing.ts'
 import type { Page } from './read-page.ts'
 
@@ -53,7 +54,7 @@ forEachEngine((engine) => {
         reserved.push(bytes)
         return undefined
       },
-      caller: () => testCaller(),
+      signal: () => new AbortController().signal,
     })
   const viewOf = (page: Page) => ({ ids: idsOn(page).join(), scanned: page.scanned })
 

@@ -1,11 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../indexes/build/build-indexes.testing.ts'
 import type { Filter } from '../query/filter.ts'
-import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createDocumentRepository } from '../repository/stored-documents.ts'
+import {
+  createDocumentRepository,
+  type DocumentRepository,
+} from '../repository/stored-documents.ts'
 import { idsOn } from './ids-on-page.testing.ts'
 import { createReadInIdOrder, type ReadInIdOrder } from './read-in-id-order.ts'
 import { INDEXED_READ, SCANS, ScanLimit } from './scan-limit.ts'
@@ -54,7 +55,7 @@ forEachEngine((engine) => {
     ]
     const ids = async (...rest: [after?: string, upTo?: string, limit?: number]) => {
       const [after, upTo, limit = 9] = rest
-      const bounds = { caller: testCaller(), ...(upTo !== undefined && { upTo }) }
+      const bounds = { signal: new AbortController().signal, ...(upTo !== undefined && { upTo }) }
       const page = await byIndex(where, filter, after, limit, bounds)
       return `${idsOn(page)}${page.next === undefined ? '' : ` after ${page.next.id}`}`
     }
@@ -63,7 +64,7 @@ forEachEngine((engine) => {
     expect(await ids('d07', 'd20')).toBe('d20')
     expect(await ids('d40')).toBe('')
     const reading = byIndex(where, filter, undefined, 9, {
-      caller: testCaller(AbortSignal.abort()),
+      signal: AbortSignal.abort(),
     })
     await expect(reading).rejects.toMatchObject({ code: 'busy' })
   })
@@ -104,7 +105,7 @@ forEachEngine((engine) => {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
     const limited = createReadInIdOrder({ repository, scans })
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(testCaller(), () => promise)
+    const other = scans.run(new AbortController().signal, () => promise)
     const listed = (count: number): Filter => [
       ['id:in', ['d07', ...Array.from({ length: count }, (_, n) => `none${n}`)].join()],
     ]
@@ -120,7 +121,7 @@ forEachEngine((engine) => {
     const scans = new ScanLimit({ ...SCANS, running: 1, wait: 1 })
     const limited = createReadInIdOrder({ repository, scans })
     const { promise, resolve } = Promise.withResolvers<void>()
-    const other = scans.run(testCaller(), () => promise)
+    const other = scans.run(new AbortController().signal, () => promise)
     const unserved: Filter = [['n:ne', '7']]
     await expect(limited(where, unserved, undefined, 9)).rejects.toMatchObject({ code: 'busy' })
     expect((await limited(where, [], undefined, 9)).returned).toBe(9)
@@ -131,7 +132,7 @@ forEachEngine((engine) => {
     const client = new AbortController()
     const reserve = async () => client.abort()
     await expect(
-      limited(where, unserved, undefined, 9, { caller: testCaller(client.signal), reserve }),
+      limited(where, unserved, undefined, 9, { signal: client.signal, reserve }),
     ).rejects.toMatchObject({ code: 'busy' })
   })
 

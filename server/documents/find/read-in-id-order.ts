@@ -1,4 +1,3 @@
-import { type Caller, NO_CALLER } from '../../concurrency/caller.ts'
 import { compareCodePoints } from '../../contract/query/compare-code-points.ts'
 import { requireConnected } from '../../failure.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
@@ -15,8 +14,8 @@ import { INDEXED_READ, type IndexStep, type ScanLimit } from './scan-limit.ts'
 export interface ReadBounds extends Omit<ScanBounds, 'step'> {
   /** No document up to this id is returned. */
   readonly begin?: string | undefined
-  /** By default a caller without an id, which does not disconnect. */
-  readonly caller?: Caller
+  /** Aborted when the client disconnects; by default never. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -47,10 +46,10 @@ export function createReadInIdOrder(
     where: CollectionRef,
     ids: readonly string[],
     query: PageQuery,
-    { upTo, reserve, caller = NO_CALLER }: ReadBounds,
+    { upTo, reserve, signal = CONNECTED }: ReadBounds,
   ): Promise<Page> {
     const some = ids.filter((id) => upTo === undefined || compareCodePoints(id, upTo) <= 0)
-    return scans.runIndexed(caller, (step) =>
+    return scans.runIndexed(signal, (step) =>
       readByIds(deps, where, some, query, { reserve, step }),
     )
   }
@@ -58,12 +57,12 @@ export function createReadInIdOrder(
   async function readFewEntries(
     where: CollectionRef,
     query: PageQuery,
-    { upTo, reserve = () => undefined, caller = NO_CALLER }: ReadBounds,
+    { upTo, reserve = () => undefined, signal = CONNECTED }: ReadBounds,
   ): Promise<Page | undefined> {
     const plan = planQuery(await reader.ready(where), query)
     if (plan === undefined) return undefined
     const step: IndexStep = async (entries, bytes, run) => {
-      requireConnected(caller.signal)
+      requireConnected(signal)
       if (entries > INDEXED_READ.entries || bytes > INDEXED_READ.bytes) throw new TooManyEntries()
       return run()
     }
@@ -84,14 +83,17 @@ export function createReadInIdOrder(
     if (ids !== undefined) return readListed(where, ids, query, bounds)
     const found = await readFewEntries(where, query, bounds)
     if (found !== undefined) return found
-    const { caller = NO_CALLER } = bounds
+    const { signal = CONNECTED } = bounds
     try {
-      return await scans.run(caller, (step) => readPage(deps, where, query, { ...bounds, step }))
+      return await scans.run(signal, (step) => readPage(deps, where, query, { ...bounds, step }))
     } catch (error) {
       throw withAdvice(error, query)
     }
   }
 }
+
+/** The signal of a client that does not disconnect. */
+const CONNECTED = new AbortController().signal
 
 class TooManyEntries extends Error {}
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../storage/open.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { expectRoundTrips } from '../../storage/test-support/round-trips.testing.ts'
@@ -97,7 +96,7 @@ test('the pages of one turn of the event loop share statements', async () => {
       await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
         count: false,
         reserve: () => undefined,
-        caller: () => testCaller(),
+        signal: () => new AbortController().signal,
       }),
     ).join()
   const byIndex = (limits: readonly number[]) => () =>

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { INDEXED_READ, ScanLimit } from './scan-limit.ts'
 
 const limits = { running: 1, waiting: 1, wait: 60_000, work: 10_000 }
-const forever = testCaller()
+const forever = new AbortController().signal
 
 it('runs queries in order, and rejects queries when too many wait', async () => {
   const scans = new ScanLimit(limits)
@@ -52,14 +51,14 @@ it('stops a query, and leaves the queue, when the client disconnects', async () 
   const scans = new ScanLimit(limits)
   const client = new AbortController()
   let reads = 0
-  const running = scans.run(testCaller(client.signal), async (step) => {
+  const running = scans.run(client.signal, async (step) => {
     for (;;) {
       await step(() => ++reads)
       await new Promise(setImmediate)
       if (reads === 3) client.abort()
     }
   })
-  const waiting = scans.run(testCaller(client.signal), async () => {})
+  const waiting = scans.run(client.signal, async () => {})
   await expect(running).rejects.toMatchObject({ code: 'busy' })
   await expect(waiting).rejects.toMatchObject({ code: 'busy' })
   expect(reads).toBe(3)

@@ -1,4 +1,3 @@
-import type { Caller } from '../../concurrency/caller.ts'
 import { Semaphore } from '../../concurrency/semaphore.ts'
 import { PAGE_BYTES } from '../../contract/document.ts'
 import { Failure, requireConnected } from '../../failure.ts'
@@ -57,10 +56,10 @@ export class ScanLimit {
    * @throws Failure `busy` if no slot becomes free or the client disconnects;
    * `query-too-expensive` if the scan takes too long.
    */
-  async run<T>(caller: Caller, scan: (step: ScanStep) => Promise<T>): Promise<T> {
-    await this.#slots.enter(() => caller.signal)
+  async run<T>(signal: AbortSignal, scan: (step: ScanStep) => Promise<T>): Promise<T> {
+    await this.#slots.enter(() => signal)
     try {
-      return await scan(this.#begin(caller))
+      return await scan(this.#begin(signal))
     } finally {
       this.#slots.leave()
     }
@@ -71,15 +70,15 @@ export class ScanLimit {
    *
    * @throws Failure as {@link run}
    */
-  async runIndexed<T>(caller: Caller, read: (step: IndexStep) => Promise<T>): Promise<T> {
+  async runIndexed<T>(signal: AbortSignal, read: (step: IndexStep) => Promise<T>): Promise<T> {
     let limited: ScanStep | undefined
     try {
       return await read(async (entries, bytes, step) => {
-        requireConnected(caller.signal)
+        requireConnected(signal)
         const isLong = entries >= INDEXED_READ.entries || bytes >= INDEXED_READ.bytes
         if (limited === undefined && isLong) {
-          await this.#slots.enter(() => caller.signal)
-          limited = this.#begin(caller)
+          await this.#slots.enter(() => signal)
+          limited = this.#begin(signal)
         }
         return limited === undefined ? step() : limited(step)
       })
@@ -88,7 +87,7 @@ export class ScanLimit {
     }
   }
 
-  #begin({ signal }: Caller): ScanStep {
+  #begin(signal: AbortSignal): ScanStep {
     let worked = 0
     return async (step) => {
       requireConnected(signal)

@@ -4,7 +4,6 @@ import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Store } from '../../storage/store.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Documents } from '../documents.ts'
@@ -47,7 +46,7 @@ forEachEngine((engine) => {
   const states = async () =>
     (await indexes.list(where)).map(({ name, state }) => `${name} ${state}`)
   const change = (kind: 'patch' | 'delete', request: Parameters<Jobs['change']>[2]) =>
-    jobs.change(where, kind, request, testCaller())
+    jobs.change(where, kind, request, 'caller', new AbortController().signal)
 
   const expectConsistent = () => expectEntriesOfDocuments(store)
 
@@ -55,7 +54,7 @@ forEachEngine((engine) => {
     const page = await documents.find(where, parseDocumentQuery(new URLSearchParams(query)), {
       count: false,
       reserve: async () => {},
-      caller: () => testCaller(),
+      signal: () => new AbortController().signal,
     })
     return { ids: idsOn(page), index: page.index, scanned: page.scanned }
   }

@@ -5,8 +5,7 @@ import { databaseImportResult } from '../../contract/transfer.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../../http/env.ts'
 import { audited } from '../../http/guards/audit-change.ts'
-import { callerOf, type RequireRole } from '../../http/guards/require-role.ts'
-import { callerIdOf, workCallerOf } from '../../http/guards/work-caller.ts'
+import { callerIdOf, callerOf, type RequireRole } from '../../http/guards/require-role.ts'
 import { requireUtf8 } from '../../http/input/body/json-body.ts'
 import { bodyChunks } from '../../http/input/body/request-body.ts'
 import { conditionsOf, isNotModified, requireNoConditions } from '../../http/input/headers.ts'
@@ -54,7 +53,7 @@ export function transferRoutes(deps: TransferRoutesDeps) {
       const database = databaseOf(c)
       if (isNotModified(c)) return c.body(null, 304)
       const authorizedAt = performance.now()
-      const { chunks, deadline } = await exporter.beginDatabase(database, workCallerOf(c))
+      const { chunks, deadline } = await exporter.beginDatabase(database, c.req.raw.signal)
       const { value: first } = await chunks.next()
       const body = streamText(c, first ?? '', chunks, {
         authorizedAt,

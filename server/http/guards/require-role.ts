@@ -300,3 +300,12 @@ export const takeIfBodyArrived = <T>(c: Context<AppEnv>, { take }: ReadAhead<T>)
   const reading = take(c)
   return c.env.incoming?.complete === true ? reading : undefined
 }
+
+/**
+ * Returns the id of the caller for a job, which ends when the caller loses its role: of the token,
+ * or of the person who is signed in. The route must require a role.
+ */
+export function callerIdOf(c: Context<AppEnv>): string {
+  const { by, credential, personId } = principalOf(c)
+  return by === 'token' ? `token:${credential}` : `person:${personId}`
+}

@@ -6,7 +6,6 @@ import { openIndexesOf } from '../../documents/indexes/build/build-indexes.testi
 import { expectEntriesOfDocuments } from '../../documents/indexes/write/stored-entries.testing.ts'
 import { readStored } from '../../documents/repository/read-stored.testing.ts'
 import type { DocumentRef } from '../../storage/document-ref.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import type { Job } from '../job.ts'
 import type { Jobs } from '../jobs.ts'
@@ -22,8 +21,8 @@ forEachEngine((engine) => {
     jobs: Jobs,
     kind: 'patch' | 'delete',
     request: Parameters<Jobs['change']>[2],
-    signal?: AbortSignal,
-  ) => jobs.change(where, kind, request, testCaller(signal))
+    signal = new AbortController().signal,
+  ) => jobs.change(where, kind, request, 'caller', signal)
   const insert = (count: number, more: object = {}) =>
     fixture.repository.insert(
       where,

@@ -26,7 +26,6 @@ import { parseFilterQuery } from '../../documents/query/query.ts'
 import { Failure } from '../../failure.ts'
 import { CASES } from '../../integration/endurance/settings.testing.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture } from './jobs-fixture.testing.ts'
 
@@ -84,7 +83,7 @@ forEachEngine((engine) => {
             const changing = changeOthers(where, changes)
             const count = isJob
               ? (await fixture.ended(jobs, await jobs.begin(where, kind, request))).found
-              : await jobs.change(where, kind, request, testCaller())
+              : await jobs.change(where, kind, request, 'caller', new AbortController().signal)
             await changing
             const matching = stable.filter((each) => matchesAll(each, conditions))
             expect(count).toBeGreaterThanOrEqual(matching.length)

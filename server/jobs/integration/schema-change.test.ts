@@ -3,7 +3,6 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createRecorder, START } from '../../audit/record.ts'
 import { createSchemaChecker } from '../../documents/schemas/schema-checker.ts'
 import { createSchemas, type Schemas } from '../../documents/schemas/schemas.ts'
-import { testCaller } from '../../storage/test-support/caller.testing.ts'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createJobsFixture, everything, where } from './jobs-fixture.testing.ts'
 
@@ -47,7 +46,13 @@ forEngine('sqlite', (engine) => {
         schemas.current,
       )
       await expect(
-        jobs.change(where, 'patch', { ...everything, patch: '{"on":true}' }, testCaller()),
+        jobs.change(
+          where,
+          'patch',
+          { ...everything, patch: '{"on":true}' },
+          'caller',
+          new AbortController().signal,
+        ),
       ).rejects.toMatchObject({ code: 'invalid' })
       expect((await stored()).filter(({ on }) => on === true)).toEqual([])
     })
@@ -61,7 +66,13 @@ forEngine('sqlite', (engine) => {
         schemas.current,
       )
       await expect(
-        jobs.change(where, 'patch', { ...everything, patch: '{"on":true}' }, testCaller()),
+        jobs.change(
+          where,
+          'patch',
+          { ...everything, patch: '{"on":true}' },
+          'caller',
+          new AbortController().signal,
+        ),
       ).rejects.toMatchObject({ code: 'busy' })
       expect((await stored()).filter(({ on }) => on)).toEqual([])
     })
