@@ -29,7 +29,7 @@ const CLOSE_OBJECT = 0x7d
  * most one element.
  */
 export class ArraySplitter {
-  #place = BEFORE
+  #state = BEFORE
   #kind = CONTAINER
   #depth = 0
   #inString = false
@@ -47,31 +47,31 @@ export class ArraySplitter {
     const elements: Uint8Array[] = []
     let begin = 0
     for (let at = 0; at < chunk.length; ) {
-      if (this.#place !== INSIDE) {
+      if (this.#state !== INSIDE) {
         if (this.#step(chunk[at] as number)) begin = at
         at++
         continue
       }
       at = this.#scan(chunk, at)
-      if (this.#place === INSIDE) break
+      if (this.#state === INSIDE) break
       elements.push(this.#take(chunk.subarray(begin, at)))
     }
-    if (this.#place === INSIDE) this.#hold(chunk.subarray(begin))
+    if (this.#state === INSIDE) this.#hold(chunk.subarray(begin))
     return elements
   }
 
   /** Ends the body. @throws Failure `bad-json` if the array is not closed. */
   end(): void {
-    if (this.#place !== END) throw noJson()
+    if (this.#state !== END) throw noJson()
   }
 
   /** Consumes a byte between two elements; returns whether it begins an element. */
   #step(byte: number): boolean {
     if (isBlank(byte)) return false
-    const state = this.#place
-    if (state === BEFORE && byte === OPEN_ARRAY) this.#place = FIRST
-    else if (state === AFTER && byte === COMMA) this.#place = ELEMENT
-    else if ((state === AFTER || state === FIRST) && byte === CLOSE_ARRAY) this.#place = END
+    const state = this.#state
+    if (state === BEFORE && byte === OPEN_ARRAY) this.#state = FIRST
+    else if (state === AFTER && byte === COMMA) this.#state = ELEMENT
+    else if ((state === AFTER || state === FIRST) && byte === CLOSE_ARRAY) this.#state = END
     else if (state === FIRST || state === ELEMENT) return this.#begin(byte)
     else throw noJson()
     return false
@@ -80,7 +80,7 @@ export class ArraySplitter {
   #begin(byte: number): true {
     if (byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) throw noJson()
     const opens = byte === OPEN_ARRAY || byte === OPEN_OBJECT
-    this.#place = INSIDE
+    this.#state = INSIDE
     this.#kind = opens ? CONTAINER : byte === QUOTE ? STRING : LITERAL
     this.#depth = opens ? 1 : 0
     this.#inString = byte === QUOTE
@@ -116,7 +116,7 @@ export class ArraySplitter {
   }
 
   #endAt(at: number): number {
-    this.#place = AFTER
+    this.#state = AFTER
     return at
   }
 

@@ -12,13 +12,13 @@ import { createDocumentRepository, type DocumentRepository } from './repository/
 const WHERE = { database: 'a', collection: 'b' }
 
 /** Returns the numbers of documents requested from the repository for a page without a filter. */
-async function askedFor(limit: number): Promise<number[]> {
-  const asked: number[] = []
+async function limitsOf(limit: number): Promise<number[]> {
+  const limits: number[] = []
   const indexes: Pick<DocumentRepository['indexes'], 'ready'> = { ready: () => [] }
   const repository: Pick<DocumentRepository, 'list' | 'extent'> = {
     extent: async () => ({ last: undefined, bytes: 0 }),
     async list(_where, _after, limit) {
-      asked.push(limit)
+      limits.push(limit)
       return []
     },
   }
@@ -28,11 +28,11 @@ async function askedFor(limit: number): Promise<number[]> {
     check: () => undefined,
   })
   await documents.readInIdOrder(WHERE, [], undefined, limit)
-  return asked
+  return limits
 }
 
 it('reads no more of a collection than a page needs', async () => {
-  expect(await askedFor(1)).toEqual([2])
+  expect(await limitsOf(1)).toEqual([2])
 })
 
 it.each(['create', 'replace', 'patch'] as const)(

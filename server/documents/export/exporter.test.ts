@@ -279,7 +279,7 @@ forEngine('sqlite', (engine) => {
 
 test('a node runs few exports at once, and rejects those that wait too long', async () => {
   const limit = new ExportLimit({ ...EXPORTS, wait: 1 })
-  const turns = await Promise.all(
+  const slots = await Promise.all(
     Array.from({ length: EXPORTS.running }, () => limit.enter(forever)),
   )
   await expect(limit.enter(forever)).rejects.toMatchObject({
@@ -287,7 +287,7 @@ test('a node runs few exports at once, and rejects those that wait too long', as
     headers: { 'Retry-After': '5' },
   })
   const waiting = limit.enter(forever)
-  turns[0]?.[Symbol.dispose]()
+  slots[0]?.[Symbol.dispose]()
   const next = await waiting
   next.check()
   expect(limit.running).toBe(EXPORTS.running)
@@ -295,14 +295,14 @@ test('a node runs few exports at once, and rejects those that wait too long', as
 
 test('limits the number of waiting exports', async () => {
   const limit = new ExportLimit({ ...EXPORTS, running: 1, waiting: 1 })
-  const turn = await limit.enter(forever)
+  const slot = await limit.enter(forever)
   const waiting = limit.enter(forever)
   await expect(limit.enter(forever)).rejects.toMatchObject({ code: 'busy' })
-  turn[Symbol.dispose]()
+  slot[Symbol.dispose]()
   await waiting
 })
 
 test('an export ends after its maximum duration', async () => {
-  const turn = await new ExportLimit({ ...EXPORTS, duration: -1 }).enter(forever)
-  expect(turn.check).toThrow(expect.objectContaining({ code: 'busy' }))
+  const slot = await new ExportLimit({ ...EXPORTS, duration: -1 }).enter(forever)
+  expect(slot.check).toThrow(expect.objectContaining({ code: 'busy' }))
 })

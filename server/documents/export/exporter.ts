@@ -89,7 +89,7 @@ export function createExporter(
       })),
   }
 
-  /** Waits for the turn of an export, and opens a snapshot for it. */
+  /** Waits for the slot of an export, and opens a snapshot for it. */
   async function begin(
     signal: AbortSignal,
     open: (
@@ -102,8 +102,8 @@ export function createExporter(
   ): Promise<Export> {
     const opened = new AsyncDisposableStack()
     try {
-      const turn = opened.use(await limit.enter(signal))
-      const { check, deadline } = turn
+      const slot = opened.use(await limit.enter(signal))
+      const { check, deadline } = slot
       const reader = opened.use(await openSnapshotReader(store))
       const damaged = new Set<string>()
       const { texts, index } = await open({ reader, check }, damaged)
@@ -239,8 +239,8 @@ export const EXPORTS = {
   duration: 30 * 60_000,
 } as const
 
-/** The turn of an export. */
-interface ExportTurn extends Disposable {
+/** The slot of an export. */
+interface ExportSlot extends Disposable {
   /** When the export must end, by `performance.now()`. */
   readonly deadline: number
   /** @throws Failure `busy` if the export must end. */
@@ -263,11 +263,11 @@ export class ExportLimit {
   }
 
   /**
-   * Waits for the turn of an export.
+   * Waits for the slot of an export.
    *
    * @throws Failure `busy` with `Retry-After`
    */
-  async enter(signal: AbortSignal): Promise<ExportTurn> {
+  async enter(signal: AbortSignal): Promise<ExportSlot> {
     await this.#slots.enter(() => signal)
     const deadline = performance.now() + this.#duration
     return {

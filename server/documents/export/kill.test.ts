@@ -58,9 +58,9 @@ forEngine('sqlite', (engine) => {
     const complete = await text(await begin('application/x-ndjson'))
     expect(complete.split('\n')).toHaveLength(COUNT + 1)
 
-    const cut = [await begin('application/x-ndjson'), await begin('text/csv')]
+    const aborted = [await begin('application/x-ndjson'), await begin('text/csv')]
     server.signal('SIGKILL')
     await server.exit
-    for (const response of cut) await expect(text(response)).rejects.toThrow('aborted')
+    for (const response of aborted) await expect(text(response)).rejects.toThrow('aborted')
   })
 })

@@ -20,8 +20,8 @@ export class EntryStream {
   readonly isDescending: boolean
   readonly #prefix: Buffer
   readonly #read: (range: EntryRange, limit: number) => Promise<IndexEntry[]>
-  /** The parts of the index that have not been read yet, the next one last. */
-  readonly #parts: EntryRange[]
+  /** The ranges of the index that have not been read yet, the next one last. */
+  readonly #ranges: EntryRange[]
   #entries: readonly IndexEntry[] = []
   #at = 0
 
@@ -37,8 +37,8 @@ export class EntryStream {
     this.isDescending = isDescending
     this.#prefix = prefix
     this.#read = (range, limit) => reader.entries(where, index, range, limit)
-    const parts = isDescending ? ranges : ranges.toReversed()
-    this.#parts = parts.map((range) => ({ ...range, isDescending }))
+    const ordered = isDescending ? ranges : ranges.toReversed()
+    this.#ranges = ordered.map((range) => ({ ...range, isDescending }))
     if (from !== undefined) this.#beginAfter(Buffer.concat([prefix, from.rest]), from.id)
   }
 
@@ -67,19 +67,19 @@ export class EntryStream {
 
   async #readMore(limit: number): Promise<IndexEntry | undefined> {
     while (this.#at === this.#entries.length) {
-      const part = this.#parts.pop()
-      if (part === undefined) return undefined
-      const entries = await this.#read(part, limit)
+      const range = this.#ranges.pop()
+      if (range === undefined) return undefined
+      const entries = await this.#read(range, limit)
       this.#at = 0
-      this.#entries = part.isDescending
-        ? this.#followDescending(part, entries, limit)
-        : this.#followAscending(part, entries, limit)
+      this.#entries = range.isDescending
+        ? this.#followDescending(range, entries, limit)
+        : this.#followAscending(range, entries, limit)
     }
     return this.#entries[this.#at]
   }
 
-  #followAscending(part: EntryRange, entries: readonly IndexEntry[], limit: number) {
-    if (entries.length === limit) this.#parts.push({ ...part, after: entries.at(-1) })
+  #followAscending(range: EntryRange, entries: readonly IndexEntry[], limit: number) {
+    if (entries.length === limit) this.#ranges.push({ ...range, after: entries.at(-1) })
     return entries
   }
 
@@ -87,7 +87,7 @@ export class EntryStream {
    * Returns the entries by ascending ids among equal keys. The ids of the last key may be incomplete;
    * they are read again, in ascending order.
    */
-  #followDescending(part: EntryRange, entries: readonly IndexEntry[], limit: number) {
+  #followDescending(range: EntryRange, entries: readonly IndexEntry[], limit: number) {
     const last = entries.at(-1)
     const groups: IndexEntry[][] = []
     for (const entry of entries) {
@@ -98,25 +98,25 @@ export class EntryStream {
     if (last !== undefined && entries.length === limit) {
       groups.pop()
       const key = Buffer.from(last.key)
-      this.#parts.push({ ...part, upper: key }, rangeOfKey(key))
+      this.#ranges.push({ ...range, upper: key }, rangeOfKey(key))
     }
     return groups.flatMap((group) => group.reverse())
   }
 
   #beginAfter(key: Buffer, id: string): void {
     for (;;) {
-      const part = this.#parts.pop()
-      if (part === undefined) return
-      const { lower, upper } = part
+      const range = this.#ranges.pop()
+      if (range === undefined) return
+      const { lower, upper } = range
       const isPast = this.isDescending
         ? Buffer.compare(lower, key) > 0
         : Buffer.compare(upper, key) <= 0
       if (isPast) continue
       const isWithin = Buffer.compare(lower, key) <= 0 && Buffer.compare(key, upper) < 0
-      if (!isWithin) this.#parts.push(part)
+      if (!isWithin) this.#ranges.push(range)
       else if (this.isDescending) {
-        this.#parts.push({ ...part, upper: key }, { ...rangeOfKey(key), after: { key, id } })
-      } else this.#parts.push({ ...part, after: { key, id } })
+        this.#ranges.push({ ...range, upper: key }, { ...rangeOfKey(key), after: { key, id } })
+      } else this.#ranges.push({ ...range, after: { key, id } })
       return
     }
   }

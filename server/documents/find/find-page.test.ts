@@ -106,8 +106,8 @@ forEachEngine((engine) => {
     const repository = createDocumentRepository(store)
     const { indexes: reader } = repository
     const [read, restored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const ready = async (place: typeof where) => {
-      const found = await reader.ready(place)
+    const ready = async (collection: typeof where) => {
+      const found = await reader.ready(collection)
       read.resolve()
       await restored.promise
       return found

@@ -3,7 +3,7 @@ import { valueAt } from '../../contract/query/field-path.ts'
 import type { CollectionRef } from '../../storage/document-ref.ts'
 import { mayBeTruncated } from '../indexes/index-key.ts'
 import type { IndexPlan } from '../indexes/plan.ts'
-import type { IndexPart } from '../indexes/read/index-reader.ts'
+import type { IndexRange } from '../indexes/read/index-reader.ts'
 import type { IndexedPage, PageReader } from '../indexes/read/page-reader.ts'
 import { type Position, positionOf } from '../query/order.ts'
 import type { PageQuery } from '../query/query.ts'
@@ -29,9 +29,9 @@ export function readExactPage(
   const { index, isExact, isOrdered, isReversed } = plan
   const { limit, count } = query
   if (!isExact || !isOrdered || isReversed || count) return undefined
-  const [first, other, ...more] = partsOf(plan, query) ?? []
+  const [first, other, ...more] = rangesOf(plan, query) ?? []
   if (first === undefined || more.length > 0) return undefined
-  // The parts of one stream follow each other. Those of two streams would have to be merged.
+  // The ranges of one stream follow each other. Those of two streams would have to be merged.
   const isSequence = plan.streams.length === 1
 
   function accept(found: IndexedPage | undefined): ReturnType<typeof readExactPage> {
@@ -40,15 +40,15 @@ export function readExactPage(
     if (found.scanned === 0) return read(other, undefined)
     return isSequence && found.scanned > limit ? toPage(plan, query, found) : undefined
   }
-  function read(part: IndexPart, next: typeof other) {
-    const reading = reader.page(where, index, part, next, limit)
+  function read(range: IndexRange, next: typeof other) {
+    const reading = reader.page(where, index, range, next, limit)
     return reading instanceof Promise ? reading.then(accept) : accept(reading)
   }
   return read(first, other)
 }
 
-/** Returns the parts of the index to read; undefined if the position to begin after is unknown. */
-function partsOf(plan: IndexPlan, query: PageQuery): IndexPart[] | undefined {
+/** Returns the ranges of the index to read; undefined if the position to begin after is unknown. */
+function rangesOf(plan: IndexPlan, query: PageQuery): IndexRange[] | undefined {
   const { streams } = plan
   const from = query.from && beginAfter(plan, query, query.from)
   if (from === 'unknown' || streams.length > 2) return undefined

@@ -175,7 +175,7 @@ function encodeString(value: string, limit: number): Omit<IndexKey, 'isLossy'> {
   return { bytes, isTruncated }
 }
 
-/** Returns where to cut, so that no escaped zero is split. */
+/** Returns where to truncate, so that no escaped zero is split. */
 function endWithin(escaped: Buffer, limit: number): number {
   return escaped[limit - 1] === 0 ? limit - 1 : limit
 }

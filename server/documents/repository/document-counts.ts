@@ -157,7 +157,7 @@ async function distinct(
   next: (after: RawBuilder<string>) => Expression<unknown>,
 ): Promise<string[]> {
   const names: string[] = []
-  const turn = VALUES_PER_STATEMENT[engine]
+  const limit = VALUES_PER_STATEMENT[engine]
   for (;;) {
     const { rows } = await sql<{ name: string }>`
       select name from (
@@ -165,12 +165,12 @@ async function distinct(
           select ${next(sql`${names.at(-1) ?? ''}`)}, 1
           union all
           select ${next(sql`found.name`)}, nth + 1 from found
-          where name is not null and nth < ${turn}
+          where name is not null and nth < ${limit}
         )
         select name, nth from found where name is not null
       ) as names order by nth`.execute(db)
     for (const { name } of rows) names.push(name)
-    if (rows.length < turn) return names
+    if (rows.length < limit) return names
     await nextTurn()
   }
 }

@@ -31,9 +31,9 @@ forEachEngine((engine) => {
     schemas = createSchemas(store, checker)
   })
   /** Returns whether a document with such an `n` is valid. */
-  const takes = async (n: number | string, by = schemas, place = where) => {
+  const takes = async (n: number | string, by = schemas, target = where) => {
     const value = { n }
-    const checked = async () => by.check(place, [{ body: JSON.stringify(value) }])
+    const checked = async () => by.check(target, [{ body: JSON.stringify(value) }])
     return checked().then(
       () => true,
       () => false,
@@ -135,18 +135,18 @@ forEachEngine((engine) => {
     })
 
     it('are not all read again after a change of one', async () => {
-      const places = ['a', 'b', 'c'].map((collection) => ({ ...where, collection }))
-      for (const place of places) await schemas.put(place, TEXT, none, on)
+      const collections = ['a', 'b', 'c'].map((collection) => ({ ...where, collection }))
+      for (const target of collections) await schemas.put(target, TEXT, none, on)
       let reads = 0
       const db = store.db.withPlugin({
         transformQuery: ({ node }) => node,
         async transformResult({ result }) {
-          if (result.rows.length >= places.length - 1) reads++
+          if (result.rows.length >= collections.length - 1) reads++
           return result
         },
       }) as Queries
       const counted = createSchemas({ ...store, db }, checker)
-      const [first = where] = places
+      const [first = where] = collections
       expect(await takes(1, counted, first)).toBe(false)
       await counted.put(first, NUMBER, none, on)
       expect(await takes(1, counted, first)).toBe(true)

@@ -190,12 +190,12 @@ forEachEngine((engine) => {
     const store = await engine.open()
     await storeDatabases(store, 'x')
     await using node = openNode(store)
-    async function* cutOff() {
+    async function* interrupted() {
       const lines = [...exportLines()]
       yield Buffer.from(`${lines.slice(0, -10).join('\n')}\n`)
       throw new Failure('timeout', 'The body arrived too slowly.')
     }
-    const error = await node.run(cutOff()).catch((failure: Failure) => failure)
+    const error = await node.run(interrupted()).catch((failure: Failure) => failure)
     const { length } = await store.db.selectFrom('documents').select('id').execute()
     expect(length).toBeGreaterThanOrEqual(COUNT)
     expect(error).toMatchObject({
@@ -215,12 +215,12 @@ forEachEngine((engine) => {
     const change: Store['change'] = (run) =>
       isAvailable ? store.change(run) : Promise.reject(new StoreUnavailable())
     await using node = openNode({ ...store, change })
-    async function* cutOff() {
+    async function* interrupted() {
       yield Buffer.from('{"gatehouse":1,"database":"old"}\n')
       isAvailable = false
       throw new Failure('timeout', 'The body arrived too slowly.')
     }
-    await expect(node.run(cutOff())).rejects.toMatchObject({ code: 'timeout' })
+    await expect(node.run(interrupted())).rejects.toMatchObject({ code: 'timeout' })
     expect(node.errors).toEqual([expect.any(StoreUnavailable)])
   })
 

@@ -133,8 +133,14 @@ forEachEngineNode(
       it('is restored by a job, which reports its progress', async () => {
         await node.request('POST', '/_api/database', { name: 'later' })
         const headers = { ...NDJSON, Prefer: 'respond-async' }
-        const cut = await sendRequest('later', 'POST', '/_import', exported.slice(0, -9), headers)
-        expect(cut.status).toBe(422)
+        const truncated = await sendRequest(
+          'later',
+          'POST',
+          '/_import',
+          exported.slice(0, -9),
+          headers,
+        )
+        expect(truncated.status).toBe(422)
         const begun = await sendRequest('later', 'POST', '/_import', exported, headers)
         expect([begun.status, begun.headers['preference-applied']]).toEqual([202, 'respond-async'])
         const job = String(begun.headers.location)

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { PAGE } from '../../../contract/document.ts'
 import { invariant } from '../../../contract/invariant.ts'
 import type { Store } from '../../../storage/store.ts'
-import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
-import { NO_PART, type PageReader, type PageRow, SEPARATOR, toPage } from './page-reader.ts'
+import { INLINE_BYTES, type IndexRange } from './index-reader.ts'
+import { NO_ENTRIES, type PageReader, type PageRow, SEPARATOR, toPage } from './page-reader.ts'
 
 /** Maximum size of a document of a page that is read together with other pages, bytes. */
 const SMALL_BYTES = 2_560
@@ -35,10 +35,10 @@ export function createBatchedPageReader({
   const small = prepareLookup(pageQuery(PAGE.default, smallBytes).compile(db), limits)
   const large = prepareLookup(pageQuery(PAGE.max, largeBytes).compile(db), { rows: 1 })
   return {
-    async page({ database, collection }, { id }, part, other, limit) {
+    async page({ database, collection }, { id }, range, other, limit) {
       const parameters = [
         ...[String(limit), database, collection, String(id)],
-        ...[...boundsOf(part), ...boundsOf(other ?? NO_PART)],
+        ...[...boundsOf(range), ...boundsOf(other ?? NO_ENTRIES)],
       ]
       const read = async (lookUp: typeof small) => {
         const { rows } = await lookUp(...parameters)
@@ -51,7 +51,7 @@ export function createBatchedPageReader({
   }
 }
 
-const boundsOf = ({ key, id, upper }: IndexPart) => [hexOf(key), id, hexOf(upper)]
+const boundsOf = ({ key, id, upper }: IndexRange) => [hexOf(key), id, hexOf(upper)]
 
 const hexOf = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')
@@ -81,7 +81,7 @@ function inKeyOrder(row: FoundRow): PageRow {
 
 /**
  * Returns the query of a page of up to `maxDocuments`. The entry after the page only shows whether
- * there are more. PostgreSQL plans a sort of the whole part if it does not know the limit.
+ * there are more. PostgreSQL plans a sort of the whole range if it does not know the limit.
  *
  * It searches the documents by the list of their ids, in the order of ids, so PostgreSQL reads
  * adjacent documents without a search for each.

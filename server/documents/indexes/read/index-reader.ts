@@ -26,15 +26,15 @@ export interface IndexedDocument extends NewDocument {
 /** The position of an entry in its index. */
 export type EntryPosition = Pick<IndexEntry, 'key' | 'id'>
 
-/** A part of an index: the entries after a position, whose empty id precedes all documents. */
-export interface IndexPart extends EntryPosition {
+/** A range of an index: the entries after a position, whose empty id precedes all documents. */
+export interface IndexRange extends EntryPosition {
   /** The key below which it ends. */
   readonly upper: Uint8Array
 }
 
-/** The part of an index to read: entries in ascending order, or in descending order. */
+/** The range of an index to read: entries in ascending order, or in descending order. */
 export interface EntryRange extends KeyRange {
-  /** The entry after which an ascending part begins. */
+  /** The entry after which an ascending range begins. */
   readonly after?: EntryPosition | undefined
   readonly isDescending?: boolean
 }
@@ -56,12 +56,12 @@ export interface IndexReader {
     limit: number,
   ): Promise<IndexEntry[]>
   /**
-   * Counts entries of a part. `last` is the last entry counted, if there may be more. The result is
+   * Counts entries of a range. `last` is the last entry counted, if there may be more. The result is
    * complete only if the index {@link isReady} afterwards.
    */
   count(
     index: IndexDefinition,
-    part: IndexPart,
+    range: IndexRange,
   ): Promise<{ readonly count: number; readonly last: EntryPosition | undefined }>
   /** Returns documents by id. */
   documents(
@@ -179,11 +179,11 @@ export function createIndexReader({
       return rows.map(toEntry)
     },
     async count(index, { key, id, upper }) {
-      const part = [index.id, key, id, upper]
-      const { rows } = await count(...part)
+      const range = [index.id, key, id, upper]
+      const { rows } = await count(...range)
       const [row] = rows
       invariant(row, 'an aggregate has a row')
-      const last = row.count < COUNT_BATCH ? undefined : (await lastCounted(...part)).rows[0]
+      const last = row.count < COUNT_BATCH ? undefined : (await lastCounted(...range)).rows[0]
       return { count: row.count, last }
     },
     async documents({ database, collection }, ids) {
@@ -195,7 +195,7 @@ export function createIndexReader({
 
 const ascending = sql`key, entry.id`
 
-/** The conditions and orders of parts of an index: from the first key, after an entry, backwards. */
+/** The conditions and orders of ranges of an index: from the first key, after an entry, backwards. */
 const CONDITIONS = [
   [sql`key >= ${Buffer.of()} and key < ${Buffer.of()}`, ascending],
   [sql`(key, entry.id) > (${Buffer.of()}, ${''}) and key < ${Buffer.of()}`, ascending],

@@ -4,15 +4,15 @@ import type { CollectionRef } from '../../../storage/document-ref.ts'
 import { limitRows } from '../../../storage/sql/parameters.ts'
 import type { Store } from '../../../storage/store.ts'
 import type { IndexDefinition } from '../definition.ts'
-import { INLINE_BYTES, type IndexPart } from './index-reader.ts'
+import { INLINE_BYTES, type IndexRange } from './index-reader.ts'
 
-/** The documents of the first entries of a part. */
+/** The documents of the first entries of a range. */
 export interface IndexedPage {
   /** Whether the index can serve queries. */
   readonly isReady: boolean
-  /** Number of entries in the part; one more than the limit if there are more. */
+  /** Number of entries in the range; one more than the limit if there are more. */
   readonly scanned: number
-  /** Whether the other part has entries. */
+  /** Whether the other range has entries. */
   readonly hasOther: boolean
   /** Length of the longest key. */
   readonly longestKey: number
@@ -25,16 +25,16 @@ export interface IndexedPage {
 /** Reads pages by an index. */
 export interface PageReader {
   /**
-   * Returns the documents of the first entries of a part; a promise only if the store is
+   * Returns the documents of the first entries of a range; a promise only if the store is
    * asynchronous. Returns undefined if a document is large.
    *
-   * @param other a part that is only checked for entries.
+   * @param other a range that is only checked for entries.
    */
   page(
     where: CollectionRef,
     index: IndexDefinition,
-    part: IndexPart,
-    other: IndexPart | undefined,
+    range: IndexRange,
+    other: IndexRange | undefined,
     limit: number,
   ): IndexedPage | undefined | Promise<IndexedPage | undefined>
 }
@@ -82,12 +82,12 @@ export function createPageReader({
         ) as entry left join documents on ${isInCollection}`.compile(db),
   )
   return {
-    page({ database, collection }, { id }, part, other, limit) {
+    page({ database, collection }, { id }, range, other, limit) {
       const maxBytes = Math.floor(INLINE_BYTES / (limit + 1))
-      const boundsOf = ({ key, id: after, upper }: IndexPart) => [id, key, after, upper]
+      const boundsOf = ({ key, id: after, upper }: IndexRange) => [id, key, after, upper]
       const reading = read(
-        ...[id, ...boundsOf(other ?? NO_PART), maxBytes],
-        ...[...boundsOf(part), limit + 1, database, collection],
+        ...[id, ...boundsOf(other ?? NO_ENTRIES), maxBytes],
+        ...[...boundsOf(range), limit + 1, database, collection],
       )
       const accept = ({ rows: [row] }: { readonly rows: readonly PageRow[] }) => {
         invariant(row, 'an aggregate has a row')
@@ -98,8 +98,8 @@ export function createPageReader({
   }
 }
 
-/** A part without entries. */
-export const NO_PART: IndexPart = { key: Buffer.of(), id: '', upper: Buffer.of() }
+/** A range without entries. */
+export const NO_ENTRIES: IndexRange = { key: Buffer.of(), id: '', upper: Buffer.of() }
 
 /**
  * Returns the page of a row; undefined if a document was not found or is large.
