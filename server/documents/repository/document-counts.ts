@@ -7,7 +7,6 @@ import { limitBytes } from '../../storage/changes/portions.ts'
 import type { CollectionRef, DocumentRef } from '../../storage/document-ref.ts'
 import type { Store } from '../../storage/store.ts'
 import { COUNT_BATCH } from '../indexes/read/index-reader.ts'
-import type { DocumentRepository } from './stored-documents.ts'
 
 /** The collections of databases, their sizes, and the documents of dropped databases. */
 export interface DocumentCounts {
@@ -184,7 +183,7 @@ async function distinct(
  * @param purgeOthers deletes the other rows of dropped databases.
  */
 export function createPurge(
-  repository: DocumentRepository,
+  counts: Pick<DocumentCounts, 'databases' | 'purge'>,
   isOwner: () => Promise<boolean>,
   pause: () => Promise<unknown>,
   onError: (error: unknown) => void,
@@ -192,7 +191,7 @@ export function createPurge(
 ): BackgroundLoop {
   return createBackgroundLoop(async (isStopped) => {
     if (!(await isOwner())) return
-    await purgeDropped(repository, pause, isStopped)
+    await purgeDropped(counts, pause, isStopped)
     if (!isStopped()) await purgeOthers()
   }, onError)
 }
@@ -203,15 +202,15 @@ export function createPurge(
  * @returns the number of deleted documents.
  */
 export async function purgeDropped(
-  repository: DocumentRepository,
+  counts: Pick<DocumentCounts, 'databases' | 'purge'>,
   pause: () => Promise<unknown>,
   stopped: () => boolean = () => false,
 ): Promise<number> {
   let purged = 0
   if (stopped()) return purged
-  for (const database of await repository.databases()) {
+  for (const database of await counts.databases()) {
     while (!stopped()) {
-      const some = await repository.purge(database)
+      const some = await counts.purge(database)
       if (some === 0) break
       purged += some
       await pause()
