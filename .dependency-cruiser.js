@@ -3,7 +3,8 @@
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
 // <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure and
 // rate-limit, and http and the nouns secret and collected-bytes. The console imports contract, failure
-// and the type of the API.
+// and the type of the API. Its own imports point in one direction, too: app → features → shared → api →
+// ui.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN = '^server/(access|audit|databases|documents|endpoints|events|health|jobs|nodes|oauth2)/'
@@ -182,7 +183,7 @@ export default {
       'Only routes, http, app and the API client of the console import Hono.',
       {
         path: '^(server|web)/',
-        pathNot: [TEST, ROUTES, '^server/(http/|app\\.ts$)', '^web/app/api\\.ts$'],
+        pathNot: [TEST, ROUTES, '^server/(http/|app\\.ts$)', '^web/api/client\\.ts$'],
       },
       { path: '^node_modules/(hono|hono-openapi|@hono)/' },
     ),
@@ -216,22 +217,28 @@ export default {
       { dependencyTypes: ['core'] },
     ),
     rule(
-      'ui-below-features',
-      'web/shared/ui is shared by all features and imports none.',
-      { path: '^web/shared/ui/', pathNot: TEST },
-      { path: '^(web|server)/', pathNot: '^web/shared/ui/' },
+      'ui-below-api',
+      'web/ui imports nothing else of the console.',
+      { path: '^web/ui/', pathNot: TEST },
+      { path: '^(web|server)/', pathNot: '^web/ui/' },
+    ),
+    rule(
+      'api-below-features',
+      'web/api imports only web/ui.',
+      { path: '^web/api/', pathNot: TEST },
+      { path: '^web/', pathNot: '^web/(api|ui)/' },
+    ),
+    rule(
+      'shared-below-features',
+      'web/shared imports only web/api and web/ui.',
+      { path: '^web/shared/', pathNot: TEST },
+      { path: '^web/', pathNot: '^web/(shared|api|ui)/' },
     ),
     rule(
       'features-apart',
-      'Features of the console do not import each other.',
+      'Features of the console import neither each other nor web/app.',
       { path: '^web/([^/]+)/', pathNot: [TEST, '^web/app/'] },
-      { path: FEATURE, pathNot: '^web/$1/' },
-    ),
-    rule(
-      'router-above-features',
-      'Features do not import the router or the entry point.',
-      { path: '^web/', pathNot: [TEST, '^web/app/'] },
-      { path: '^web/app/(main|router)\\.tsx$' },
+      { path: [FEATURE, '^web/app/'], pathNot: '^web/$1/' },
     ),
   ],
   options: {

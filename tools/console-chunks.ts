@@ -23,7 +23,7 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
   // the pages of documents share.
   {
     name: 'controls',
-    test: /\/web\/shared\/(?!forms\/use-draft-form)|\/@mantine\/core\//,
+    test: /\/web\/(?:ui|api|shared\/(?!forms\/use-draft-form))|\/@mantine\/core\//,
     minShareCount: 2,
   },
   {

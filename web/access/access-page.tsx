@@ -1,9 +1,9 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { usePresence } from '../shared/session/person.ts'
-import { Notice } from '../shared/ui/feedback/notice.tsx'
-import { PageHead } from '../shared/ui/layout/page-head.tsx'
-import { Tabs, tabClass } from '../shared/ui/layout/tabs.tsx'
-import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
+import { usePresence } from '../api/session/person.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { PageHead } from '../ui/layout/page-head.tsx'
+import { Tabs, tabClass } from '../ui/layout/tabs.tsx'
+import { usePageTitle } from '../ui/layout/use-page-title.ts'
 
 const parts = [
   { to: '/access/people', label: 'People' },

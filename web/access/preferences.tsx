@@ -2,8 +2,8 @@ import { useMantineColorScheme } from '@mantine/core'
 import { useId } from 'react'
 import { setCharacterKeys, useCharacterKeys } from '../shared/keys/character-keys.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
-import { ChoiceGroup } from '../shared/ui/form/choice-group.tsx'
-import { Section } from '../shared/ui/layout/section.tsx'
+import { ChoiceGroup } from '../ui/form/choice-group.tsx'
+import { Section } from '../ui/layout/section.tsx'
 import classes from './preferences.module.css'
 
 const themes = [

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
+import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
 
 // The first part of each key is the type of the live event that invalidates the query
-// (web/shared/live/invalidate-soon.ts). Uses and expirations emit no event, so the queries also
+// (web/api/live/invalidate-soon.ts). Uses and expirations emit no event, so the queries also
 // poll.
 
 /** Poll interval in milliseconds. */

@@ -1,5 +1,7 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { atLeast, type Role } from '../../server/contract/access/principal.ts'
+import { useConnection } from '../api/live/live-provider.tsx'
+import { usePresence } from '../api/session/person.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
@@ -9,25 +11,23 @@ import { SearchButton } from '../search/search-button.tsx'
 import { GlobalKeys } from '../shared/keys/global-keys.tsx'
 import { ConnectionBanner } from '../shared/live/connection-banner.tsx'
 import { ConnectionStatus } from '../shared/live/connection-status.tsx'
-import { useConnection } from '../shared/live/live-provider.tsx'
 import { StoreBanner } from '../shared/live/store-banner.tsx'
 import { FailureBars } from '../shared/reports/failure-bars.tsx'
-import { usePresence } from '../shared/session/person.ts'
 import { PersonMenu } from '../shared/session/person-menu.tsx'
 import { SessionBanner } from '../shared/session/session-banner.tsx'
 import { ToastOutlet } from '../shared/toast/toast-outlet.tsx'
-import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
-import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
 import {
   IconDatabase,
   IconFileText,
   IconHistory,
   IconPlugConnected,
   IconUsers,
-} from '../shared/ui/icon/icons.tsx'
-import { navItemClass, Shell } from '../shared/ui/layout/shell.tsx'
-import { usePageTitle } from '../shared/ui/layout/use-page-title.ts'
-import { FloatingBars } from '../shared/ui/overlay/floating-bars.tsx'
+} from '../ui/icon/icons.tsx'
+import { navItemClass, Shell } from '../ui/layout/shell.tsx'
+import { usePageTitle } from '../ui/layout/use-page-title.ts'
+import { FloatingBars } from '../ui/overlay/floating-bars.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [

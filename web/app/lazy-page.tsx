@@ -1,7 +1,7 @@
 import { type ComponentType, lazy } from 'react'
-import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
-import { SkeletonRows } from '../shared/ui/feedback/skeleton-rows.tsx'
-import { PageHead } from '../shared/ui/layout/page-head.tsx'
+import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
+import { SkeletonRows } from '../ui/feedback/skeleton-rows.tsx'
+import { PageHead } from '../ui/layout/page-head.tsx'
 
 interface LazyPageOptions<Props> {
   readonly props?: Props

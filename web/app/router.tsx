@@ -1,6 +1,6 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { restoresScroll } from '../shared/navigation/use-dialog-navigation.ts'
-import { LazyFailure } from '../shared/ui/feedback/lazy-failure.tsx'
+import { LazyFailure } from '../ui/feedback/lazy-failure.tsx'
 import { rootRoute } from './root-route.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'
 import { activityRoutes } from './routes/activity-routes.tsx'

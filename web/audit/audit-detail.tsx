@@ -1,10 +1,9 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { AuditRow } from '../../server/contract/audit/audit.ts'
-import { ENDPOINT_CHANGES } from '../../server/contract/audit/audit.ts'
+import { type AuditRow, ENDPOINT_CHANGES } from '../../server/contract/audit/audit.ts'
+import { useHasRole } from '../api/session/person.ts'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
-import { useHasRole } from '../shared/session/person.ts'
-import { exactTime } from '../shared/ui/text/relative-time.tsx'
+import { exactTime } from '../ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
 import { diffFields } from './diff-fields.ts'
 

@@ -1,8 +1,8 @@
 import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
-import { api, readJson } from '../app/api.ts'
+import { api, readJson } from '../api/client.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
-import { announce } from '../shared/ui/feedback/announce.tsx'
-import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
+import { announce } from '../ui/feedback/announce.tsx'
+import { fileTime, saveFile } from '../ui/text/save-file.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 
 /** Maximum page size of the server. */

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
+import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 import { fillPage } from './fill-page.ts'
 

@@ -1,6 +1,6 @@
 import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
 import type { JobView } from '../../server/contract/job.ts'
-import { awaitResponse, databaseApi, requireOk } from '../app/api.ts'
+import { awaitResponse, databaseApi, requireOk } from '../api/client.ts'
 import type { Condition } from './model/conditions.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 

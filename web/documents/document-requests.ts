@@ -2,7 +2,7 @@ import type { DocumentFields } from '../../server/contract/document.ts'
 import type { DocumentIndex } from '../../server/contract/document-index.ts'
 import type { JobView } from '../../server/contract/job.ts'
 import { parseJson } from '../../server/contract/json/parse-json.ts'
-import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../app/api.ts'
+import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../api/client.ts'
 import {
   collectionClient,
   documentClient,

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ApiFailure } from '../app/api.ts'
-import { databasesQuery } from '../app/queries.ts'
-import { LoadFailure } from '../shared/ui/feedback/load-failure.tsx'
-import { Notice } from '../shared/ui/feedback/notice.tsx'
+import { ApiFailure } from '../api/client.ts'
+import { databasesQuery } from '../api/queries.ts'
+import { LoadFailure } from '../ui/feedback/load-failure.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
 
 export interface ReadFailureProps {
   readonly what: string

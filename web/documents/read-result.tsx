@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { QueryResult, type QueryResultProps } from '../shared/ui/feedback/query-result.tsx'
-import { capitalize } from '../shared/ui/text/capitalize.ts'
+import { QueryResult, type QueryResultProps } from '../ui/feedback/query-result.tsx'
+import { capitalize } from '../ui/text/capitalize.ts'
 import { ReadFailure } from './read-failure.tsx'
 
 export interface ReadResultProps<T> extends Pick<QueryResultProps<T>, 'query' | 'what'> {

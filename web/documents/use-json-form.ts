@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import type { Violation } from '../../server/contract/schema.ts'
-import { ApiFailure, isSignedOut, NoResponse } from '../app/api.ts'
+import { ApiFailure, isSignedOut, NoResponse } from '../api/client.ts'
 import {
   type DraftForm,
   type DraftFormOptions,

@@ -1,5 +1,5 @@
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
-import { fileTime, saveFile } from '../shared/ui/text/save-file.ts'
+import { fileTime, saveFile } from '../ui/text/save-file.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 
 export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'>

@@ -1,13 +1,13 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { formatHost, parseAddress } from '../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
-import { api, pollWhileSignedIn, readJson } from '../app/api.ts'
-import { mergeParts } from '../app/merge-parts.ts'
+import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
+import { mergeParts } from '../api/merge-parts.ts'
 
-export { endpointsQuery } from '../app/queries.ts'
+export { endpointsQuery } from '../api/queries.ts'
 
 // The first part of each key is the type of the live event that refetches the query
-// (web/shared/live/invalidate-soon.ts). The two long lists refetch only the named endpoints.
+// (web/api/live/invalidate-soon.ts). The two long lists refetch only the named endpoints.
 
 /** Polling interval for the figures of visible rows, ms: the server's sample interval. */
 const FIGURES_MS = 5_000

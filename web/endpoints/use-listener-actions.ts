@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, readJson } from '../app/api.ts'
+import { api, readJson } from '../api/client.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { listenersQuery } from './queries.ts'
 

@@ -2,9 +2,9 @@ import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NodeStatus as Node } from '../../server/contract/node.ts'
-import { nodesQuery } from '../app/queries.ts'
-import { UnreachableSince } from '../shared/ui/feedback/unreachable-since.tsx'
-import { useEscape } from '../shared/ui/overlay/use-escape.ts'
+import { nodesQuery } from '../api/queries.ts'
+import { UnreachableSince } from '../ui/feedback/unreachable-since.tsx'
+import { useEscape } from '../ui/overlay/use-escape.ts'
 import classes from './node-status.module.css'
 
 /** The id of the list, which the button refers to. */

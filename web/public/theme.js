@@ -1,6 +1,6 @@
 // Runs before the first paint, so that the page never flashes in the other theme. A separate file,
 // because the content security policy allows no inline script. Keep the key in sync with THEME_KEY
-// in web/shared/ui/theme/theme.ts.
+// in web/ui/theme/theme.ts.
 ;(() => {
   const system = matchMedia('(prefers-color-scheme: dark)')
   function apply() {

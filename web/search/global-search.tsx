@@ -1,8 +1,8 @@
 import { lazy, useCallback, useEffect, useLayoutEffect, useState } from 'react'
 import { useKeys } from '../shared/keys/use-keys.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
-import { LazyBoundary } from '../shared/ui/feedback/lazy-boundary.tsx'
-import { useEscape } from '../shared/ui/overlay/use-escape.ts'
+import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
+import { useEscape } from '../ui/overlay/use-escape.ts'
 import { applyKey, captureTyping } from './capture-typing.ts'
 
 const load = () => import('./search-dialog.tsx')

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { KeyCaps } from '../shared/keys/key-caps.tsx'
 import { useLayer } from '../shared/keys/use-layer.ts'
-import { IconSearch } from '../shared/ui/icon/icons.tsx'
+import { IconSearch } from '../ui/icon/icons.tsx'
 import { preloadSearch } from './global-search.tsx'
 import classes from './search-button.module.css'
 

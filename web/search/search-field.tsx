@@ -1,5 +1,5 @@
 import { CloseButton } from '@mantine/core'
-import { IconSearch } from '../shared/ui/icon/icons.tsx'
+import { IconSearch } from '../ui/icon/icons.tsx'
 import classes from './search-dialog.module.css'
 
 /** The id of the list that the field controls. */

@@ -6,7 +6,7 @@ import {
   IconFile,
   IconFolder,
   IconPlugConnected,
-} from '../shared/ui/icon/icons.tsx'
+} from '../ui/icon/icons.tsx'
 import classes from './search-dialog.module.css'
 import { optionId, RESULTS_ID } from './search-field.tsx'
 import type { Item, ResultKind } from './search-items.ts'

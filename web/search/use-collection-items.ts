@@ -7,8 +7,8 @@ import {
 } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { CollectionList } from '../../server/contract/document.ts'
-import { collectionsQuery, databasesQuery } from '../app/queries.ts'
-import { useIsServedHere } from '../shared/session/use-is-served-here.ts'
+import { collectionsQuery, databasesQuery } from '../api/queries.ts'
+import { useIsServedHere } from '../api/session/use-is-served-here.ts'
 import { collectionItems, type Item } from './search-items.ts'
 import { describeUnsearched, searchedDatabases } from './searched-databases.ts'
 

@@ -109,7 +109,7 @@ code {
 }
 `
 
-/** The Gatehouse logo, as in `web/shared/ui/layout/logo.tsx`. */
+/** The Gatehouse logo, as in `web/ui/layout/logo.tsx`. */
 const LOGO = html`<svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><rect width="16" height="16" rx="3.5"/><path d="M4 13V7.5a4 4 0 0 1 8 0V13M8 6.8V13M4 10h8" fill="none" stroke="#ffffff" stroke-width="1.4" stroke-linecap="round"/></svg>`
 
 /** A source of `style-src` (CSP Level 3 §2.3.1) that allows {@link inlineStyle}. */

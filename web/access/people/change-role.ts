@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { Person, Role } from '../../../server/contract/access/principal.ts'
-import { api, readJson } from '../../app/api.ts'
+import { api, readJson } from '../../api/client.ts'
+import { nameOf } from '../../api/session/person.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { nameOf } from '../../shared/session/person.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { peopleQuery } from '../queries.ts'
 

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { SessionInfo } from '../../../server/contract/access/session.ts'
-import { api, ignoreMissing, readJson } from '../../app/api.ts'
+import { api, ignoreMissing, readJson } from '../../api/client.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../../shared/toast/toast.ts'
-import { exactTime } from '../../shared/ui/text/relative-time.tsx'
+import { exactTime } from '../../ui/text/relative-time.tsx'
 import { formatBrowser } from '../format-browser.ts'
 import { peopleQuery } from '../queries.ts'
 

@@ -1,6 +1,5 @@
-import type { Person } from '../../../server/contract/access/principal.ts'
-import { atLeast, type Role } from '../../../server/contract/access/principal.ts'
-import { nameOf } from '../../shared/session/person.ts'
+import { atLeast, type Person, type Role } from '../../../server/contract/access/principal.ts'
+import { nameOf } from '../../api/session/person.ts'
 
 export interface RoleChange {
   readonly person: Person

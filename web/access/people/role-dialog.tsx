@@ -1,6 +1,6 @@
 import type { Person, Role } from '../../../server/contract/access/principal.ts'
-import { nameOf, usePresence } from '../../shared/session/person.ts'
-import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { nameOf, usePresence } from '../../api/session/person.ts'
+import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import { useChangeRole } from './change-role.ts'
 import { formatRoleChange } from './role-change.ts'

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
-import { api, ignoreMissing, readJson } from '../../app/api.ts'
+import { api, ignoreMissing, readJson } from '../../api/client.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 

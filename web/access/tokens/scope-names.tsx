@@ -1,5 +1,5 @@
-import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
-import { OverflowNames } from '../../shared/ui/table/overflow-names.tsx'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
+import { OverflowNames } from '../../ui/table/overflow-names.tsx'
 import { countVisibleNames } from './count-visible-names.ts'
 import classes from './scope-names.module.css'
 

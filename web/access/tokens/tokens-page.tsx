@@ -1,5 +1,5 @@
 import { Outlet } from '@tanstack/react-router'
-import { usePageTitle } from '../../shared/ui/layout/use-page-title.ts'
+import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { TokenSection } from './token-section.tsx'
 
 /** The Tokens page, which lists all tokens for admins. */

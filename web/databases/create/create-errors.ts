@@ -1,5 +1,5 @@
 import type { FormErrors } from '@mantine/form'
-import { NoResponse } from '../../app/api.ts'
+import { NoResponse } from '../../api/client.ts'
 import { toFormErrors } from '../../shared/forms/to-form-errors.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { api, ignoreMissing, readJson } from '../../app/api.ts'
-import { databasesQuery } from '../../app/queries.ts'
+import { api, ignoreMissing, readJson } from '../../api/client.ts'
+import { databasesQuery } from '../../api/queries.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 

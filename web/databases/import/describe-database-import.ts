@@ -1,6 +1,6 @@
 import type { DatabaseImportResult } from '../../../server/contract/transfer.ts'
 import { describeImport } from '../../shared/import/describe-import.ts'
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 
 /** Returns the result of an import in words: "Documents of 2 collections: 3 created, 1 failed." */
 export function describeDatabaseImport(result: DatabaseImportResult): string {

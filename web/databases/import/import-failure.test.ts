@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiFailure, NoResponse } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { SourceError } from '../../shared/import/source-error.ts'
 import { importErrors } from './import-failure.ts'
 

@@ -1,5 +1,5 @@
 import type { FormErrors } from '@mantine/form'
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure } from '../../api/client.ts'
 import { withNote } from '../../shared/import/import-failure.ts'
 import { SourceError } from '../../shared/import/source-error.ts'
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
-import { Tabs, tabClass } from '../../shared/ui/layout/tabs.tsx'
+import { keepFocus } from '../../ui/layout/keep-focus.ts'
+import { Tabs, tabClass } from '../../ui/layout/tabs.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** A page of a collection, by the end of its path. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { filterByName } from '../../shared/ui/form/filter-by-name.ts'
-import { NameFilter, type NameFilterProps, NoNameMatch } from '../../shared/ui/form/name-filter.tsx'
-import { Section } from '../../shared/ui/layout/section.tsx'
+import { filterByName } from '../../ui/form/filter-by-name.ts'
+import { NameFilter, type NameFilterProps, NoNameMatch } from '../../ui/form/name-filter.tsx'
+import { Section } from '../../ui/layout/section.tsx'
 import classes from './name-list.module.css'
 
 export interface NameListProps<Row> extends Omit<NameFilterProps, 'total'> {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { collectionsQuery } from '../../app/queries.ts'
-import { SuggestField, type SuggestFieldProps } from '../../shared/ui/form/suggest-field.tsx'
+import { collectionsQuery } from '../../api/queries.ts'
+import { SuggestField, type SuggestFieldProps } from '../../ui/form/suggest-field.tsx'
 
 type CollectionFieldProps = Omit<SuggestFieldProps, 'suggestions'> & { readonly database: string }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { FormFrame } from '../../shared/ui/form/form-frame.tsx'
-import { Dialog } from '../../shared/ui/overlay/dialog.tsx'
+import { FormFrame } from '../../ui/form/form-frame.tsx'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react'
-import { ConfirmDialog } from '../../shared/ui/overlay/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { NoResponse } from '../../app/api.ts'
-import { TypedConfirmDialog } from '../../shared/ui/overlay/typed-confirm-dialog.tsx'
+import { NoResponse } from '../../api/client.ts'
+import { TypedConfirmDialog } from '../../ui/overlay/typed-confirm-dialog.tsx'
 
 export interface DeleteManyDialogProps {
   readonly collection: string

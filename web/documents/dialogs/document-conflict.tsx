@@ -1,4 +1,4 @@
-import { Conflict } from '../../shared/ui/overlay/conflict.tsx'
+import { Conflict } from '../../ui/overlay/conflict.tsx'
 import { JsonBlock } from '../editor/json-block.tsx'
 
 /** Props of {@link DocumentConflict}. The texts are JSON. */

@@ -1,6 +1,6 @@
 import type { JobView } from '../../../server/contract/job.ts'
-import { capitalize } from '../../shared/ui/text/capitalize.ts'
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { capitalize } from '../../ui/text/capitalize.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 
 const gerunds: Record<JobView['kind'], string> = {
   delete: 'Deleting',

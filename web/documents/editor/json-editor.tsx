@@ -19,7 +19,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
+import { useEscape } from '../../ui/overlay/use-escape.ts'
 import { NEW_DOCUMENT } from './document-text.ts'
 import { editorTheme } from './editor-theme.ts'
 import type { TextRange } from './pointer-range.ts'

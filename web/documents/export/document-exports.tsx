@@ -9,8 +9,8 @@ import {
   useRef,
   useState,
 } from 'react'
-import { announce } from '../../shared/ui/feedback/announce.tsx'
-import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
+import { announce } from '../../ui/feedback/announce.tsx'
+import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 const ExportProgress = lazy(async () => ({

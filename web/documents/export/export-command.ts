@@ -1,4 +1,4 @@
-import { shellQuote } from '../../shared/ui/text/shell-quote.ts'
+import { shellQuote } from '../../ui/text/shell-quote.ts'
 
 /** Returns the command that downloads all documents at a URL of the API as NDJSON. */
 export const toCurl = (url: string): string =>

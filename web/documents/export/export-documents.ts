@@ -1,5 +1,5 @@
-import { awaitResponse, requestHeaders, requireOk } from '../../app/api.ts'
-import { saveFile } from '../../shared/ui/text/save-file.ts'
+import { awaitResponse, requestHeaders, requireOk } from '../../api/client.ts'
+import { saveFile } from '../../ui/text/save-file.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import type { CollectionRef } from '../use-documents-location.ts'

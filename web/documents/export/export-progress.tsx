@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { keepFocus } from '../../shared/ui/layout/keep-focus.ts'
-import bar from '../../shared/ui/overlay/floating-bars.module.css'
-import { FloatingBar } from '../../shared/ui/overlay/floating-bars.tsx'
-import { formatBytes } from '../../shared/ui/text/format-bytes.ts'
+import { keepFocus } from '../../ui/layout/keep-focus.ts'
+import bar from '../../ui/overlay/floating-bars.module.css'
+import { FloatingBar } from '../../ui/overlay/floating-bars.tsx'
+import { formatBytes } from '../../ui/text/format-bytes.ts'
 import { Advice } from '../indexes/plan-line.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 

@@ -3,8 +3,8 @@ import { useEffect, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
 import { splitValues } from '../../../server/contract/query/field-path.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
-import { SuggestField } from '../../shared/ui/form/suggest-field.tsx'
-import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
+import { SuggestField } from '../../ui/form/suggest-field.tsx'
+import { useEscape } from '../../ui/overlay/use-escape.ts'
 import {
   type Condition,
   OPERATOR_WORDS,

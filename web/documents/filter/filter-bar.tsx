@@ -1,11 +1,11 @@
 import { Button, CloseButton } from '@mantine/core'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure } from '../../api/client.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
-import { IconPlus } from '../../shared/ui/icon/icons.tsx'
-import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
-import { usePhoneScreen } from '../../shared/ui/layout/use-phone-screen.ts'
-import { isolate } from '../../shared/ui/text/isolate.ts'
+import { IconPlus } from '../../ui/icon/icons.tsx'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
+import { usePhoneScreen } from '../../ui/layout/use-phone-screen.ts'
+import { isolate } from '../../ui/text/isolate.ts'
 import {
   type Condition,
   describeCondition,

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { useEscape } from '../../shared/ui/overlay/use-escape.ts'
+import { useEscape } from '../../ui/overlay/use-escape.ts'
 import { parseFilter, trimFilter } from '../model/conditions.ts'
 import classes from './condition-form.module.css'
 import { FilterActions } from './filter-actions.tsx'

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { CopyItem } from '../../shared/ui/overlay/copy-item.tsx'
-import { useCopied } from '../../shared/ui/text/use-copied.ts'
+import { CopyItem } from '../../ui/overlay/copy-item.tsx'
+import { useCopied } from '../../ui/text/use-copied.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'

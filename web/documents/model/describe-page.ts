@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 
 export interface PageExtent {
   /** Number of documents on the page. */

@@ -1,5 +1,5 @@
 import type { DocumentIndex } from '../../../server/contract/document-index.ts'
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import { type Condition, partsOf } from './conditions.ts'
 import type { SortField } from './sort.ts'
 

@@ -1,4 +1,4 @@
-import { isolate } from '../../shared/ui/text/isolate.ts'
+import { isolate } from '../../ui/text/isolate.ts'
 import { fieldLabel, splitUnescaped } from './field-path.ts'
 
 /** A field to order by. */

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { JobView } from '../../../server/contract/job.ts'
-import { databaseApi, readJson } from '../../app/api.ts'
+import { databaseApi, readJson } from '../../api/client.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { jobQuery } from '../queries.ts'
 

@@ -1,4 +1,4 @@
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure } from '../../api/client.ts'
 import type { StoredJson } from '../document-client.ts'
 
 /** Someone else changed the record. `current` is the stored version; null if it was deleted. */

@@ -1,4 +1,4 @@
-import { requireOk } from '../../app/api.ts'
+import { requireOk } from '../../api/client.ts'
 import { documentClient, type StoredDocument } from '../document-client.ts'
 import { readCurrent } from '../document-requests.ts'
 import type { CollectionRef } from '../use-documents-location.ts'

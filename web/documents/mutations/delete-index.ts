@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { ignoreMissing, requireOk } from '../../app/api.ts'
+import { ignoreMissing, requireOk } from '../../api/client.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { collectionClient } from '../document-client.ts'

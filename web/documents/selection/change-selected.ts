@@ -1,4 +1,4 @@
-import { ApiFailure, isSignedOut, NoResponse, readJson } from '../../app/api.ts'
+import { ApiFailure, isSignedOut, NoResponse, readJson } from '../../api/client.ts'
 import {
   collectionClient,
   documentClient,

@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import type { SelectionOutcome } from './change-selected.ts'
 
 /** Returns a number of documents in words: "1 document", "1,200 documents". */

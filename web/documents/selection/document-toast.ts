@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { collectionsQuery } from '../../app/queries.ts'
+import { collectionsQuery } from '../../api/queries.ts'
 import { showToast, type ToastOptions } from '../../shared/toast/toast.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { documentQuery, documentsKey, listKey } from '../queries.ts'

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
-import { useUrlText } from '../../shared/ui/form/use-url-text.ts'
+import { useUrlText } from '../../ui/form/use-url-text.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './selected-text.ts'
 

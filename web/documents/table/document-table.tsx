@@ -3,12 +3,12 @@ import type { DocumentFields } from '../../../server/contract/document.ts'
 import type { KeyHandlers } from '../../shared/keys/keys.ts'
 import { onKeys, useKeys } from '../../shared/keys/use-keys.ts'
 import { type SelectRow, useRowNavigation } from '../../shared/keys/use-row-navigation.ts'
-import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
-import { onRowClick } from '../../shared/ui/table/on-row-click.ts'
-import { RecordTable } from '../../shared/ui/table/record-table.tsx'
-import { SortHeadCell } from '../../shared/ui/table/sort-head-cell.tsx'
-import base from '../../shared/ui/table/table.module.css'
-import { useLatest } from '../../shared/ui/use-latest.ts'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
+import { onRowClick } from '../../ui/table/on-row-click.ts'
+import { RecordTable } from '../../ui/table/record-table.tsx'
+import { SortHeadCell } from '../../ui/table/sort-head-cell.tsx'
+import base from '../../ui/table/table.module.css'
+import { useLatest } from '../../ui/use-latest.ts'
 import {
   COLUMN_WIDTH,
   type FieldColumn,

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { LazyBoundary } from '../../shared/ui/feedback/lazy-boundary.tsx'
+import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import type { BulkDialogProps } from './bulk-dialog.tsx'
 

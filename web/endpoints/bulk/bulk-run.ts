@@ -4,8 +4,8 @@ import {
   type EndpointChangeInput,
   type EndpointChangeOutcome,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
-import { api, awaitResponse, requireOk } from '../../app/api.ts'
-import { createStore, useStore } from '../../shared/ui/store/store.ts'
+import { api, awaitResponse, requireOk } from '../../api/client.ts'
+import { createStore, useStore } from '../../ui/store/store.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 
 export interface BulkFailure {

@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import classes from './change-list.module.css'
 import type { BulkTask } from './plan-bulk.ts'
 

@@ -1,4 +1,4 @@
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import { type BulkRun, countOutcomes } from './bulk-run.ts'
 
 type Kind = Pick<BulkRun, 'kind' | 'total' | 'removals'>

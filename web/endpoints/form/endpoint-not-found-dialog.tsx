@@ -1,4 +1,4 @@
-import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 
 /** Shown instead of the dialog of an endpoint that does not exist. */

@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { AddressList } from '../../../server/contract/endpoints/listener.ts'
-import { CodeInput } from '../../shared/ui/form/code-input.tsx'
+import { CodeInput } from '../../ui/form/code-input.tsx'
 import { addressesQuery } from '../queries.ts'
 import { type AddressDraft, splitAddress } from './address/split-address.ts'
 

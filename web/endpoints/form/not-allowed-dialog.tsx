@@ -1,6 +1,6 @@
+import { usePresence } from '../../api/session/person.ts'
 import { useHasDrafts } from '../../shared/forms/draft-storage.ts'
-import { usePresence } from '../../shared/session/person.ts'
-import { UnavailableDialog } from '../../shared/ui/overlay/unavailable-dialog.tsx'
+import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 
 /**

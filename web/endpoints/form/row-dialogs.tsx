@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useHasRole } from '../../shared/session/person.ts'
+import { useHasRole } from '../../api/session/person.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import {

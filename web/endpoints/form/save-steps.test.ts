@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
-import { ApiFailure, NoResponse } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { NotApplied, pause, type SaveStage, saveInSteps } from './save-steps.ts'
 
 afterEach(() => vi.useRealTimers())

@@ -1,4 +1,4 @@
-import { NoResponse } from '../../app/api.ts'
+import { NoResponse } from '../../api/client.ts'
 
 export type SaveStage =
   | 'idle'

@@ -1,4 +1,4 @@
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure } from '../../api/client.ts'
 import {
   type Precondition,
   postEndpoint,

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
-import { endpointsQuery } from '../../app/queries.ts'
+import { endpointsQuery } from '../../api/queries.ts'
 import type { EndpointChange } from '../guard/check-changes.ts'
 import { toFieldErrors } from '../model/field-errors.ts'
 import { sameMapping } from '../model/mapping.ts'

@@ -1,6 +1,6 @@
 import { atLeast } from '../../../server/contract/access/principal.ts'
 import type { CurrentSession } from '../../../server/contract/access/session.ts'
-import type { SignedIn } from '../../shared/session/person.ts'
+import type { SignedIn } from '../../api/session/person.ts'
 
 /**
  * Returns the reason why the current user cannot save a form that `me` opened, or `undefined`. All

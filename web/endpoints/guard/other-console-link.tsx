@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useOwnEndpoint } from '../../shared/session/person.ts'
+import { useOwnEndpoint } from '../../api/session/person.ts'
 import { servesConsole } from '../model/admin-access.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 import { findOtherConsole } from './check-changes.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { databasesQuery } from '../../app/queries.ts'
-import { useOwnEndpoint } from '../../shared/session/person.ts'
+import { databasesQuery } from '../../api/queries.ts'
+import { useOwnEndpoint } from '../../api/session/person.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { readDrainSeconds } from '../model/page-meta.ts'
 import { type ChangeContext, type ChangeGuard, checkChanges } from './check-changes.ts'

@@ -1,5 +1,5 @@
 import type { ImportProgress } from '../../shared/import/use-import.ts'
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import { type BulkRun, countOutcomes } from '../bulk/bulk-run.ts'
 import { formatKnown } from '../bulk/format-bulk.ts'
 import { formatList } from '../model/list/format-list.ts'

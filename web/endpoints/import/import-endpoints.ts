@@ -3,9 +3,9 @@ import {
   type EndpointChangeInput,
   MAX_CHANGES,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
+import { useOwnEndpoint } from '../../api/session/person.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import type { ImportControl } from '../../shared/import/use-import.ts'
-import { useOwnEndpoint } from '../../shared/session/person.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { type BulkRun, hasChangedOwn, startBulk } from '../bulk/bulk-run.ts'
 import { bulkToast } from '../bulk/bulk-toast.ts'

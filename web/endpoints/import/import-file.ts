@@ -1,7 +1,7 @@
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
 import { formatAddress, parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { MAPPING_NAMES } from '../../../server/contract/endpoints/endpoint.ts'
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
 /** Maximum number of endpoints per import. */

@@ -1,5 +1,5 @@
 import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { compareNames } from '../../shared/ui/text/compare-names.ts'
+import { compareNames } from '../../ui/text/compare-names.ts'
 import { type EndpointRow, mostSevereOf, type RowState } from '../model/endpoint-rows.ts'
 
 /** Endpoints with the same default database that reach the same databases. */

@@ -1,7 +1,7 @@
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import { compareNames } from '../../shared/ui/text/compare-names.ts'
+import { compareNames } from '../../ui/text/compare-names.ts'
 import { type Figures, sumFigures } from './live-figures.ts'
 
 /** The state of a row: the most severe one of the {@link decisiveListeners}. */

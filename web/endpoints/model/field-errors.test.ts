@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiFailure, NoResponse } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { toFieldErrors } from './field-errors.ts'
 
 const place = (error: Error, scheme: 'tcp' | 'ssl' | 'unix' = 'tcp', adding = true) =>

@@ -1,5 +1,5 @@
 import { partOfSystemCode } from '../../../server/contract/endpoints/endpoint-check.ts'
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure } from '../../api/client.ts'
 import type { Field, FieldErrors } from '../form/endpoint-draft.ts'
 
 const CONFLICT = 1200

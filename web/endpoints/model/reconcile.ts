@@ -1,5 +1,5 @@
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import { mergeParts } from '../../app/merge-parts.ts'
+import { mergeParts } from '../../api/merge-parts.ts'
 import { stateOf } from './endpoint-rows.ts'
 
 /**

@@ -4,7 +4,7 @@ import {
   formatHost,
   isLoopbackHost,
 } from '../../../server/contract/endpoints/address.ts'
-import { shellQuote } from '../../shared/ui/text/shell-quote.ts'
+import { shellQuote } from '../../ui/text/shell-quote.ts'
 import { type PageLocation, pageHost, reachableHost } from '../model/admin-access.ts'
 import { defaultOf } from '../model/mapping.ts'
 

@@ -1,4 +1,4 @@
-import { CreateMissing } from '../../app/create-missing.tsx'
+import { CreateMissing } from '../../shared/create-missing.tsx'
 import { formatMapping, missingDatabases } from '../model/mapping.ts'
 import classes from './mapping-lines.module.css'
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { SAMPLE_SECONDS } from '../../../server/contract/endpoints/traffic.ts'
-import { ApiFailure, api, pollWhileSignedIn, readJson } from '../../app/api.ts'
+import { ApiFailure, api, pollWhileSignedIn, readJson } from '../../api/client.ts'
 
 /** Number of audit log rows in the panel. */
 const LINES = 5

@@ -1,5 +1,5 @@
-import { useHasRole } from '../../shared/session/person.ts'
-import { AddButton } from '../../shared/ui/form/add-button.tsx'
+import { useHasRole } from '../../api/session/person.ts'
+import { AddButton } from '../../ui/form/add-button.tsx'
 import { preloadForms } from '../form/load-forms.ts'
 
 /** The Add endpoint button of the table and the map. Viewers see why it is missing. */

@@ -1,5 +1,5 @@
-import type { BadgeState } from '../../shared/ui/feedback/state-badge.tsx'
-import { formatCount } from '../../shared/ui/text/format-number.ts'
+import type { BadgeState } from '../../ui/feedback/state-badge.tsx'
+import { formatCount } from '../../ui/text/format-number.ts'
 import { countRows, type EndpointRow } from '../model/endpoint-rows.ts'
 import { parseFilter } from '../model/list/endpoint-filter.ts'
 import classes from './endpoint-counts.module.css'

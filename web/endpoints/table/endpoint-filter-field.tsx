@@ -1,4 +1,4 @@
-import { FilterField, type FilterFieldProps } from '../../shared/ui/form/filter-field.tsx'
+import { FilterField, type FilterFieldProps } from '../../ui/form/filter-field.tsx'
 
 /** The filter field of the table and the map. */
 export const EndpointFilterField = (

@@ -1,6 +1,6 @@
-import { IconTrash } from '../../shared/ui/icon/icons.tsx'
-import { useNarrowScreen } from '../../shared/ui/layout/use-narrow-screen.ts'
-import { SelectionBar } from '../../shared/ui/table/selection-bar.tsx'
+import { IconTrash } from '../../ui/icon/icons.tsx'
+import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
+import { SelectionBar } from '../../ui/table/selection-bar.tsx'
 import { formatSelected } from '../model/list/selection.ts'
 
 /** The bulk actions. */

@@ -1,4 +1,4 @@
-import { NoMatch } from '../../shared/ui/feedback/no-match.tsx'
+import { NoMatch } from '../../ui/feedback/no-match.tsx'
 import { formatNoMatch } from '../model/list/endpoint-filter.ts'
 
 /** Shown if no endpoint matches the filter, with the number of hidden rows. */

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import type { SortHead } from '../../shared/ui/table/sort-head-cell.tsx'
-import { compareNames } from '../../shared/ui/text/compare-names.ts'
+import type { SortHead } from '../../ui/table/sort-head-cell.tsx'
+import { compareNames } from '../../ui/text/compare-names.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import {
   type EndpointSort,

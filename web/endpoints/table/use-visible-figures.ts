@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { useLatest } from '../../shared/ui/use-latest.ts'
+import { useLatest } from '../../ui/use-latest.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import type { LiveFigures } from '../model/live-figures.ts'
 import { reconcile } from '../model/reconcile.ts'

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { usePresence } from '../session/person.ts'
+import { usePresence } from '../../api/session/person.ts'
 import { tabStorage } from '../storage/browser-storage.ts'
 
 const PREFIX = 'gatehouse-draft:'

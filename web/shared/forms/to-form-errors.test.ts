@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiFailure } from '../../app/api.ts'
+import { ApiFailure } from '../../api/client.ts'
 import { toFormErrors } from './to-form-errors.ts'
 
 const rejection = (field?: string) =>

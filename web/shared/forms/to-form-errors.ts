@@ -1,6 +1,6 @@
 import type { FormErrors } from '@mantine/form'
-import { ApiFailure } from '../../app/api.ts'
-import { capitalize } from '../ui/text/capitalize.ts'
+import { ApiFailure } from '../../api/client.ts'
+import { capitalize } from '../../ui/text/capitalize.ts'
 
 /** Form fields by the member of the request body. */
 type FormFields = Readonly<Record<string, string>>

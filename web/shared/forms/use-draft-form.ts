@@ -1,10 +1,10 @@
 import { type FormErrors, schemaResolver, type UseFormReturnType, useForm } from '@mantine/form'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { usePresence } from '../../api/session/person.ts'
+import type { DraftOffer } from '../../ui/form/draft-notice.tsx'
+import { useLatest } from '../../ui/use-latest.ts'
 import { pageOf } from '../navigation/use-dialog-navigation.ts'
-import { usePresence } from '../session/person.ts'
-import type { DraftOffer } from '../ui/form/draft-notice.tsx'
-import { useLatest } from '../ui/use-latest.ts'
 import { draftStorage } from './draft-storage.ts'
 
 export interface DraftFormOptions<T extends object> {

@@ -3,8 +3,8 @@ import {
   type ImportError,
   type ImportResult,
 } from '../../../server/contract/import.ts'
-import { createUpload } from '../../app/fetch-upload.ts'
-import { formatCount } from '../ui/text/format-number.ts'
+import { createUpload } from '../../api/fetch-upload.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import type { ImportControl } from './use-import.ts'
 
 /** Returns the counts of an import of documents in words: "12 created, 3 failed." */

@@ -7,10 +7,10 @@ import {
   useRef,
   useState,
 } from 'react'
+import { FormFrame, type FormFrameProps } from '../../ui/form/form-frame.tsx'
+import { keepFocus } from '../../ui/layout/keep-focus.ts'
+import { Dialog, DialogActions, type DialogProps } from '../../ui/overlay/dialog.tsx'
 import type { DraftForm } from '../forms/use-draft-form.ts'
-import { FormFrame, type FormFrameProps } from '../ui/form/form-frame.tsx'
-import { keepFocus } from '../ui/layout/keep-focus.ts'
-import { Dialog, DialogActions, type DialogProps } from '../ui/overlay/dialog.tsx'
 import classes from './import.module.css'
 import { ErrorList, type ListedError } from './import-errors.tsx'
 import type { Import, ImportValues } from './use-import.ts'

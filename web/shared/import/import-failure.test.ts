@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiFailure, NoResponse } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { withNote } from './import-failure.ts'
 import { SourceError } from './source-error.ts'
 

@@ -1,4 +1,4 @@
-import { ApiFailure, NoResponse } from '../../app/api.ts'
+import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { SourceError } from './source-error.ts'
 
 const CONTINUE = 'To continue, import again and keep or replace stored documents.'

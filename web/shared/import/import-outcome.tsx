@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import type { PropsWithChildren } from 'react'
-import { DialogActions } from '../ui/overlay/dialog.tsx'
-import { saveFile } from '../ui/text/save-file.ts'
+import { DialogActions } from '../../ui/overlay/dialog.tsx'
+import { saveFile } from '../../ui/text/save-file.ts'
 import classes from './import.module.css'
 import { ErrorList, type ListedError } from './import-errors.tsx'
 

@@ -3,9 +3,9 @@ import type { UseMutationResult } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
+import { announce } from '../../ui/feedback/announce.tsx'
+import { useLatest } from '../../ui/use-latest.ts'
 import { type DraftForm, type DraftFormOptions, useDraftForm } from '../forms/use-draft-form.ts'
-import { announce } from '../ui/feedback/announce.tsx'
-import { useLatest } from '../ui/use-latest.ts'
 import { storedNothing } from './import-failure.ts'
 
 /** What every form of an import contains. */

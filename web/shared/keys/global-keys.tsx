@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { lazy } from 'react'
-import { useHasRole } from '../session/person.ts'
-import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
+import { useHasRole } from '../../api/session/person.ts'
+import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { useKeys } from './use-keys.ts'
 import { useLayer } from './use-layer.ts'
 

@@ -7,7 +7,7 @@ import {
   IconArrowUp,
   IconCommand,
   type IconProps,
-} from '../ui/icon/icons.tsx'
+} from '../../ui/icon/icons.tsx'
 import classes from './key-caps.module.css'
 import { IS_MAC } from './use-keys.ts'
 

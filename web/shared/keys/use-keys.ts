@@ -1,5 +1,5 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useLayoutEffect } from 'react'
-import { useLatest } from '../ui/use-latest.ts'
+import { useLatest } from '../../ui/use-latest.ts'
 import { characterKeysOn } from './character-keys.ts'
 import { matchShortcut, toCombination } from './key-combination.ts'
 import type { KeyHandlers, KeyId, KeyScope } from './keys.ts'

@@ -1,6 +1,6 @@
-import { usePresence } from '../session/person.ts'
+import { useConnection } from '../../api/live/live-provider.tsx'
+import { usePresence } from '../../api/session/person.ts'
 import classes from './connection-status.module.css'
-import { useConnection } from './live-provider.tsx'
 
 const words = {
   live: 'Live',

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
+import { IconX } from '../../ui/icon/icons.tsx'
+import { IconButton } from '../../ui/layout/icon-button.tsx'
+import { keepFocus } from '../../ui/layout/keep-focus.ts'
+import classes from '../../ui/overlay/floating-bars.module.css'
 import { useDialogNavigation } from '../navigation/use-dialog-navigation.ts'
-import { IconX } from '../ui/icon/icons.tsx'
-import { IconButton } from '../ui/layout/icon-button.tsx'
-import { keepFocus } from '../ui/layout/keep-focus.ts'
-import classes from '../ui/overlay/floating-bars.module.css'
 import { closeReport, useFailureReports } from './failure-store.ts'
 
 /** Reports changes that failed after their form was closed, each with a button that reopens it. */

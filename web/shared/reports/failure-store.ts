@@ -1,5 +1,5 @@
-import { NoResponse } from '../../app/api.ts'
-import { createStore, useStore } from '../ui/store/store.ts'
+import { NoResponse } from '../../api/client.ts'
+import { createStore, useStore } from '../../ui/store/store.ts'
 
 /** A change that a form requests, in words: "Document one", "saved". */
 export interface RequestedChange {

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { CenteredPage } from '../ui/layout/centered-page.tsx'
-import { usePageTitle } from '../ui/layout/use-page-title.ts'
-import { nameOf, type SignedIn } from './person.ts'
-import { signInUrl } from './return-to.ts'
+import { nameOf, type SignedIn } from '../../api/session/person.ts'
+import { signInUrl } from '../../api/session/return-to.ts'
+import { CenteredPage } from '../../ui/layout/centered-page.tsx'
+import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { useSignOut } from './use-sign-out.ts'
 
 /** The page for a person without a role: who is signed in, and that an admin assigns a role. */

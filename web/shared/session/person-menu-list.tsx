@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type Ref, useImperativeHandle } from 'react'
-import { IconLogout, IconUser } from '../ui/icon/icons.tsx'
-import { useEscape } from '../ui/overlay/use-escape.ts'
-import { nameOf, type SignedIn } from './person.ts'
+import { nameOf, type SignedIn } from '../../api/session/person.ts'
+import { IconLogout, IconUser } from '../../ui/icon/icons.tsx'
+import { useEscape } from '../../ui/overlay/use-escape.ts'
 import classes from './person-menu.module.css'
 import { roleLabels } from './role-labels.ts'
 

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
+import { usePresence } from '../../api/session/person.ts'
+import { signInUrl } from '../../api/session/return-to.ts'
+import { Banner } from '../../ui/feedback/banner.tsx'
 import { useHasDrafts } from '../forms/draft-storage.ts'
-import { Banner } from '../ui/feedback/banner.tsx'
-import { usePresence } from './person.ts'
-import { signInUrl } from './return-to.ts'
 
 /**
  * Shows, on the page and in its dialogs, that the session has ended, with a link to sign in again.

@@ -1,5 +1,5 @@
 import { SESSION_IDLE, USE_RECORD_INTERVAL } from '../../../server/contract/access/session.ts'
-import type { Session } from './person.ts'
+import type { Session } from '../../api/session/person.ts'
 
 /** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */
 export interface SessionEndInput {

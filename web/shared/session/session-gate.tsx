@@ -2,14 +2,20 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useEffect, useMemo, useState } from 'react'
 import type { CurrentSession } from '../../../server/contract/access/session.ts'
-import { sessionQuery } from '../../app/queries.ts'
-import { CenteredPage } from '../ui/layout/centered-page.tsx'
-import { usePageTitle } from '../ui/layout/use-page-title.ts'
-import { DialogBanner } from '../ui/overlay/dialog-banner.ts'
+import { sessionQuery } from '../../api/queries.ts'
+import {
+  nameOf,
+  PresenceContext,
+  type Session,
+  type SessionEnd,
+  type SignedIn,
+} from '../../api/session/person.ts'
+import { signInUrl } from '../../api/session/return-to.ts'
+import { lastUse } from '../../api/session/session-activity.ts'
+import { CenteredPage } from '../../ui/layout/centered-page.tsx'
+import { usePageTitle } from '../../ui/layout/use-page-title.ts'
+import { DialogBanner } from '../../ui/overlay/dialog-banner.ts'
 import { PendingPage } from './pending-page.tsx'
-import { nameOf, PresenceContext, type Session, type SessionEnd, type SignedIn } from './person.ts'
-import { signInUrl } from './return-to.ts'
-import { lastUse } from './session-activity.ts'
 import { SessionBanner } from './session-banner.tsx'
 import { formatEndReason } from './session-end.ts'
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { Dialog, DialogActions } from '../ui/overlay/dialog.tsx'
-import { formatCount } from '../ui/text/format-number.ts'
+import { Dialog, DialogActions } from '../../ui/overlay/dialog.tsx'
+import { formatCount } from '../../ui/text/format-number.ts'
 import classes from './failure-dialog.module.css'
 import type { ToastFailure } from './toast.ts'
 

@@ -1,15 +1,15 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type FocusEvent, lazy, useEffect, useRef, useState } from 'react'
+import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
+import { IconX } from '../../ui/icon/icons.tsx'
+import { IconButton } from '../../ui/layout/icon-button.tsx'
+import { keepFocus } from '../../ui/layout/keep-focus.ts'
+import classes from '../../ui/overlay/floating-bars.module.css'
+import { formatCount } from '../../ui/text/format-number.ts'
+import { WithName } from '../../ui/text/with-name.tsx'
 import { useKeys } from '../keys/use-keys.ts'
 import { useDialogNavigation } from '../navigation/use-dialog-navigation.ts'
-import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
-import { IconX } from '../ui/icon/icons.tsx'
-import { IconButton } from '../ui/layout/icon-button.tsx'
-import { keepFocus } from '../ui/layout/keep-focus.ts'
-import classes from '../ui/overlay/floating-bars.module.css'
-import { formatCount } from '../ui/text/format-number.ts'
-import { WithName } from '../ui/text/with-name.tsx'
 import {
   closeToast,
   pauseToast,

@@ -1,8 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type AddressPart, parseAddress } from '../../../../server/contract/endpoints/address.ts'
-import { api, readJson } from '../../../app/api.ts'
-import { nodesQuery } from '../../../app/queries.ts'
+import { api, readJson } from '../../../api/client.ts'
+import { nodesQuery } from '../../../api/queries.ts'
 import { canonicalAddress, draftAddress, type EndpointDraft } from '../endpoint-draft.ts'
 
 /** Debounce of the address check, ms. */

@@ -1,13 +1,8 @@
 import { useSortable } from '@dnd-kit/sortable'
 import { CSS } from '@dnd-kit/utilities'
 import type { KeyboardEvent } from 'react'
-import {
-  IconArrowDown,
-  IconArrowUp,
-  IconGripVertical,
-  IconX,
-} from '../../../shared/ui/icon/icons.tsx'
-import { IconButton } from '../../../shared/ui/layout/icon-button.tsx'
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconX } from '../../../ui/icon/icons.tsx'
+import { IconButton } from '../../../ui/layout/icon-button.tsx'
 import classes from './mapping-list.module.css'
 
 /** Values of `data-action` on the buttons of an item. */

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
 import { isDatabaseName } from '../../../../server/contract/database.ts'
-import { useCreateDatabase } from '../../../app/create-database.ts'
-import { SuggestField } from '../../../shared/ui/form/suggest-field.tsx'
+import { useCreateDatabase } from '../../../shared/create-database.ts'
+import { SuggestField } from '../../../ui/form/suggest-field.tsx'
 import { nameError } from '../endpoint-draft.ts'
 import classes from './name-field.module.css'
 

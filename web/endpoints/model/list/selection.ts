@@ -1,4 +1,4 @@
-import { formatCount } from '../../../shared/ui/text/format-number.ts'
+import { formatCount } from '../../../ui/text/format-number.ts'
 import type { EndpointRow } from '../endpoint-rows.ts'
 
 /** The selected addresses. Rows hidden by a filter stay selected. */

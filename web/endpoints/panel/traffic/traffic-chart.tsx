@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
-import { useLatest } from '../../../shared/ui/use-latest.ts'
+import { useLatest } from '../../../ui/use-latest.ts'
 import classes from './traffic-chart.module.css'
 import {
   formatFigure,

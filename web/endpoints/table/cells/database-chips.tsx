@@ -1,6 +1,6 @@
-import { CreateMissing } from '../../../app/create-missing.tsx'
-import { useHasRole } from '../../../shared/session/person.ts'
-import { OverflowNames } from '../../../shared/ui/table/overflow-names.tsx'
+import { useHasRole } from '../../../api/session/person.ts'
+import { CreateMissing } from '../../../shared/create-missing.tsx'
+import { OverflowNames } from '../../../ui/table/overflow-names.tsx'
 import { missingDatabases } from '../../model/mapping.ts'
 import classes from './database-chips.module.css'
 

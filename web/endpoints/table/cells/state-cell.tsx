@@ -1,7 +1,7 @@
-import { Countdown } from '../../../shared/ui/feedback/countdown.tsx'
-import { StateBadge } from '../../../shared/ui/feedback/state-badge.tsx'
-import { UnreachableSince } from '../../../shared/ui/feedback/unreachable-since.tsx'
-import { formatSince } from '../../../shared/ui/text/relative-time.tsx'
+import { Countdown } from '../../../ui/feedback/countdown.tsx'
+import { StateBadge } from '../../../ui/feedback/state-badge.tsx'
+import { UnreachableSince } from '../../../ui/feedback/unreachable-since.tsx'
+import { formatSince } from '../../../ui/text/relative-time.tsx'
 import { decisiveListeners, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
 
 /** Shows the state of a row, the most severe of its reachable nodes, and what happens next. */

@@ -1,6 +1,6 @@
 import { memo, useSyncExternalStore } from 'react'
-import { formatCount, formatRate, NO_FIGURE } from '../../../shared/ui/text/format-number.ts'
-import { RelativeTime } from '../../../shared/ui/text/relative-time.tsx'
+import { formatCount, formatRate, NO_FIGURE } from '../../../ui/text/format-number.ts'
+import { RelativeTime } from '../../../ui/text/relative-time.tsx'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { hasFigures } from '../../model/list/endpoint-sort.ts'
 import { errorShare, type Figures, type LiveFigures } from '../../model/live-figures.ts'

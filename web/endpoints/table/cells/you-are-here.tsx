@@ -1,4 +1,4 @@
-import { IconMapPin } from '../../../shared/ui/icon/icons.tsx'
+import { IconMapPin } from '../../../ui/icon/icons.tsx'
 import classes from './you-are-here.module.css'
 
 /** Marks the endpoint that serves this page; in a narrow table with only a pin. */

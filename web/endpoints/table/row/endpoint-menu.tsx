@@ -7,8 +7,8 @@ import {
   IconPlugX,
   IconRefresh,
   IconTrash,
-} from '../../../shared/ui/icon/icons.tsx'
-import { useEscape } from '../../../shared/ui/overlay/use-escape.ts'
+} from '../../../ui/icon/icons.tsx'
+import { useEscape } from '../../../ui/overlay/use-escape.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { activeRow } from '../../model/reveal-row.ts'
 import classes from './endpoint-menu.module.css'

@@ -1,4 +1,4 @@
-import classes from '../../../shared/ui/table/row-checkbox.module.css'
+import classes from '../../../ui/table/row-checkbox.module.css'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { canSelect } from '../../model/list/selection.ts'
 

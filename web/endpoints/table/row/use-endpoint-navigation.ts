@@ -4,7 +4,7 @@ import {
   type RowNavigationOptions,
   useRowNavigation,
 } from '../../../shared/keys/use-row-navigation.ts'
-import { useLatest } from '../../../shared/ui/use-latest.ts'
+import { useLatest } from '../../../ui/use-latest.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { onReveal } from '../../model/reveal-row.ts'
 import { type RowActions, rowKeys } from './row-keys.ts'

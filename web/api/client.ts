@@ -3,8 +3,8 @@ import type { Api } from '../../server/app.ts'
 import { BACKGROUND_HEADER } from '../../server/contract/access/session.ts'
 import type { ErrorBody, ErrorObject, InvalidPart } from '../../server/contract/acknowledgement.ts'
 import type { Violation } from '../../server/contract/schema.ts'
-import { recordRequest } from '../shared/session/session-activity.ts'
 import { fetchWithTimeout, ResponseTimeout } from './fetch-with-timeout.ts'
+import { recordRequest } from './session/session-activity.ts'
 
 /** Path of the administration API, served by every endpoint that reaches `_system`. */
 export const API_BASE = '/_db/_system'

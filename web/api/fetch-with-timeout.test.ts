@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { NoResponse, readJson } from './api.ts'
+import { NoResponse, readJson } from './client.ts'
 import { CHANGE_TIMEOUT_MS, fetchWithTimeout, READ_TIMEOUT_MS } from './fetch-with-timeout.ts'
 
 beforeEach(() => vi.useFakeTimers())

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { NoResponse, readJson } from './api.ts'
+import { NoResponse, readJson } from './client.ts'
 import { createUpload } from './fetch-upload.ts'
 
 afterEach(() => vi.unstubAllGlobals())

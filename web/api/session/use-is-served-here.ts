@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { includesDatabase } from '../../../server/contract/database.ts'
-import { endpointsQuery } from '../../app/queries.ts'
+import { endpointsQuery } from '../queries.ts'
 import { useOwnEndpoint } from './person.ts'
 
 /**

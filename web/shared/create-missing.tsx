@@ -1,7 +1,7 @@
-import { useHasRole } from '../shared/session/person.ts'
-import { showToast } from '../shared/toast/toast.ts'
-import { keepFocus } from '../shared/ui/layout/keep-focus.ts'
+import { useHasRole } from '../api/session/person.ts'
+import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { useCreateDatabase } from './create-database.ts'
+import { showToast } from './toast/toast.ts'
 
 /** Button that creates a database that a mapping names. Viewers do not see it. */
 export function CreateMissing({ name, tabIndex }: { name: string; tabIndex?: number }) {

@@ -1,6 +1,6 @@
 import { QueryObserver } from '@tanstack/react-query'
 import { afterEach, expect, test, vi } from 'vitest'
-import { ApiFailure } from './api.ts'
+import { ApiFailure } from './client.ts'
 import { sessionQuery } from './queries.ts'
 import { queryClient } from './query-client.ts'
 

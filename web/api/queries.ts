@@ -2,8 +2,8 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { CollectionList } from '../../server/contract/document.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import { LAST_EVENT_HEADER } from '../../server/contract/event.ts'
-import { compareNames } from '../shared/ui/text/compare-names.ts'
-import { api, isSignedOut, pollWhileSignedIn, readJson } from './api.ts'
+import { compareNames } from '../ui/text/compare-names.ts'
+import { api, isSignedOut, pollWhileSignedIn, readJson } from './client.ts'
 import { mergeParts } from './merge-parts.ts'
 
 declare module '@tanstack/react-query' {
@@ -26,7 +26,7 @@ declare module '@tanstack/react-query' {
 }
 
 // Queries that several features share. The first part of each key is the type of the live event
-// that refetches the query (web/shared/live/invalidate-soon.ts). Sessions have no live event.
+// that refetches the query (web/api/live/invalidate-soon.ts). Sessions have no live event.
 
 let lastEvent: string | undefined
 

@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiFailure, isSignedOut, NoResponse } from './api.ts'
+import { ApiFailure, isSignedOut, NoResponse } from './client.ts'
 import { ResponseTimeout } from './fetch-with-timeout.ts'
 import { healthQuery, sessionQuery } from './queries.ts'
 

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
-import { showToast } from '../shared/toast/toast.ts'
-import { ApiFailure, api, readJson } from './api.ts'
-import { databasesQuery } from './queries.ts'
+import { ApiFailure, api, readJson } from '../api/client.ts'
+import { databasesQuery } from '../api/queries.ts'
+import { useReportedMutation } from './reports/use-reported-mutation.ts'
+import { showToast } from './toast/toast.ts'
 
 /** Error number for a duplicate database name. */
 const DUPLICATE = 1207

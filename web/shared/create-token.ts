@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { TokenInput } from '../../server/contract/access/token.ts'
-import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
-import { showToast } from '../shared/toast/toast.ts'
-import { api, readJson } from './api.ts'
+import { api, readJson } from '../api/client.ts'
+import { useSingleMutation } from './forms/use-single-mutation.ts'
+import { showToast } from './toast/toast.ts'
 
 const createToken = (input: TokenInput) => readJson(api._api.token.$post({ json: input }))
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readJson } from './api.ts'
+import { readJson } from './client.ts'
 
 const messageOf = (status: number, body: BodyInit) =>
   readJson(Promise.resolve(new Response(body, { status }))).then(

@@ -7,8 +7,8 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { API_BASE } from '../../app/api.ts'
-import { lastEventId, sessionQuery } from '../../app/queries.ts'
+import { API_BASE } from '../client.ts'
+import { lastEventId, sessionQuery } from '../queries.ts'
 import { usePresence } from '../session/person.ts'
 import { invalidateSoon } from './invalidate-soon.ts'
 import type { Connection, LiveConnection } from './live-connection.ts'
