@@ -1,7 +1,7 @@
 import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
 import { api, readJson } from '../api/client.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
-import { announce } from '../ui/feedback/announce.tsx'
+import { announce } from '../ui/announce.tsx'
 import { fileTime, saveFile } from '../ui/text/save-file.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 

@@ -1,4 +1,4 @@
-import { createStore } from '../../ui/store/store.ts'
+import { createStore } from '../../ui/store.ts'
 import {
   type Connection,
   type LiveConnection,

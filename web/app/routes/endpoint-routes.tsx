@@ -1,7 +1,7 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { EndpointsPage } from '../../endpoints/endpoints-page.tsx'
-import { AddEndpointOutlet } from '../../endpoints/form/row-dialogs.tsx'
 import { readMapSearch } from '../../endpoints/map/map-search.ts'
+import { AddEndpointOutlet } from '../../endpoints/row-dialogs.tsx'
 import { readEndpointsSearch } from '../../endpoints/use-endpoints-location.ts'
 import { lazyPage } from '../lazy-page.tsx'
 import { rootRoute } from '../root-route.tsx'

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { CollectionField } from '../choose/collection-field.tsx'
+import { collectionName } from '../choose/collection-name.ts'
 import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
 import { useCreateDocument } from '../mutations/create-document.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
-import { CollectionField } from './collection-field.tsx'
-import { collectionName } from './collection-name.ts'
 
 const newDocumentSchema = z.object({
   collection: collectionName,

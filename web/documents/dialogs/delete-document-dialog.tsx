@@ -4,9 +4,9 @@ import type { StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement, findNeighbor } from '../find-document-element.ts'
+import { deleteOne } from '../mutations/change-selected.ts'
 import { ConflictError } from '../mutations/conflict-error.ts'
-import { deleteOne } from '../selection/change-selected.ts'
-import { useChangeSelected } from '../selection/use-change-selected.ts'
+import { useChangeSelected } from '../mutations/use-change-selected.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 
 /** Asks for confirmation before a document is deleted, and shows its content. */

@@ -9,11 +9,16 @@ import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
 import { Dialog, DialogActions } from '../../ui/overlay/dialog.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { useCancelJob } from '../mutations/cancel-job.ts'
+import {
+  formatJobResult,
+  formatJobTitle,
+  jobNouns,
+  placeOf,
+} from '../mutations/format-job-result.ts'
+import { watchJob } from '../mutations/watch-job.ts'
 import { jobQuery } from '../queries.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
-import { formatJobResult, formatJobTitle, jobNouns, placeOf } from './format-job-result.ts'
 import classes from './job-dialog.module.css'
-import { watchJob } from './watch-job.ts'
 
 /**
  * Shows the progress of a job, with Cancel. Closing it does not cancel the job, which survives a

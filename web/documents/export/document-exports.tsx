@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { announce } from '../../ui/feedback/announce.tsx'
+import { announce } from '../../ui/announce.tsx'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 

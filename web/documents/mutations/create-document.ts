@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { collectionClient, JSON_TYPE, readStoredDocument } from '../document-client.ts'
-import { showStored } from '../selection/document-toast.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { showStored } from './document-toast.ts'
 
 interface NewDocument {
   readonly collectionRef: CollectionRef

@@ -8,9 +8,9 @@ import {
 } from '../document-client.ts'
 import { readCurrent } from '../document-requests.ts'
 import { sameDocument } from '../editor/document-text.ts'
-import { showStored } from '../selection/document-toast.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 import { ConflictError, hasStatus } from './conflict-error.ts'
+import { showStored } from './document-toast.ts'
 
 interface DocumentSave {
   readonly id: string

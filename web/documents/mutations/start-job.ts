@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
-import { watchJob } from '../dialogs/watch-job.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
+import { watchJob } from './watch-job.ts'
 
 interface JobOptions<T> {
   /** What the job does: "deletes documents". */

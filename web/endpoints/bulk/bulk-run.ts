@@ -5,7 +5,7 @@ import {
   type EndpointChangeOutcome,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { api, awaitResponse, requireOk } from '../../api/client.ts'
-import { createStore, useStore } from '../../ui/store/store.ts'
+import { createStore, useStore } from '../../ui/store.ts'
 import { endpointsQuery, listenersQuery } from '../queries.ts'
 
 export interface BulkFailure {

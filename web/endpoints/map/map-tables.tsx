@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { StateBadge } from '../../ui/feedback/state-badge.tsx'
-import { RecordSection } from '../../ui/layout/record-section.tsx'
+import { RecordSection } from '../../ui/table/record-section.tsx'
 import type { Column } from '../../ui/table/record-table.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { defaultOf } from '../model/mapping.ts'

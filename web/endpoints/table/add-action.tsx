@@ -1,6 +1,6 @@
 import { useHasRole } from '../../api/session/person.ts'
 import { AddButton } from '../../ui/form/add-button.tsx'
-import { preloadForms } from '../form/load-forms.ts'
+import { preloadForms } from '../load-forms.ts'
 
 /** The Add endpoint button of the table and the map. Viewers see why it is missing. */
 export function AddAction({ onAdd }: { onAdd: () => void }) {

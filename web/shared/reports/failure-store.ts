@@ -1,5 +1,5 @@
 import { NoResponse } from '../../api/client.ts'
-import { createStore, useStore } from '../../ui/store/store.ts'
+import { createStore, useStore } from '../../ui/store.ts'
 
 /** A change that a form requests, in words: "Document one", "saved". */
 export interface RequestedChange {

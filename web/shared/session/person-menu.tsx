@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { nameOf, usePresence } from '../../api/session/person.ts'
-import { announce } from '../../ui/feedback/announce.tsx'
+import { announce } from '../../ui/announce.tsx'
 import { IconChevronDown } from '../../ui/icon/icons.tsx'
 import classes from './person-menu.module.css'
 import { useSignOut } from './use-sign-out.ts'

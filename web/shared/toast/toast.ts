@@ -1,6 +1,6 @@
 import type { AnyRouter, NavigateOptions } from '@tanstack/react-router'
-import { announce } from '../../ui/feedback/announce.tsx'
-import { createStore, useStore } from '../../ui/store/store.ts'
+import { announce } from '../../ui/announce.tsx'
+import { createStore, useStore } from '../../ui/store.ts'
 
 /** How long a toast is shown, ms. Hovering or focusing it pauses the countdown. */
 export const TOAST_MS = 10_000

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useCallback, useEffect, useState } from 'react'
-import { announce } from './announce.tsx'
+import { announce } from '../announce.tsx'
 import { Notice } from './notice.tsx'
 
 /**

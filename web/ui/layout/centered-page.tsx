@@ -1,5 +1,5 @@
 import type { PropsWithChildren, ReactNode } from 'react'
-import { Announcer } from '../feedback/announce.tsx'
+import { Announcer } from '../announce.tsx'
 import classes from './centered-page.module.css'
 import { Logo } from './logo.tsx'
 

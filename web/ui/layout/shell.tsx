@@ -1,5 +1,5 @@
 import type { PropsWithChildren, ReactNode } from 'react'
-import { Announcer } from '../feedback/announce.tsx'
+import { Announcer } from '../announce.tsx'
 import { Tooltips } from '../overlay/tooltip/tooltips.tsx'
 import { ThemeSwitch } from '../theme/theme-switch.tsx'
 import { Logo } from './logo.tsx'

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core'
 import { type PropsWithChildren, useContext } from 'react'
-import { Announcer } from '../feedback/announce.tsx'
+import { Announcer } from '../announce.tsx'
 import { WithName } from '../text/with-name.tsx'
 import classes from './dialog.module.css'
 import { DialogBanner } from './dialog-banner.ts'

@@ -1,6 +1,6 @@
 import { type PropsWithChildren, useState } from 'react'
-import { isTypedName, TypedNameField } from '../form/typed-name-field.tsx'
 import { ConfirmDialog, type ConfirmDialogProps } from './confirm-dialog.tsx'
+import { isTypedName, TypedNameField } from './typed-name-field.tsx'
 
 export interface TypedConfirmDialogProps extends ConfirmDialogProps {
   /** The name to type. It is also part of the title. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { announce } from '../feedback/announce.tsx'
+import { announce } from '../announce.tsx'
 import { IconCheck, IconCopy } from '../icon/icons.tsx'
 import { IconButton } from '../layout/icon-button.tsx'
 import { copyText } from './copy-text.ts'

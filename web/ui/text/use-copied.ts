@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { announce } from '../feedback/announce.tsx'
+import { announce } from '../announce.tsx'
 import { copyText } from './copy-text.ts'
 
 /**

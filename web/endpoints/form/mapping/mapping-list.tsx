@@ -2,7 +2,7 @@ import { closestCenter, DndContext, PointerSensor, useSensor, useSensors } from 
 import { arrayMove, SortableContext, verticalListSortingStrategy } from '@dnd-kit/sortable'
 import { useEffect, useRef, useState } from 'react'
 import { onKeys } from '../../../shared/keys/use-keys.ts'
-import { announce } from '../../../ui/feedback/announce.tsx'
+import { announce } from '../../../ui/announce.tsx'
 import { useEscape } from '../../../ui/overlay/use-escape.ts'
 import { missingDatabases } from '../../model/mapping.ts'
 import { type ItemAction, MappingItem } from './mapping-item.tsx'

@@ -1,8 +1,8 @@
 import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
-import type { RowActions } from '../table/row/row-keys.ts'
-import type { EndpointRow } from './endpoint-rows.ts'
-import type { Selection } from './list/selection.ts'
-import type { LiveFigures } from './live-figures.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
+import type { Selection } from '../model/list/selection.ts'
+import type { LiveFigures } from '../model/live-figures.ts'
+import type { RowActions } from './row/row-keys.ts'
 
 /** The props that the table shares with the list for narrow screens. */
 export interface EndpointRowsProps {

@@ -1,7 +1,7 @@
 import { type QueryClient, QueryObserver } from '@tanstack/react-query'
 import { showToast } from '../../shared/toast/toast.ts'
-import { hasStatus } from '../mutations/conflict-error.ts'
 import { jobQuery } from '../queries.ts'
+import { hasStatus } from './conflict-error.ts'
 import { formatJobResult, formatJobTitle } from './format-job-result.ts'
 
 /** The jobs that are watched, by database and id. */

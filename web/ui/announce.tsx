@@ -1,5 +1,5 @@
 import { useEffect, useId, useSyncExternalStore } from 'react'
-import { createStore } from '../store/store.ts'
+import { createStore } from './store.ts'
 
 /** How long, in milliseconds, an announcement is repeated on the page when its dialog closes. */
 const REPEAT_WITHIN_MS = 1_000

@@ -8,12 +8,12 @@ import { createImportUpload, describeImport } from '../../shared/import/describe
 import { isBinary, NO_TEXT, SourceError, UNREADABLE } from '../../shared/import/source-error.ts'
 import type { ImportControl } from '../../shared/import/use-import.ts'
 import { showToast, type ToastOptions } from '../../shared/toast/toast.ts'
-import { toLines } from '../import/json-to-lines.ts'
-import { PREVIEW_BYTES } from '../import/preview.ts'
-import { IMPORT_FORMATS, type ImportFormat } from '../import/read-source.ts'
+import { changeToast } from '../mutations/document-toast.ts'
 import { listKey } from '../queries.ts'
-import { changeToast } from '../selection/document-toast.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
+import { toLines } from './json-to-lines.ts'
+import { PREVIEW_BYTES } from './preview.ts'
+import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'
 
 export interface DocumentImport extends ImportControl {
   readonly source: Blob

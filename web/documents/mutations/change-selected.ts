@@ -11,9 +11,9 @@ import {
 } from '../document-client.ts'
 import { readCurrent, readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
-import { ConflictError, hasStatus } from '../mutations/conflict-error.ts'
-import { deleteDocument } from '../mutations/delete-document.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
+import { ConflictError, hasStatus } from './conflict-error.ts'
+import { deleteDocument } from './delete-document.ts'
 
 /** Number of requests at a time. */
 const CONCURRENCY = 6

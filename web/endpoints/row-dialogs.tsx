@@ -1,13 +1,13 @@
 import { lazy, Suspense } from 'react'
-import { useHasRole } from '../../api/session/person.ts'
-import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { useHasRole } from '../api/session/person.ts'
 import {
   loadAddDialog,
   loadMappingDialog,
   loadPortDialog,
   loadRemovalDialog,
 } from './load-forms.ts'
+import type { EndpointRow } from './model/endpoint-rows.ts'
+import { useEndpointsLocation } from './use-endpoints-location.ts'
 
 const MappingDialog = lazy(async () => ({ default: (await loadMappingDialog()).MappingDialog }))
 const RemoveEndpointDialog = lazy(async () => ({
@@ -17,10 +17,10 @@ const ChangePortDialog = lazy(async () => ({ default: (await loadPortDialog()).C
 const LazyAdd = lazy(async () => ({ default: (await loadAddDialog()).AddEndpointDialog }))
 
 const NotAllowedDialog = lazy(async () => ({
-  default: (await import('./not-allowed-dialog.tsx')).NotAllowedDialog,
+  default: (await import('./form/not-allowed-dialog.tsx')).NotAllowedDialog,
 }))
 
-const loadPanel = () => import('../panel/endpoint-panel.tsx')
+const loadPanel = () => import('./panel/endpoint-panel.tsx')
 const EndpointPanel = lazy(async () => ({ default: (await loadPanel()).EndpointPanel }))
 
 /** The panel of the endpoint that the URL names. It leaves the table usable. */

@@ -1,6 +1,6 @@
 import { partOfSystemCode } from '../../../server/contract/endpoints/endpoint-check.ts'
 import { ApiFailure } from '../../api/client.ts'
-import type { Field, FieldErrors } from '../form/endpoint-draft.ts'
+import type { Field, FieldErrors } from './endpoint-draft.ts'
 
 const CONFLICT = 1200
 const PRECONDITION_FAILED = 412

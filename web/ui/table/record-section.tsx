@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { RecordTable, type RecordTableProps } from '../table/record-table.tsx'
-import { Section } from './section.tsx'
+import { Section } from '../layout/section.tsx'
+import { RecordTable, type RecordTableProps } from './record-table.tsx'
 
 /** Records rendered at first, and added by each click on the button below them. */
 const STEP = 100
