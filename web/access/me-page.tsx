@@ -1,13 +1,17 @@
+import { useMantineColorScheme } from '@mantine/core'
 import { Outlet } from '@tanstack/react-router'
+import { useId } from 'react'
 import { nameOf, usePresence } from '../api/session/person.ts'
+import { setCharacterKeys, useCharacterKeys } from '../shared/keys/character-keys.ts'
+import { useLayer } from '../shared/keys/use-layer.ts'
 import { roleLabels } from '../shared/session/role-labels.ts'
+import { ChoiceGroup } from '../ui/form/choice-group.tsx'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { Section } from '../ui/layout/section.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import classes from './me-page.module.css'
 import { roleDescriptions } from './people/roles.ts'
 import { SessionList } from './people/session-list.tsx'
-import { Preferences } from './preferences.tsx'
 import { TokenSection } from './tokens/token-section.tsx'
 
 /** The signed-in person's page: role, sessions, tokens, and preferences. */
@@ -33,5 +37,54 @@ export function MePage() {
       <Preferences />
       <Outlet />
     </>
+  )
+}
+
+const themes = [
+  { value: 'auto', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const
+
+/** The person's preferences in this browser: the theme and single-character shortcuts. */
+function Preferences() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const characters = useCharacterKeys()
+  const { open } = useLayer()
+  const id = useId()
+  return (
+    <Section title="Preferences" note="Saved in this browser.">
+      <div className={classes.preferences}>
+        <ChoiceGroup
+          label="Theme"
+          inline
+          choices={themes}
+          value={colorScheme}
+          onChange={setColorScheme}
+        />
+        <div>
+          <label className={classes.switch}>
+            <input
+              type="checkbox"
+              checked={characters}
+              aria-describedby={id}
+              onChange={(event) => setCharacterKeys(event.currentTarget.checked)}
+            />
+            Single-character shortcuts
+          </label>
+          <p id={id} className={classes.note}>
+            Such as N or ?. They never act in text fields. Turn them off if you use speech input or
+            press keys by accident.{' '}
+            <button
+              type="button"
+              className={`link-button ${classes.link}`}
+              onClick={() => open('keys')}
+            >
+              Show keyboard shortcuts
+            </button>
+          </p>
+        </div>
+      </div>
+    </Section>
   )
 }

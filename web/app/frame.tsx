@@ -1,4 +1,4 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { createRootRoute, Link, Outlet } from '@tanstack/react-router'
 import { atLeast, type Role } from '../../server/contract/access/principal.ts'
 import { useConnection } from '../api/live/live-provider.tsx'
 import { usePresence } from '../api/session/person.ts'
@@ -97,3 +97,6 @@ export function NoSuchPage() {
     </>
   )
 }
+
+/** Every page is shown in the frame. */
+export const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NoSuchPage })

@@ -1,7 +1,7 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { restoresScroll } from '../shared/navigation/use-dialog-navigation.ts'
 import { LazyFailure } from '../ui/feedback/lazy-failure.tsx'
-import { rootRoute } from './root-route.tsx'
+import { rootRoute } from './frame.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'
 import { activityRoutes } from './routes/activity-routes.tsx'
 import { databaseRoutes } from './routes/database-routes.tsx'

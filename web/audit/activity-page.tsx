@@ -2,6 +2,10 @@ import { Button } from '@mantine/core'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
+import { api, readJson } from '../api/client.ts'
+import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
+import { announce } from '../ui/announce.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { NoMatch } from '../ui/feedback/no-match.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -11,11 +15,11 @@ import { keepFocus } from '../ui/layout/keep-focus.ts'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { PrintNote } from '../ui/print/printed-rows.tsx'
+import { fileTime, saveFile } from '../ui/text/save-file.ts'
 import { ActivityFilter } from './activity-filter.tsx'
 import classes from './activity-page.module.css'
-import { type ActivitySearch, isFiltered } from './activity-search.ts'
+import { type ActivitySearch, isFiltered, toAuditQuery } from './activity-search.ts'
 import { ActivityTable } from './activity-table.tsx'
-import { useExportActivity } from './export-activity.ts'
 import { activityQuery, newestQuery } from './queries.ts'
 import { useActivityLocation } from './use-activity-location.ts'
 
@@ -146,3 +150,38 @@ function Nothing({ filtered, searchedAll, onClear }: NothingProps) {
     </NoMatch>
   )
 }
+
+/** Maximum page size of the server. */
+const PAGE = 500
+
+/** Downloads all rows that match a filter as JSON Lines, newest first, with times in UTC. */
+const useExportActivity = (search: ActivitySearch) =>
+  useReportedMutation({
+    change: () => ({ what: 'The activity', done: 'exported' }),
+    mutationFn: () => exportActivity(search),
+    onSuccess: (count) => announce(`${count} ${count === 1 ? 'row was' : 'rows were'} exported.`),
+  })
+
+async function exportActivity(search: ActivitySearch): Promise<number> {
+  const rows: AuditRow[] = []
+  let before: number | null = null
+  do {
+    const page: AuditPage = await readJson(
+      api._api.audit.$get({
+        query: {
+          ...toAuditQuery(search),
+          limit: `${PAGE}`,
+          ...(before === null ? {} : { before: `${before}` }),
+        },
+      }),
+    )
+    rows.push(...page.rows)
+    before = page.next
+  } while (before !== null)
+  const name = `gatehouse-activity-${fileTime(new Date())}.jsonl`
+  saveFile(name, toLines(rows), 'application/x-ndjson')
+  return rows.length
+}
+
+const toLines = (rows: readonly AuditRow[]) =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -22,16 +22,16 @@ import {
   type ServingEndpoint,
   toDatabaseRows,
 } from './database-rows.ts'
+import { BY_NAME, type DatabaseSort, sortRows } from './database-sort.ts'
+import { DatabaseTable } from './database-table.tsx'
 import classes from './databases-page.module.css'
 import { sizesQuery } from './queries.ts'
-import { BY_NAME, type DatabaseSort, sortRows } from './table/database-sort.ts'
-import { DatabaseTable } from './table/database-table.tsx'
 import { useDatabasesLocation } from './use-databases-location.ts'
 
-const loadPanel = () => import('./panel/database-panel.tsx')
+const loadPanel = () => import('./database-panel.tsx')
 const DatabasePanel = lazy(async () => ({ default: (await loadPanel()).DatabasePanel }))
 const DropDatabaseDialog = lazy(async () => ({
-  default: (await import('./drop/drop-database-dialog.tsx')).DropDatabaseDialog,
+  default: (await import('./drop-database-dialog.tsx')).DropDatabaseDialog,
 }))
 
 /** The Databases page: all databases with their sizes and endpoints. */

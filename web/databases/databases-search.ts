@@ -1,4 +1,4 @@
-import { BY_NAME, type DatabaseSort, isSort } from './table/database-sort.ts'
+import { BY_NAME, type DatabaseSort, isSort } from './database-sort.ts'
 
 /** URL search of the Databases page: the filter, the sort order, and the open panel or dialog. */
 export interface DatabasesSearch {

@@ -1,8 +1,8 @@
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
+import type { DatabaseSort } from './database-sort.ts'
 import { type DatabasesSearch, readDatabasesSearch } from './databases-search.ts'
-import type { DatabaseSort } from './table/database-sort.ts'
 
 /**
  * Returns the Databases page's URL search and functions that navigate within it. Going back closes
@@ -38,3 +38,11 @@ export function useDatabasesLocation() {
   }, [dialogs])
   return { search, ...actions, link: dialogs.link }
 }
+
+/** Returns the path that downloads a whole database. */
+export const exportPath = (database: string): string =>
+  `/_db/${encodeURIComponent(database)}/_export`
+
+/** Returns the link of a database in the table; null if its row is not rendered. */
+export const findDatabaseLink = (name: string): HTMLElement | null =>
+  document.querySelector<HTMLElement>(`main [data-row="${CSS.escape(name)}"] a`)

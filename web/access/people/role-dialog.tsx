@@ -1,9 +1,12 @@
-import type { Person, Role } from '../../../server/contract/access/principal.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { atLeast, type Person, type Role } from '../../../server/contract/access/principal.ts'
+import { api, readJson } from '../../api/client.ts'
 import { nameOf, usePresence } from '../../api/session/person.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
+import { peopleQuery } from '../queries.ts'
 import { usePeopleLocation } from '../use-access-location.ts'
-import { useChangeRole } from './change-role.ts'
-import { formatRoleChange } from './role-change.ts'
 import { roleDescriptions } from './roles.ts'
 
 /** Asks for confirmation before a role change, and lists its consequences. */
@@ -39,3 +42,60 @@ function keepLabel(now: Role, removes: boolean): string {
   if (removes) return 'Keep access'
   return now === 'pending' || now === 'none' ? 'Not now' : `Keep ${now}`
 }
+
+interface RoleAssignment {
+  readonly person: Person
+  readonly role: Role
+}
+
+const changeRole = ({ person: { id }, role }: RoleAssignment) =>
+  readJson(api._api.user[':id'].$patch({ param: { id }, json: { role } }))
+
+/** Gives a person another role. The role `none` removes access. */
+function useChangeRole() {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    mutationFn: changeRole,
+    change: ({ person }) => ({ what: `The role of ${nameOf(person)}`, done: 'changed' }),
+    onSuccess: (_, { person, role }) => {
+      const name = nameOf(person)
+      showToast({ text: role === 'none' ? `Access of ${name} removed` : `${name} is now ${role}` })
+      return queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey })
+    },
+  })
+}
+
+interface RoleChange {
+  readonly person: Person
+  readonly role: Role
+  /** Whether admins change their own role. */
+  readonly self: boolean
+}
+
+/** Returns the consequences of a role change, one sentence each. */
+export function formatRoleChange({ person, role, self }: RoleChange): string[] {
+  const name = self ? 'You' : nameOf(person)
+  const possessive = self ? 'Your' : `${nameOf(person)}'s`
+  if (role === 'none') {
+    return [
+      `${possessive} sessions and tokens end immediately on all nodes.`,
+      `${name} cannot sign in until an admin assigns ${self ? 'you' : 'them'} a role again.`,
+      'Revoked tokens stay revoked, so programs need new ones.',
+    ]
+  }
+  if (person.role === 'none') return [`${name} can sign in again, as ${role}.`]
+  const sessions =
+    person.sessions === 0
+      ? `${name} is not signed in. The next session has the ${role} role.`
+      : `${possessive} sessions end. After signing in again, ${name} has the ${role} role.`
+  const tokens =
+    role === 'pending'
+      ? `${possessive} tokens are rejected until a role is assigned again.`
+      : `${possessive} tokens are limited to the permissions of ${article(role)}.`
+  return [
+    self ? `This is your own role. Your sessions end, and you sign in again as ${role}.` : sessions,
+    ...(atLeast(role, person.role) ? [] : [tokens]),
+  ]
+}
+
+const article = (role: Role) => `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`

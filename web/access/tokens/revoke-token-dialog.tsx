@@ -1,12 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { TokenInfo } from '../../../server/contract/access/token.ts'
+import { api, ignoreMissing, readJson } from '../../api/client.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { tokensQuery } from '../queries.ts'
 import { type TokensPath, useTokensLocation } from '../use-access-location.ts'
-import { useRevokeToken } from './revoke-token.ts'
 
 /** Asks for confirmation before a token is revoked. `token` is undefined if it does not exist. */
 export function RevokeTokenDialog(props: {
@@ -62,4 +64,21 @@ function LastUse({ time }: { time: string | null }) {
       It was last used <RelativeTime time={time} />.
     </>
   )
+}
+
+const revokeToken = ({ id }: TokenInfo) =>
+  ignoreMissing(readJson(api._api.token[':id'].$delete({ param: { id } })))
+
+/** Revokes a token. */
+function useRevokeToken() {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    mutationFn: revokeToken,
+    // Several tokens can have the same name.
+    change: ({ name, prefix }) => ({ what: `Token ${name} (${prefix}…)`, done: 'revoked' }),
+    onSuccess: (_, { name }) => {
+      showToast({ text: `Token ${name} revoked`, name })
+      return queryClient.invalidateQueries({ queryKey: ['token'] })
+    },
+  })
 }

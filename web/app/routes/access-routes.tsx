@@ -1,7 +1,7 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { readPeopleSearch, readTokensSearch } from '../../access/use-access-location.ts'
+import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
-import { rootRoute } from '../root-route.tsx'
 
 const accessRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { readActivitySearch } from '../../audit/activity-search.ts'
+import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
-import { rootRoute } from '../root-route.tsx'
 
 const activityRoute = createRoute({
   getParentRoute: () => rootRoute,

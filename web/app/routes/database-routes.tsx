@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { readDatabasesSearch } from '../../databases/databases-search.ts'
+import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
-import { rootRoute } from '../root-route.tsx'
 
 const databasesRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -20,8 +20,7 @@ const createDatabaseRoute = createRoute({
   getParentRoute: () => databasesRoute,
   path: '/new',
   component: lazyPage(
-    async () =>
-      (await import('../../databases/create/create-database-dialog.tsx')).CreateDatabaseDialog,
+    async () => (await import('../../databases/create-database-dialog.tsx')).CreateDatabaseDialog,
   ),
 })
 

@@ -1,8 +1,8 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { readDocumentsSearch } from '../../documents/documents-search.ts'
 import { readIndexesSearch } from '../../documents/indexes/use-indexes-location.ts'
+import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
-import { rootRoute } from '../root-route.tsx'
 
 const documentsPage = lazyPage(
   async () => (await import('../../documents/documents-page.tsx')).DocumentsPage,

@@ -3,8 +3,8 @@ import { EndpointsPage } from '../../endpoints/endpoints-page.tsx'
 import { readMapSearch } from '../../endpoints/map/map-search.ts'
 import { AddEndpointOutlet } from '../../endpoints/row-dialogs.tsx'
 import { readEndpointsSearch } from '../../endpoints/use-endpoints-location.ts'
+import { rootRoute } from '../frame.tsx'
 import { lazyPage } from '../lazy-page.tsx'
-import { rootRoute } from '../root-route.tsx'
 
 const endpointsRoute = createRoute({
   getParentRoute: () => rootRoute,

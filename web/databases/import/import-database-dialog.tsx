@@ -1,29 +1,28 @@
 import { Button, NativeSelect } from '@mantine/core'
+import type { FormErrors } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import * as z from 'zod/mini'
 import { isDatabaseName } from '../../../server/contract/database.ts'
 import type { OnConflict } from '../../../server/contract/import.ts'
+import { ApiFailure } from '../../api/client.ts'
 import { collectionsQuery, databasesQuery, endpointsQuery } from '../../api/queries.ts'
 import { useHasRole } from '../../api/session/person.ts'
 import { useIsServedHere } from '../../api/session/use-is-served-here.ts'
 import { useCreateDatabase } from '../../shared/create-database.ts'
 import { DOCUMENT_WORDS, listErrors } from '../../shared/import/describe-import.ts'
 import { ImportDialog } from '../../shared/import/import-dialog.tsx'
-import { CANCELLED } from '../../shared/import/import-failure.ts'
+import { CANCELLED, withNote } from '../../shared/import/import-failure.ts'
 import { ImportOutcome } from '../../shared/import/import-outcome.tsx'
+import { SourceError } from '../../shared/import/source-error.ts'
 import { useImport, useImportForm, useRead } from '../../shared/import/use-import.ts'
 import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
-import { createErrors } from '../create/create-errors.ts'
-import { nameError } from '../create/database-name.ts'
+import { createErrors, nameError } from '../database-name.ts'
 import { formatServingEndpoints } from '../database-rows.ts'
-import { findDatabaseLink } from '../find-database-link.ts'
-import { useDatabasesLocation } from '../use-databases-location.ts'
-import { describeDatabaseImport } from './describe-database-import.ts'
+import { findDatabaseLink, useDatabasesLocation } from '../use-databases-location.ts'
 import { ExportContents } from './export-contents.tsx'
-import { useImportDatabase } from './import-database.ts'
-import { importErrors, NOT_SERVED, notChosen } from './import-failure.ts'
+import { describeDatabaseImport, useImportDatabase } from './import-database.ts'
 import { readExportPreview } from './preview-export.ts'
 
 /** Imports an export of a database, into an existing database or a new one. */
@@ -181,4 +180,27 @@ function ImportForm() {
       )}
     </ImportDialog>
   )
+}
+
+/** The error of a database that the endpoint of this page does not serve. */
+const NOT_SERVED =
+  'The endpoint that you are connected through does not serve this database. Add the database to its mapping, or open the console through an endpoint that serves it.'
+
+/** Returns the error of an import that does not say what happens to stored documents. */
+const notChosen = (database: string): string =>
+  `${database} contains documents. Choose what happens to them.`
+
+/** Returns why an import failed, and what it has stored, at the field that can correct it. */
+export function importErrors(error: Error, database: string): FormErrors {
+  if (error instanceof SourceError) return { file: error.message }
+  if (!(error instanceof ApiFailure)) return { form: withNote(error) }
+  if (error.field === 'on-conflict') {
+    return { onConflict: notChosen(database) }
+  }
+  if (error.status === 404) {
+    return {
+      form: `There is no database ${database}, or the endpoint that you are connected through does not serve it. Another person may have dropped it.`,
+    }
+  }
+  return { form: withNote(error) }
 }

@@ -4,11 +4,11 @@ import type { DatabaseImportResult } from '../../../server/contract/transfer.ts'
 import { databaseApi, readJson } from '../../api/client.ts'
 import { databasesQuery } from '../../api/queries.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
-import { createImportUpload } from '../../shared/import/describe-import.ts'
+import { createImportUpload, describeImport } from '../../shared/import/describe-import.ts'
 import { SourceError } from '../../shared/import/source-error.ts'
 import type { ImportControl } from '../../shared/import/use-import.ts'
 import { showToast } from '../../shared/toast/toast.ts'
-import { describeDatabaseImport } from './describe-database-import.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
 import { readExportPreview } from './preview-export.ts'
 
 export interface DatabaseImport extends ImportControl {
@@ -43,4 +43,16 @@ export function useImportDatabase() {
         void queryClient.invalidateQueries({ queryKey })
     },
   })
+}
+
+/** Returns the result of an import in words: "Documents of 2 collections: 3 created, 1 failed." */
+export function describeDatabaseImport(result: DatabaseImportResult): string {
+  const { collections, created, replaced, skipped, failed, errors } = result
+  const counts =
+    created + replaced + skipped + failed === 0
+      ? 'The export contains no documents.'
+      : `Documents of ${formatCount(collections)} ${collections === 1 ? 'collection' : 'collections'}: ${describeImport(result)}`
+  // The errors of documents are counted as failed.
+  const isUndefined = failed === 0 && errors.length > 0
+  return isUndefined ? `${counts} Some schemas or indexes could not be stored.` : counts
 }

@@ -1,5 +1,4 @@
-import type { EndpointRow } from '../endpoint-rows.ts'
-import { SEVERITY } from '../endpoint-rows.ts'
+import { SEVERITY, type EndpointRow } from '../endpoint-rows.ts'
 
 /** The sortable columns, as named in the URL. */
 export const SORT_COLUMNS = [

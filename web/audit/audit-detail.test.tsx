@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { diffFields } from './diff-fields.ts'
+import { diffFields } from './audit-detail.tsx'
 
 test('keys are aligned and differences marked', () => {
   expect(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
-import { fillPage, MAX_REQUESTS } from './fill-page.ts'
+import { fillPage, MAX_REQUESTS } from './queries.ts'
 
 const row = (seq: number) => ({ seq }) as AuditRow
 

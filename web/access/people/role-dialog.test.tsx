@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Person } from '../../../server/contract/access/principal.ts'
-import { formatRoleChange } from './role-change.ts'
+import { formatRoleChange } from './role-dialog.tsx'
 
 const ada: Person = {
   id: '1',

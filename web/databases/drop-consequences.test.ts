@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toDatabaseRows } from '../database-rows.ts'
+import { toDatabaseRows } from './database-rows.ts'
 import { dropConsequences } from './drop-consequences.ts'
 
 const endpoints = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DatabaseRow } from '../database-rows.ts'
+import type { DatabaseRow } from './database-rows.ts'
 import { type DatabaseSort, isSort, nextSort, sortRows } from './database-sort.ts'
 
 const row = (name: string, documents: number | null): DatabaseRow => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeDatabaseImport } from './describe-database-import.ts'
+import { describeDatabaseImport } from './import-database.ts'
 
 const nothing = { collections: 0, created: 0, replaced: 0, skipped: 0, failed: 0, errors: [] }
 const errors = [{ line: 2, pointer: '/schema', message: 'The collection has a different schema.' }]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { SourceError } from '../../shared/import/source-error.ts'
-import { importErrors } from './import-failure.ts'
+import { importErrors } from './import-database-dialog.tsx'
 
 test.each([
   [new SourceError('The file is empty.'), { file: 'The file is empty.' }],

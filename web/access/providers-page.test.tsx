@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callbackFor, settingsOf, unconfiguredProviders } from './provider-settings.ts'
+import { callbackFor, settingsOf, unconfiguredProviders } from './providers-page.tsx'
 
 const local = {
   name: 'local',

@@ -1,5 +1,5 @@
-import { compareNames } from '../../ui/text/compare-names.ts'
-import type { DatabaseRow } from '../database-rows.ts'
+import { compareNames } from '../ui/text/compare-names.ts'
+import type { DatabaseRow } from './database-rows.ts'
 
 export type SortColumn = 'name' | 'collections' | 'documents' | 'size' | 'endpoints'
 

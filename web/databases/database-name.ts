@@ -1,4 +1,7 @@
-import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
+import type { FormErrors } from '@mantine/form'
+import { DATABASE_NAME_RULE, isDatabaseName } from '../../server/contract/database.ts'
+import { NoResponse } from '../api/client.ts'
+import { toFormErrors } from '../shared/forms/to-form-errors.ts'
 
 /**
  * Returns why a name is invalid for a new database; undefined if it is valid as far as the browser
@@ -21,3 +24,16 @@ export function nameError(
   if (name.length > 64) return `The name has ${name.length} characters. ${DATABASE_NAME_RULE}`
   return DATABASE_NAME_RULE
 }
+
+/**
+ * Returns why a database was not created.
+ *
+ * @param field the form field of its name.
+ */
+export const createErrors = (error: Error, field: string): FormErrors =>
+  error instanceof NoResponse
+    ? { form: `${error.message} ${UNKNOWN}` }
+    : toFormErrors(error, { name: field })
+
+const UNKNOWN =
+  'The database may or may not have been created. Check the list before you try again.'

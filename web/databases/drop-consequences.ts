@@ -1,6 +1,6 @@
-import { formatBytes } from '../../ui/text/format-bytes.ts'
-import { formatCount } from '../../ui/text/format-number.ts'
-import type { DatabaseRow, ServingEndpoint } from '../database-rows.ts'
+import { formatBytes } from '../ui/text/format-bytes.ts'
+import { formatCount } from '../ui/text/format-number.ts'
+import type { DatabaseRow, ServingEndpoint } from './database-rows.ts'
 
 /** Maximum addresses to list; the rest are counted. */
 const MAX_ADDRESSES = 3

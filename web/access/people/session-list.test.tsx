@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toEndChange } from './end-sessions.ts'
+import { toEndChange } from './session-list.tsx'
 
 const session = {
   id: 'a',

@@ -1,17 +1,16 @@
-import { useQuery } from '@tanstack/react-query'
-import { NoResponse } from '../../api/client.ts'
-import { collectionsQuery } from '../../api/queries.ts'
-import { useHasRole } from '../../api/session/person.ts'
-import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
-import { TypedConfirmDialog } from '../../ui/overlay/typed-confirm-dialog.tsx'
-import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
-import type { DatabaseRow } from '../database-rows.ts'
-import { exportPath } from '../export-path.ts'
-import { findDatabaseLink } from '../find-database-link.ts'
-import { SYSTEM_NOT_DROPPABLE } from '../table/database-table.tsx'
-import { useDatabasesLocation } from '../use-databases-location.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, ignoreMissing, NoResponse, readJson } from '../api/client.ts'
+import { collectionsQuery, databasesQuery } from '../api/queries.ts'
+import { useHasRole } from '../api/session/person.ts'
+import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
+import { showToast } from '../shared/toast/toast.ts'
+import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+import { TypedConfirmDialog } from '../ui/overlay/typed-confirm-dialog.tsx'
+import { UnavailableDialog } from '../ui/overlay/unavailable-dialog.tsx'
+import type { DatabaseRow } from './database-rows.ts'
+import { SYSTEM_NOT_DROPPABLE } from './database-table.tsx'
 import { dropConsequences } from './drop-consequences.ts'
-import { useDropDatabase } from './drop-database.ts'
+import { exportPath, findDatabaseLink, useDatabasesLocation } from './use-databases-location.ts'
 
 export interface DropDatabaseDialogProps {
   readonly name: string
@@ -113,3 +112,19 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
 
 const UNKNOWN =
   'The database may or may not have been dropped. Check the list before you try again.'
+
+const dropDatabase = (name: string) =>
+  ignoreMissing(readJson(api._api.database[':name'].$delete({ param: { name } })))
+
+/** Drops a database. */
+function useDropDatabase() {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    mutationFn: dropDatabase,
+    change: (name) => ({ what: `Database ${name}`, done: 'dropped' }),
+    onSuccess: (_, name) => {
+      showToast({ text: `Database ${name} dropped`, name })
+      return queryClient.invalidateQueries({ queryKey: databasesQuery.queryKey })
+    },
+  })
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countVisibleNames } from './count-visible-names.ts'
+import { countVisibleNames } from './token-table.tsx'
 
 test.each([
   { names: ['blog'], fit: 1 },

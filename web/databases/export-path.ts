@@ -1,3 +1,0 @@
-/** Returns the path that downloads a whole database. */
-export const exportPath = (database: string): string =>
-  `/_db/${encodeURIComponent(database)}/_export`
