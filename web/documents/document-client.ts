@@ -1,6 +1,6 @@
 import { COLLECTION_PARAMETER, type DocumentFields } from '../../server/contract/document.ts'
 import type { JobView } from '../../server/contract/job.ts'
-import { awaitResponse, databaseApi, requireOk } from '../api/client.ts'
+import { ApiFailure, awaitResponse, databaseApi, requireOk } from '../api/client.ts'
 import type { Condition } from './model/conditions.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
@@ -76,3 +76,18 @@ export async function readStoredDocument(pending: Promise<TextResponse>): Promis
   const { id } = JSON.parse(json) as DocumentFields
   return { id, json, etag }
 }
+
+/** Someone else changed the record. `current` is the stored version; null if it was deleted. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError'
+  readonly current: StoredJson | null
+
+  constructor(current: StoredJson | null) {
+    super('Someone else changed it.')
+    this.current = current
+  }
+}
+
+/** Returns whether the server rejected a request with one of these statuses. */
+export const hasStatus = (error: unknown, ...statuses: number[]): boolean =>
+  error instanceof ApiFailure && statuses.includes(error.status)

@@ -6,6 +6,7 @@ import { ApiFailure, awaitResponse, databaseApi, readJson, requireOk } from '../
 import {
   collectionClient,
   documentClient,
+  hasStatus,
   readStoredDocument,
   readStoredJson,
   type StoredDocument,
@@ -15,7 +16,6 @@ import {
 import type { DocumentsSearch, PagePosition } from './documents-search.ts'
 import { type Condition, conditionsOf } from './model/conditions.ts'
 import { parsePlan, type QueryPlan } from './model/query-plan.ts'
-import { hasStatus } from './mutations/conflict-error.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 /** Documents per page. */

@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { JobView } from '../../server/contract/job.ts'
+import { hasStatus } from './document-client.ts'
 import {
   countDocuments,
   type DocumentsPage,
@@ -10,7 +11,6 @@ import {
   readSchema,
 } from './document-requests.ts'
 import type { DocumentsSearch } from './documents-search.ts'
-import { hasStatus } from './mutations/conflict-error.ts'
 import type { CollectionRef } from './use-documents-location.ts'
 
 // Documents emit no live events, so the queries refetch on mount and on focus.

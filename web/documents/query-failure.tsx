@@ -3,7 +3,7 @@ import { NoMatch } from '../ui/feedback/no-match.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Advice } from './indexes/plan-line.tsx'
 import { conditionsOf } from './model/conditions.ts'
-import { ReadFailure } from './read-failure.tsx'
+import { ReadFailure } from './read-result.tsx'
 import { type CollectionRef, useDocumentsLocation } from './use-documents-location.ts'
 
 export interface QueryFailureProps {

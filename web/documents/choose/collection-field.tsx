@@ -1,4 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import * as z from 'zod/mini'
+import { COLLECTION_NAME_RULE, isCollectionName } from '../../../server/contract/document.ts'
 import { collectionsQuery } from '../../api/queries.ts'
 import { SuggestField, type SuggestFieldProps } from '../../ui/form/suggest-field.tsx'
 
@@ -19,3 +21,8 @@ export function CollectionField({ database, ...input }: CollectionFieldProps) {
     />
   )
 }
+
+/** The schema of the name of a collection as it is typed. */
+export const collectionName = z
+  .string()
+  .check(z.refine((name) => isCollectionName(name.trim()), COLLECTION_NAME_RULE))

@@ -1,10 +1,15 @@
+import { NativeSelect } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { collectionsQuery, databasesQuery } from '../../api/queries.ts'
+import filterBar from '../../ui/form/filter-bar.module.css'
+import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { PageHead } from '../../ui/layout/page-head.tsx'
-import { hasStatus } from '../mutations/conflict-error.ts'
-import { CollectionPicker } from './collection-picker.tsx'
-import { type CollectionTab, CollectionTabs } from './collection-tabs.tsx'
+import { Tabs, tabClass } from '../../ui/layout/tabs.tsx'
+import { hasStatus } from '../document-client.ts'
+import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
+import classes from './collection-head.module.css'
 
 export interface CollectionHeadProps {
   readonly database: string
@@ -43,4 +48,97 @@ function useIsDatabaseMissing(database: string): boolean {
     if (exists === false) void queryClient.invalidateQueries({ queryKey: ['document', database] })
   }, [queryClient, database, exists])
   return exists === false || hasStatus(error, 404)
+}
+
+interface CollectionPickerProps {
+  readonly database: string
+  /** Undefined if no collection is selected. */
+  readonly collection: string | undefined
+  /** The tab that stays open when another collection is selected. */
+  readonly tab: CollectionTab
+}
+
+/** Selects the database and the collection. */
+function CollectionPicker({ database, collection, tab }: CollectionPickerProps) {
+  const { goTo } = useDocumentsLocation()
+  const navigate = useNavigate()
+  const { data: databases = [] } = useQuery(databasesQuery)
+  const { data: collections = [] } = useQuery(collectionsQuery(database))
+  return (
+    <div className={filterBar.bar}>
+      <NativeSelect
+        label="Database"
+        classNames={{ root: classes.choice, input: 'mono' }}
+        data={withOwn(databases, database)}
+        value={database}
+        onChange={(event) => goTo({ database: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label="Collection"
+        classNames={{
+          root: classes.choice,
+          ...(collection !== undefined && { input: 'mono' }),
+        }}
+        data={[
+          { value: '', label: 'All collections' },
+          ...withOwn(
+            collections.map(({ name }) => name),
+            collection,
+          ),
+        ]}
+        value={collection ?? ''}
+        onChange={(event) => {
+          const chosen = event.currentTarget.value
+          if (chosen === '') return goTo({ database })
+          const params = { database, collection: chosen }
+          void navigate({ to: `/documents/$database/$collection${tab}`, params })
+        }}
+      />
+    </div>
+  )
+}
+
+/** Adds the name from the URL, which may not exist. */
+const withOwn = (names: readonly string[], own: string | undefined): string[] =>
+  own === undefined || names.includes(own) ? [...names] : [own, ...names]
+
+/** A page of a collection, by the end of its path. */
+type CollectionTab = '' | '/indexes' | '/schema'
+
+/**
+ * Links between the documents, the indexes and the schema of a collection. Each page has its own,
+ * so the focus moves to `main`.
+ */
+function CollectionTabs({ collectionRef }: { collectionRef: CollectionRef }) {
+  const params = { database: collectionRef.database, collection: collectionRef.collection }
+  const exact = { exact: true, includeSearch: false }
+  return (
+    <Tabs label={`Collection ${collectionRef.collection}`}>
+      <Link
+        ref={keepFocus}
+        to="/documents/$database/$collection"
+        params={params}
+        activeOptions={exact}
+        className={tabClass}
+      >
+        Documents
+      </Link>
+      <Link
+        ref={keepFocus}
+        to="/documents/$database/$collection/indexes"
+        params={params}
+        className={tabClass}
+      >
+        Indexes
+      </Link>
+      <Link
+        ref={keepFocus}
+        to="/documents/$database/$collection/schema"
+        params={params}
+        className={tabClass}
+      >
+        Schema
+      </Link>
+    </Tabs>
+  )
 }

@@ -7,7 +7,7 @@ import { useFilterText } from '../../ui/form/use-filter-text.ts'
 import { formatBytes } from '../../ui/text/format-bytes.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { NoDocuments } from '../documents-view.tsx'
-import { ReadFailure } from '../read-failure.tsx'
+import { ReadFailure } from '../read-result.tsx'
 import { NameList } from './name-list.tsx'
 
 /** Lists the collections of a database, each with a link to its documents. */

@@ -1,13 +1,19 @@
+import { useQueryClient } from '@tanstack/react-query'
 import * as z from 'zod/mini'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { CollectionField } from '../choose/collection-field.tsx'
-import { collectionName } from '../choose/collection-name.ts'
+import { CollectionField, collectionName } from '../choose/collection-field.tsx'
+import { collectionClient, JSON_TYPE, readStoredDocument } from '../document-client.ts'
 import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
-import { useCreateDocument } from '../mutations/create-document.ts'
-import { useDocumentsLocation } from '../use-documents-location.ts'
+import { showStored } from '../mutations/document-toast.ts'
+import {
+  type CollectionRef,
+  formatCollection,
+  useDocumentsLocation,
+} from '../use-documents-location.ts'
 import { documentText, useJsonForm } from '../use-json-form.ts'
 
 const newDocumentSchema = z.object({
@@ -72,4 +78,37 @@ export function CreateDocumentDialog(props: { database: string; collection: stri
       </FormFrame>
     </Dialog>
   )
+}
+
+interface NewDocument {
+  readonly collectionRef: CollectionRef
+  readonly json: string
+}
+
+/**
+ * Creates a document from JSON text.
+ *
+ * @throws ApiFailure 409 if its id is taken.
+ */
+async function createDocument({ collectionRef, json }: NewDocument) {
+  const { param, collection } = collectionClient(collectionRef)
+  return readStoredDocument(
+    collection.$post({ param }, { headers: JSON_TYPE, init: { body: json } }),
+  )
+}
+
+/** Creates a document. `onCreated` is called even if the component is unmounted. */
+function useCreateDocument({ onCreated }: { onCreated: () => void }) {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    mutationFn: createDocument,
+    change: ({ collectionRef }) => ({
+      what: `The new document of ${formatCollection(collectionRef)}`,
+      done: 'created',
+    }),
+    onSuccess: (document, { collectionRef }) => {
+      showStored(queryClient, collectionRef, document, { isNew: true })
+      onCreated()
+    },
+  })
 }

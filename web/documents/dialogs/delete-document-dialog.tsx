@@ -1,11 +1,10 @@
 import { useRef, useState } from 'react'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
-import type { StoredDocument } from '../document-client.ts'
+import { ConflictError, type StoredDocument } from '../document-client.ts'
 import { formatJson } from '../editor/document-text.ts'
 import { JsonBlock } from '../editor/json-block.tsx'
 import { findDocumentElement, findNeighbor } from '../find-document-element.ts'
 import { deleteOne } from '../mutations/change-selected.ts'
-import { ConflictError } from '../mutations/conflict-error.ts'
 import { useChangeSelected } from '../mutations/use-change-selected.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 

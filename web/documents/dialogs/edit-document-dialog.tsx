@@ -2,11 +2,10 @@ import { useEffect, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import type { StoredDocument, StoredJson } from '../document-client.ts'
+import { ConflictError, type StoredDocument, type StoredJson } from '../document-client.ts'
 import { formatJson, minifyJson } from '../editor/document-text.ts'
 import { JsonField } from '../editor/json-field.tsx'
 import { findDocumentElement } from '../find-document-element.ts'
-import { ConflictError } from '../mutations/conflict-error.ts'
 import { useSaveDocument } from '../mutations/save-document.ts'
 import {
   type CollectionRef,

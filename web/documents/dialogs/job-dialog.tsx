@@ -2,20 +2,20 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { JobView } from '../../../server/contract/job.ts'
-import { ApiFailure } from '../../api/client.ts'
+import { ApiFailure, databaseApi, readJson } from '../../api/client.ts'
 import { useHasRole } from '../../api/session/person.ts'
+import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import { LoadFailure } from '../../ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
 import { Dialog, DialogActions } from '../../ui/overlay/dialog.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { useCancelJob } from '../mutations/cancel-job.ts'
 import {
   formatJobResult,
   formatJobTitle,
   jobNouns,
   placeOf,
 } from '../mutations/format-job-result.ts'
-import { watchJob } from '../mutations/watch-job.ts'
+import { watchJob } from '../mutations/start-job.ts'
 import { jobQuery } from '../queries.ts'
 import { useDocumentsLocation } from '../use-documents-location.ts'
 import classes from './job-dialog.module.css'
@@ -117,4 +117,24 @@ function Outcome({ job }: { job: JobView }) {
       {formatJobResult(job)}
     </p>
   )
+}
+
+/** Cancels a job. No effect if it has ended. */
+async function cancelJob(database: string, id: string): Promise<JobView> {
+  const param = { id: encodeURIComponent(id) }
+  return (await readJson(databaseApi(database)._job[':id'].$delete({ param }))) as JobView
+}
+
+/** Cancels a job, and shows the state in which it has ended. */
+function useCancelJob(database: string, id: string) {
+  const queryClient = useQueryClient()
+  const { queryKey } = jobQuery(database, id)
+  return useSingleMutation({
+    mutationFn: () => cancelJob(database, id),
+    async onSuccess(job) {
+      // A response from before the cancellation would show the job as running.
+      await queryClient.cancelQueries({ queryKey })
+      queryClient.setQueryData(queryKey, job)
+    },
+  })
 }

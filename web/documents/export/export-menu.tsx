@@ -7,8 +7,13 @@ import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
 import { useStartExport } from './document-exports.tsx'
-import { toCurl, toFetch } from './export-command.ts'
-import { EXPORT_FORMATS, type ExportFormat, exportDocuments } from './export-documents.ts'
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportDocuments,
+  toCurl,
+  toFetch,
+} from './export-documents.ts'
 
 const formats = Object.entries(EXPORT_FORMATS) as [ExportFormat, string][]
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { toCurl, toFetch } from './export-command.ts'
+import { toCurl, toFetch } from './export-documents.ts'
 
 const url = "http://127.0.0.1:8529/_db/blog/articles?author=o'hara&title=$(id)%20%26%20`id`"
 

@@ -1,21 +1,23 @@
-import { Button, CloseButton } from '@mantine/core'
+import { Button, CloseButton, TextInput } from '@mantine/core'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { usePhoneScreen } from '../../ui/layout/use-phone-screen.ts'
+import { useEscape } from '../../ui/overlay/use-escape.ts'
 import { isolate } from '../../ui/text/isolate.ts'
 import {
   type Condition,
   describeCondition,
   formatFilter,
   parseFilter,
+  trimFilter,
 } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'
-import { ConditionForm } from './condition-form.tsx'
+import form from './condition-form.module.css'
+import { ConditionForm, FilterActions } from './condition-form.tsx'
 import classes from './filter-bar.module.css'
-import { FilterTextForm } from './filter-text-form.tsx'
 import { RequestLine } from './request-line.tsx'
 
 export interface FilterBarProps {
@@ -184,3 +186,54 @@ const messageFor = (error: Error | null, { name }: Condition): string | undefine
   error instanceof ApiFailure && error.status === 400 && error.field === name
     ? error.message
     : undefined
+
+interface FilterTextFormProps {
+  /** The active filter; empty if there is none. */
+  readonly text: string
+  readonly onChange: (text: string) => void
+  readonly onCancel: () => void
+}
+
+/** The whole filter as text, as in the URL of the API. */
+function FilterTextForm({ text: active, onChange, onCancel }: FilterTextFormProps) {
+  const [typed, setTyped] = useState(active)
+  const [error, setError] = useState(() => errorOf(active))
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  useEscape('field', () => field.current === document.activeElement && onCancel())
+  const submit = () => {
+    const found = errorOf(typed)
+    setError(found)
+    if (found === undefined) onChange(trimFilter(typed))
+  }
+  return (
+    <form
+      noValidate
+      aria-label="Filter as text"
+      className={form.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <TextInput
+        ref={field}
+        label="Filter"
+        placeholder="author=ada & year:gte=2000"
+        classNames={{ root: classes.field, input: 'mono' }}
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="off"
+        value={typed}
+        error={error}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      <FilterActions label="Apply filter" onCancel={onCancel} />
+    </form>
+  )
+}
+
+function errorOf(typed: string): string | undefined {
+  const parsed = parseFilter(typed)
+  return 'error' in parsed ? parsed.error : undefined
+}

@@ -1,8 +1,14 @@
+import { useQueryClient } from '@tanstack/react-query'
 import type { DocumentIndex } from '../../../server/contract/document-index.ts'
+import { ignoreMissing, requireOk } from '../../api/client.ts'
 import { useHasRole } from '../../api/session/person.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
-import { useDeleteIndex } from '../mutations/delete-index.ts'
+import { collectionClient } from '../document-client.ts'
+import { indexesQuery } from '../queries.ts'
+import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
 import { CreateIndexDialog } from './create-index-dialog.tsx'
 import { IndexFields } from './index-fields.tsx'
 import { useIndexesLocation } from './use-indexes-location.ts'
@@ -63,4 +69,32 @@ function DeleteIndexDialog({ name, index }: DeleteIndexDialogProps) {
       </p>
     </ConfirmDialog>
   )
+}
+
+function deleteIndex(collectionRef: CollectionRef, name: string): Promise<void> {
+  const { param, indexes } = collectionClient(collectionRef)
+  return ignoreMissing(
+    requireOk(
+      indexes[':name'].$delete(
+        { param: { ...param, name: encodeURIComponent(name) } },
+        { headers: { Prefer: 'return=minimal' } },
+      ),
+    ),
+  )
+}
+
+/** Deletes an index. */
+function useDeleteIndex(collectionRef: CollectionRef) {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    mutationFn: (name: string) => deleteIndex(collectionRef, name),
+    change: (name) => ({
+      what: `The index ${name} of ${formatCollection(collectionRef)}`,
+      done: 'deleted',
+    }),
+    onSuccess: (_, name) => {
+      showToast({ text: `Index ${name} deleted`, name })
+      return queryClient.invalidateQueries(indexesQuery(collectionRef))
+    },
+  })
 }

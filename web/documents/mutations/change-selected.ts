@@ -1,7 +1,9 @@
-import { ApiFailure, isSignedOut, NoResponse, readJson } from '../../api/client.ts'
+import { ApiFailure, isSignedOut, NoResponse, readJson, requireOk } from '../../api/client.ts'
 import {
+  ConflictError,
   collectionClient,
   documentClient,
+  hasStatus,
   JSON_TYPE,
   jobIdOf,
   RESPOND_ASYNC,
@@ -12,8 +14,6 @@ import {
 import { readCurrent, readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
-import { ConflictError, hasStatus } from './conflict-error.ts'
-import { deleteDocument } from './delete-document.ts'
 
 /** Number of requests at a time. */
 const CONCURRENCY = 6
@@ -224,4 +224,26 @@ export async function patchMatching(
       collection.$patch({ param, query: toQuery(conditions) }, { headers, init: { body: patch } }),
     ),
   )
+}
+
+/**
+ * Deletes a document if its ETag matches. Resolves with `false` if someone else deleted it first.
+ *
+ * @throws ConflictError if the document was changed.
+ */
+async function deleteDocument(
+  collectionRef: CollectionRef,
+  { id, etag }: Pick<StoredDocument, 'id' | 'etag'>,
+): Promise<boolean> {
+  const { param, document } = documentClient(collectionRef, id)
+  const headers = { 'If-Match': etag, Prefer: 'return=minimal' }
+  try {
+    await requireOk(document.$delete({ param }, { headers }))
+    return true
+  } catch (error) {
+    if (!hasStatus(error, 404, 412)) throw error
+    const current = await readCurrent(collectionRef, id)
+    if (current !== null) throw new ConflictError(current)
+    return false
+  }
 }

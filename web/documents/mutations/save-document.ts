@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import {
+  ConflictError,
   documentClient,
+  hasStatus,
   JSON_TYPE,
   readStoredDocument,
   type StoredDocument,
@@ -9,7 +11,6 @@ import {
 import { readCurrent } from '../document-requests.ts'
 import { sameDocument } from '../editor/document-text.ts'
 import { type CollectionRef, formatCollection } from '../use-documents-location.ts'
-import { ConflictError, hasStatus } from './conflict-error.ts'
 import { showStored } from './document-toast.ts'
 
 interface DocumentSave {

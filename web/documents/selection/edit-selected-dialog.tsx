@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { memo, useDeferredValue, useMemo, useRef } from 'react'
 import * as z from 'zod/mini'
+import type { Json } from '../../../server/contract/json/json.ts'
+import { mergePatch } from '../../../server/contract/json/merge-patch.ts'
 import { parseJson } from '../../../server/contract/json/parse-json.ts'
 import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { isTypedName, TypedNameField } from '../../ui/overlay/typed-name-field.tsx'
-import { minifyJson, NEW_DOCUMENT } from '../editor/document-text.ts'
+import type { StoredDocument } from '../document-client.ts'
+import { minifyJson, NEW_DOCUMENT, sortedJson } from '../editor/document-text.ts'
 import { ComparedJsonBlock } from '../editor/json-block.tsx'
 import { JsonField } from '../editor/json-field.tsx'
 import { documentError } from '../editor/syntax-error.ts'
@@ -21,7 +24,6 @@ import { formatCollection, useDocumentsLocation } from '../use-documents-locatio
 import { documentText, useJsonForm } from '../use-json-form.ts'
 import { describeMatching, useMatchingCount } from './describe-matching.ts'
 import classes from './edit-selected-dialog.module.css'
-import { type PreviewedChange, previewChanges } from './preview-changes.ts'
 import { type SelectionDialogProps, selectedQuery } from './selection-dialog.ts'
 
 /** Maximum number of documents to read for an example of a change of all that match. */
@@ -168,4 +170,39 @@ function ShownChange({ document, after }: PreviewedChange) {
       </div>
     </section>
   )
+}
+
+interface ParsedDocument {
+  readonly document: StoredDocument
+  readonly value: Json
+  /** The document with sorted fields, to compare it. */
+  readonly sorted: string
+}
+
+interface PreviewedChange {
+  readonly document: StoredDocument
+  /** The document after the change. */
+  readonly after: Json
+}
+
+/**
+ * Parses documents for previews of patches. The returned function lists the documents that a patch
+ * would change; none if its text is not a patch.
+ */
+export function previewChanges(
+  documents: readonly StoredDocument[],
+): (text: string) => readonly PreviewedChange[] {
+  // Once, not for each patch while the user types.
+  const parsed: readonly ParsedDocument[] = documents.map((document) => {
+    const value = parseJson(document.json)
+    return { document, value, sorted: sortedJson(value) }
+  })
+  return (text) => {
+    if (documentError(text) !== undefined) return []
+    const patch = parseJson(text)
+    return parsed.flatMap(({ document, value, sorted }) => {
+      const after = mergePatch(structuredClone(value), patch)
+      return sortedJson(after) === sorted ? [] : [{ document, after }]
+    })
+  }
 }

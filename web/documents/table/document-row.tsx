@@ -1,10 +1,12 @@
+import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
+import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'
+import { type DocumentsSearch, withoutDialog } from '../documents-search.ts'
 import { JsonText } from '../editor/json-text.tsx'
 import { valueAt } from '../model/field-path.ts'
-import { formatCell } from '../model/format-cell.ts'
+import { formatCell, toLine } from '../model/format-cell.ts'
 import { SelectionCheckbox } from '../selection/selection-checkbox.tsx'
-import { DocumentLink } from './document-link.tsx'
 import classes from './document-table.module.css'
 
 export interface DocumentRowProps {
@@ -70,5 +72,22 @@ export function RowCheckbox(props: {
       tabIndex={tabIndex}
       onToggle={(extend) => onToggle(id, extend)}
     />
+  )
+}
+
+/** The id of a document, which opens it. */
+export function DocumentLink({ id, tabIndex }: { id: string; tabIndex?: number }) {
+  const { link } = useDialogNavigation()
+  return (
+    <Link
+      tabIndex={tabIndex}
+      to="."
+      search={(now: DocumentsSearch) => ({ ...withoutDialog(now), open: id })}
+      {...link}
+      className={`mono ${classes.id}`}
+      dir="auto"
+    >
+      {toLine(id)}
+    </Link>
   )
 }

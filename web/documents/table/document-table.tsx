@@ -21,8 +21,7 @@ import { fieldLabel, valueAt } from '../model/field-path.ts'
 import type { SortField } from '../model/sort.ts'
 import { SelectionCheckbox } from '../selection/selection-checkbox.tsx'
 import { ColumnResizer, RESIZE_STEP } from './column-resizer.tsx'
-import { DocumentLink } from './document-link.tsx'
-import { CellValue, DocumentRow, isFigures, RowCheckbox } from './document-row.tsx'
+import { CellValue, DocumentLink, DocumentRow, isFigures, RowCheckbox } from './document-row.tsx'
 import classes from './document-table.module.css'
 
 export interface DocumentTableProps {

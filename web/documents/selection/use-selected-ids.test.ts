@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './selected-text.ts'
+import { ALL_SELECTED, fitSelected, formatSelected, parseSelected } from './use-selected-ids.ts'
 
 test('Any ids are the same after they were in the URL, and none stands for all documents', () => {
   const id = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('*', ',', '%', '%2C', 'a,b'))

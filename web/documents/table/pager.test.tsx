@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describePage } from './describe-page.ts'
+import { describePage } from './pager.tsx'
 
 test('A page is described by the position of its documents, and their number if it is known', () => {
   const page = { size: 50, skipped: 150, total: undefined }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { importedFilters } from './imported-filter.ts'
+import { importedFilters } from './import-documents.ts'
 
 test('documents are filtered by the range of their ids, or by each id', () => {
   expect(importedFilters(['b', 'a,b', 'c\\d'])).toEqual({

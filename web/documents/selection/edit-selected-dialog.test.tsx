@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { previewChanges } from './preview-changes.ts'
+import { previewChanges } from './edit-selected-dialog.tsx'
 
 const documents = [
   { id: 'a', etag: '"1"', json: '{"id":"a","n":1,"of":{"x":1,"y":2}}' },
