@@ -3,8 +3,10 @@ import { Link } from '@tanstack/react-router'
 import { useHasRole } from '../api/session/person.ts'
 import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
 import { announce } from '../ui/announce.tsx'
+import { AddButton } from '../ui/form/add-button.tsx'
 import { formatCount } from '../ui/text/format-number.ts'
 import classes from './endpoint-links.module.css'
+import { preloadForms } from './load-forms.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 import { filterRows } from './model/list/endpoint-filter.ts'
 import { type EndpointsSearch, readEndpointsSearch } from './use-endpoints-location.ts'
@@ -70,5 +72,19 @@ export function EndpointLinks(props: {
         {filtered ? 'Export filtered' : 'Export'}
       </Button>
     </div>
+  )
+}
+
+/** The Add endpoint button of the table and the map. Viewers see why it is missing. */
+export function AddAction({ onAdd }: { onAdd: () => void }) {
+  if (!useHasRole('operator')) {
+    return (
+      <p className="meta dim">You are a viewer. Only operators and admins can change endpoints.</p>
+    )
+  }
+  return (
+    <AddButton onClick={onAdd} onPointerEnter={preloadForms} onFocus={preloadForms}>
+      Add endpoint
+    </AddButton>
   )
 }

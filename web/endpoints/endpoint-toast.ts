@@ -4,7 +4,7 @@ import { changeEndpoint } from './endpoint-requests.ts'
 import type { ChangeGuard, EndpointChange, OtherConsole } from './guard/check-changes.ts'
 import { sameState } from './model/mapping.ts'
 import { revealRow } from './model/reveal-row.ts'
-import { refetchEndpoints } from './refetch-endpoints.ts'
+import { refetchEndpoints } from './queries.ts'
 
 /**
  * Shows a change of an endpoint, with Undo or, if the change disconnects this page, with a link to

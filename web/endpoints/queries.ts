@@ -3,8 +3,7 @@ import { formatHost, parseAddress } from '../../server/contract/endpoints/addres
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
 import { mergeParts } from '../api/merge-parts.ts'
-
-export { endpointsQuery } from '../api/queries.ts'
+import { endpointsQuery } from '../api/queries.ts'
 
 // The first part of each key is the type of the live event that refetches the query
 // (web/api/live/invalidate-soon.ts). The two long lists refetch only the named endpoints.
@@ -73,3 +72,18 @@ export const freePortQuery = (address: string) =>
     gcTime: 0,
     retry: false,
   })
+
+/**
+ * Refetches the endpoints and listeners of the given addresses only. Never rejects: live events
+ * refetch what could not be read.
+ */
+export async function refetchEndpoints(
+  queryClient: QueryClient,
+  addresses: readonly string[],
+): Promise<void> {
+  await Promise.all(
+    [endpointsQuery, listenersQuery].map(({ meta }) =>
+      meta?.refetchEndpoints?.(queryClient, addresses).catch(() => {}),
+    ),
+  )
+}

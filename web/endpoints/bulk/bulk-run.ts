@@ -5,8 +5,9 @@ import {
   type EndpointChangeOutcome,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { api, awaitResponse, requireOk } from '../../api/client.ts'
+import { endpointsQuery } from '../../api/queries.ts'
 import { createStore, useStore } from '../../ui/store.ts'
-import { endpointsQuery, listenersQuery } from '../queries.ts'
+import { listenersQuery } from '../queries.ts'
 
 export interface BulkFailure {
   readonly endpoint: string

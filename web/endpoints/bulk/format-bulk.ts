@@ -1,5 +1,7 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { ToastOptions } from '../../shared/toast/toast.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { type BulkRun, countOutcomes } from './bulk-run.ts'
+import { type BulkRun, canUndoBulk, countOutcomes, undoBulk } from './bulk-run.ts'
 
 type Kind = Pick<BulkRun, 'kind' | 'total' | 'removals'>
 
@@ -42,3 +44,17 @@ export function formatBulkResult(run: BulkRun): string {
 /** Describes what is known after a disconnection: further changes may have been in progress. */
 export const formatKnown = (made: number, counted: string): string =>
   made === 0 ? 'Changes in progress may have been made.' : `At least ${counted}`
+
+/** Returns the toast of a bulk change that has ended, with Undo if there may be changes to undo. */
+export function bulkToast(queryClient: QueryClient, run: BulkRun): ToastOptions {
+  const undo = async () => {
+    const { ended } = await undoBulk(queryClient, run)
+    return bulkToast(queryClient, await ended)
+  }
+  return {
+    text: formatBulkResult(run),
+    failures: run.failures.map(({ endpoint: name, reason }) => ({ name, reason })),
+    stays: true,
+    ...(canUndoBulk(run) && { undo }),
+  }
+}

@@ -4,7 +4,7 @@ import { showToast } from '../../shared/toast/toast.ts'
 import { showConsoleLink } from '../endpoint-toast.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'
 import { hasChangedOwn, startBulk } from './bulk-run.ts'
-import { bulkToast } from './bulk-toast.ts'
+import { bulkToast } from './format-bulk.ts'
 import { loadBulkBar } from './load-bulk-bar.ts'
 import type { BulkPlan } from './plan-bulk.ts'
 

@@ -11,8 +11,7 @@ import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { changeEndpoint } from '../endpoint-requests.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { revealRow } from '../model/reveal-row.ts'
-import { freePortQuery } from '../queries.ts'
-import { refetchEndpoints } from '../refetch-endpoints.ts'
+import { freePortQuery, refetchEndpoints } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import {
   canonicalAddress,

@@ -1,15 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { atLeast } from '../../../server/contract/access/principal.ts'
+import type { CurrentSession } from '../../../server/contract/access/session.ts'
 import { isSignedOut } from '../../api/client.ts'
 import { sessionQuery } from '../../api/queries.ts'
-import { usePresence } from '../../api/session/person.ts'
+import { type SignedIn, usePresence } from '../../api/session/person.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useFailureReporter } from '../../shared/reports/use-failure-reporter.ts'
 import { readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
-import { refetchEndpoints } from '../refetch-endpoints.ts'
+import { refetchEndpoints } from '../queries.ts'
 import { pause, type SaveStage, saveInSteps } from './save-steps.ts'
-import { validateSession } from './validate-session.ts'
 
 export interface EndpointSave {
   /** Describes the save in the report of a failure. */
@@ -114,4 +115,17 @@ export function formatStage(stage: SaveStage, doing: 'added' | 'saved'): string 
     return `The connection failed. Checking whether the endpoint was ${doing}…`
   }
   return undefined
+}
+
+/**
+ * Returns the reason why the current user cannot save a form that `me` opened, or `undefined`. All
+ * tabs share the session cookie, so another user may have signed in since.
+ */
+export function validateSession(me: SignedIn, now: CurrentSession): string | undefined {
+  if (now === null) return 'You are signed out. Sign in again, then save.'
+  if (now.person.id !== me.id) {
+    return `Not saved: ${now.person.username} is now signed in with this browser.`
+  }
+  if (atLeast(now.person.role, 'operator')) return undefined
+  return `Not saved: you are now a ${now.person.role}. Only operators and admins can change endpoints.`
 }

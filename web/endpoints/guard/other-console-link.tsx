@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { endpointsQuery } from '../../api/queries.ts'
 import { useOwnEndpoint } from '../../api/session/person.ts'
 import { servesConsole } from '../model/admin-access.ts'
-import { endpointsQuery, listenersQuery } from '../queries.ts'
+import { listenersQuery } from '../queries.ts'
 import { findOtherConsole } from './check-changes.ts'
 
 /**

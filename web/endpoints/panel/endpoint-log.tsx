@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../../server/contract/audit/audit.ts'
 import { LoadFailure } from '../../ui/feedback/load-failure.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { formatList } from '../model/list/format-list.ts'
 import classes from './endpoint-log.module.css'
-import { formatRecordedChange } from './format-recorded-change.ts'
 import { PanelSection } from './panel-section.tsx'
 import { endpointLogQuery } from './queries.ts'
 
@@ -51,4 +51,32 @@ function Line({ row }: { row: AuditRow }) {
       </span>
     </li>
   )
+}
+
+const done: Readonly<Record<string, string>> = {
+  'endpoint.add': 'Added',
+  'endpoint.map': 'Mapping changed',
+  'endpoint.remove': 'Removed',
+}
+
+const rejected: Readonly<Record<string, string>> = {
+  'endpoint.add': 'Adding or mapping rejected',
+  'endpoint.remove': 'Removal rejected',
+}
+
+/**
+ * Formats an audit log row of an endpoint: "Mapping changed: blog and shop", "Removed", "Removal
+ * rejected".
+ */
+export function formatRecordedChange({ action, outcome, after }: AuditRow): string {
+  const what = done[action] ?? action
+  if (outcome === 'refused') return rejected[action] ?? `${what}: rejected`
+  const names = databasesOf(after)
+  if (names === undefined) return what
+  return `${what}: ${names.length === 0 ? 'all databases' : formatList(names)}`
+}
+
+function databasesOf(after: unknown): string[] | undefined {
+  if (typeof after !== 'object' || after === null || !('databases' in after)) return undefined
+  return Array.isArray(after.databases) ? after.databases.map(String) : undefined
 }

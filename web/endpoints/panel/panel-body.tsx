@@ -2,13 +2,14 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { databasesQuery } from '../../api/queries.ts'
 import { useHasRole, useOwnEndpoint } from '../../api/session/person.ts'
+import { CreateMissing } from '../../shared/create-missing.tsx'
 import { IconCopyPlus, IconTrash } from '../../ui/icon/icons.tsx'
 import { exactTime } from '../../ui/text/relative-time.tsx'
 import { preloadForms } from '../load-forms.ts'
+import { formatMapping, missingDatabases } from '../model/mapping.ts'
 import { YouAreHere } from '../table/cells/you-are-here.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointLog } from './endpoint-log.tsx'
-import { MappingLines } from './mapping-lines.tsx'
 import { NodeStates } from './node-states.tsx'
 import classes from './panel-body.module.css'
 import { PanelSection } from './panel-section.tsx'
@@ -87,6 +88,40 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
           </Button>
         </div>
       )}
+    </>
+  )
+}
+
+/** Lists all databases of an endpoint in order, and describes the mapping in a sentence. */
+function MappingLines(props: {
+  mapping: readonly string[]
+  existing: readonly string[] | undefined
+}) {
+  const { mapping, existing } = props
+  const missing = missingDatabases(mapping, existing)
+  return (
+    <>
+      {mapping.length > 0 && (
+        <ol className={classes.names} aria-label="Databases in order">
+          {mapping.map((name, at) => (
+            <li
+              key={name}
+              className={classes.name}
+              data-missing={missing.includes(name) || undefined}
+            >
+              <span className="mono">{name}</span>
+              {at === 0 && <span className="dim">default</span>}
+              {missing.includes(name) && (
+                <>
+                  <span>does not exist</span>
+                  <CreateMissing name={name} />
+                </>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className={classes.sentence}>{formatMapping(mapping, existing)}</p>
     </>
   )
 }

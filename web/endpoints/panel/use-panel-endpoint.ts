@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import { endpointsQuery, figuresQuery, listenersQuery } from '../queries.ts'
+import { endpointsQuery } from '../../api/queries.ts'
+import { figuresQuery, listenersQuery } from '../queries.ts'
 
 /** The endpoint shown in the panel. */
 export interface PanelEndpoint {

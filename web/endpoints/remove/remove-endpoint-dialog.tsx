@@ -1,19 +1,23 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import { endpointsQuery } from '../../api/queries.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { formatCount, formatRate } from '../../ui/text/format-number.ts'
+import { deleteEndpoint } from '../endpoint-requests.ts'
+import { showEndpointChange } from '../endpoint-toast.ts'
 import { EndpointNotFoundDialog } from '../form/endpoint-not-found-dialog.tsx'
-import { guardedLabel } from '../guard/check-changes.ts'
+import { type ChangeGuard, guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { sumFigures } from '../model/live-figures.ts'
 import { activeRow, revealRow } from '../model/reveal-row.ts'
-import { figuresQuery } from '../queries.ts'
+import { figuresQuery, refetchEndpoints } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
-import { useRemoval } from './use-removal.ts'
 
 /**
  * Asks for confirmation before an endpoint is removed: shows the consequences, or why the endpoint
@@ -92,4 +96,33 @@ function neighborOf(address: string): string | undefined {
   const row = document.querySelector(`[data-row="${CSS.escape(address)}"]`)
   const rows = [row?.nextElementSibling, row?.previousElementSibling]
   return rows.flatMap((each) => (each as HTMLElement | null | undefined)?.dataset.row ?? [])[0]
+}
+
+/** An endpoint to remove, with the result of {@link checkChanges}. */
+interface RemovalInput {
+  readonly row: EndpointRow
+  readonly guard: ChangeGuard
+}
+
+/**
+ * Removes an endpoint. Then offers to undo it or, if the page is disconnected, links to the console
+ * at another endpoint.
+ */
+function useRemoval() {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    change: ({ row }) => ({ what: `Endpoint ${row.address}`, done: 'removed' }),
+    mutationFn: ({ row }: RemovalInput) => deleteEndpoint(row.address, row.revision),
+    onSuccess: (removed, { row, guard }) => {
+      const { address } = row
+      // Remove it from the cache at once: a disconnected page cannot refetch the list.
+      queryClient.setQueryData(endpointsQuery.queryKey, (list: EndpointRecord[] | undefined) =>
+        list?.filter(({ endpoint }) => endpoint !== address),
+      )
+      // Don't offer to undo a removal by another user.
+      const before = removed ? (row.databases ?? []) : null
+      showEndpointChange(queryClient, { address, before, after: null }, guard)
+      void refetchEndpoints(queryClient, [address])
+    },
+  })
 }

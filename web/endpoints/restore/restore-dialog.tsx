@@ -1,20 +1,24 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import type { AuditRow } from '../../../server/contract/audit/audit.ts'
+import * as z from 'zod/mini'
+import { type AuditRow, ENDPOINT_CHANGES } from '../../../server/contract/audit/audit.ts'
 import { api, readJson } from '../../api/client.ts'
 import { databasesQuery } from '../../api/queries.ts'
 import { useHasRole } from '../../api/session/person.ts'
 import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
+import { changeEndpoint } from '../endpoint-requests.ts'
+import { showEndpointChange } from '../endpoint-toast.ts'
 import { MissingDefault } from '../form/missing/missing-default.tsx'
-import { type EndpointChange, guardedLabel } from '../guard/check-changes.ts'
+import { type ChangeGuard, type EndpointChange, guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
+import { sameState } from '../model/mapping.ts'
+import { refetchEndpoints } from '../queries.ts'
 import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import classes from './restore-dialog.module.css'
-import { planRestore } from './restore-plan.ts'
-import { useRestore } from './use-restore.ts'
 
 /** Restores an endpoint to its state before a row of the audit log: `/activity/restore?row=7`. */
 export function RestoreDialog() {
@@ -143,3 +147,54 @@ const rowQuery = (seq: string) => ({
   },
   select: (row: AuditRow | null) => row ?? undefined,
 })
+
+/** Restores an earlier state of an endpoint, and offers to undo it. */
+function useRestore() {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    change: ({ change: { address } }) => ({ what: `Endpoint ${address}`, done: 'restored' }),
+    mutationFn: async ({ change }: { change: EndpointChange; guard: ChangeGuard }) => {
+      const reason = await changeEndpoint(change)
+      if (reason !== undefined) throw new Error(reason)
+    },
+    onSuccess: (_, { change, guard }) =>
+      showEndpointChange(queryClient, change, guard, `${change.address} restored`),
+    onSettled: (_, __, { change: { address } }) => void refetchEndpoints(queryClient, [address]),
+  })
+}
+
+/** The effect of restoring the state before an audit log row. */
+type RestorePlan =
+  /** The row is not an applied change of an endpoint. */
+  | { readonly kind: 'impossible' }
+  /** The endpoint already has the state before the row. */
+  | { readonly kind: 'same' }
+  | {
+      readonly kind: 'change'
+      readonly change: EndpointChange
+      /** Whether the endpoint was changed again after the row. */
+      readonly conflict: boolean
+    }
+
+const state = z.nullable(z.object({ databases: z.array(z.string()) }))
+
+/** Returns whether an audit log row can be restored: an applied change of one endpoint. */
+export const isRestorable = ({ action, outcome }: Pick<AuditRow, 'action' | 'outcome'>): boolean =>
+  outcome === 'done' && ENDPOINT_CHANGES.includes(action)
+
+/**
+ * Plans to restore the state before a row. `now` is the current mapping, null if there is no
+ * endpoint.
+ */
+export function planRestore(row: AuditRow, now: readonly string[] | null): RestorePlan {
+  const before = state.safeParse(row.before)
+  const after = state.safeParse(row.after)
+  if (!isRestorable(row) || !before.success || !after.success) return { kind: 'impossible' }
+  const wanted = before.data?.databases ?? null
+  if (sameState(now, wanted)) return { kind: 'same' }
+  return {
+    kind: 'change',
+    change: { address: row.target, before: now, after: wanted },
+    conflict: !sameState(now, after.data?.databases ?? null),
+  }
+}

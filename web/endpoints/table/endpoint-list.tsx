@@ -13,11 +13,11 @@ import { StateCell } from './cells/state-cell.tsx'
 import { ErrorShare, useFigures } from './cells/traffic-cells.tsx'
 import { YouAreHere } from './cells/you-are-here.tsx'
 import classes from './endpoint-list.module.css'
+import type { EndpointRowsProps } from './endpoint-table.tsx'
 import type { EndpointRowProps } from './row/endpoint-table-row.tsx'
 import { AllCheckbox, RowCheckbox } from './row/row-checkbox.tsx'
 import { useChangeTint } from './row/use-change-tint.ts'
 import { useEndpointNavigation } from './row/use-endpoint-navigation.ts'
-import type { EndpointRowsProps } from './rows-props.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
 
 /** Height of every list row, px. */

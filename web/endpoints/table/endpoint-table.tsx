@@ -1,18 +1,20 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useCallback, useRef } from 'react'
+import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import { onRowClick } from '../../ui/table/on-row-click.ts'
 import { rowsAndGaps } from '../../ui/table/row-gaps.ts'
 import { type SortHead, SortHeadCell } from '../../ui/table/sort-head-cell.tsx'
 import base from '../../ui/table/table.module.css'
 import { useRowRange } from '../../ui/table/use-row-range.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
 import type { SortColumn } from '../model/list/endpoint-sort.ts'
-import { selectionState } from '../model/list/selection.ts'
+import { type Selection, selectionState } from '../model/list/selection.ts'
+import type { LiveFigures } from '../model/live-figures.ts'
 import classes from './endpoint-table.module.css'
 import { EndpointTableRow } from './row/endpoint-table-row.tsx'
 import { AllCheckbox } from './row/row-checkbox.tsx'
-import { useEndpointNavigation } from './row/use-endpoint-navigation.ts'
-import type { EndpointRowsProps } from './rows-props.ts'
+import { type RowActions, useEndpointNavigation } from './row/use-endpoint-navigation.ts'
 import type { TableLayout } from './use-table-layout.ts'
 import { useVisibleFigures } from './use-visible-figures.ts'
 
@@ -145,4 +147,27 @@ export function EndpointTable(props: EndpointTableProps) {
       </table>
     </section>
   )
+}
+
+/** The props that the table shares with the list for narrow screens. */
+export interface EndpointRowsProps {
+  readonly rows: readonly EndpointRow[]
+  /** Address of the endpoint that serves this page. */
+  readonly here: string
+  /** The names of all databases; `undefined` until they are loaded. */
+  readonly databases: readonly string[] | undefined
+  readonly figures: LiveFigures
+  /** The id of the row whose menu is open. */
+  readonly menuOf: string | undefined
+  /** The address of the endpoint in the panel. */
+  readonly panelOf: string | undefined
+  readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
+  readonly actions: RowActions
+  /** `undefined` if rows cannot be selected. */
+  readonly selection: Selection | undefined
+  readonly onSelect: (row: EndpointRow, extend: boolean) => void
+  readonly onSelectIndex: SelectRow
+  readonly onSelectAll: () => void
+  /** Called before a row gets the focus, with its id. */
+  readonly onLookFor: (id: string) => void
 }

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { endpointsQuery } from '../../api/queries.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { createLiveFigures } from '../model/live-figures.ts'
-import { endpointsQuery, listenersQuery } from '../queries.ts'
+import { listenersQuery } from '../queries.ts'
 
 /**
  * Returns the live rows of the table, and the figures of the visible ones. `rows` is undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditRow } from '../../../server/contract/audit/audit.ts'
-import { isRestorable, planRestore } from './restore-plan.ts'
+import { isRestorable, planRestore } from './restore-dialog.tsx'
 
 const address = 'tcp://127.0.0.1:8530'
 const row = (

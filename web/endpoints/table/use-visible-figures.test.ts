@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
-import { listener } from './listener.testing.ts'
-import { reconcile } from './reconcile.ts'
+import { listener } from '../model/listener.testing.ts'
+import { reconcile } from './use-visible-figures.ts'
 
 const A = 'tcp://127.0.0.1:1'
 const B = 'tcp://127.0.0.1:2'

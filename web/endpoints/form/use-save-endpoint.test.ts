@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Role } from '../../../server/contract/access/principal.ts'
-import { validateSession } from './validate-session.ts'
+import { validateSession } from './use-save-endpoint.ts'
 
 const person = (id: string, role: Role) => ({
   id,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AuditRow } from '../../../server/contract/audit/audit.ts'
-import { formatRecordedChange } from './format-recorded-change.ts'
+import { formatRecordedChange } from './endpoint-log.tsx'
 
 const row = (over: Partial<AuditRow>) => ({ outcome: 'done', ...over }) as AuditRow
 

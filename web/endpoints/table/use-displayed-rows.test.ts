@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type EndpointRow, joinRows } from '../endpoint-rows.ts'
-import { keepPositions, positionsOf } from './displayed-rows.ts'
+import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
+import { keepPositions, positionsOf } from './use-displayed-rows.ts'
 
 const rowsOf = (...ports: number[]) =>
   joinRows(
