@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { ROLES, type Role } from '../../server/contract/access/principal.ts'
-import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 
 const textOf = (search: Record<string, unknown>, key: string) => {
   const value = search[key]

@@ -9,9 +9,6 @@ import { NodeStatus } from '../nodes/node-status.tsx'
 import { GlobalSearch } from '../search/global-search.tsx'
 import { SearchButton } from '../search/search-button.tsx'
 import { GlobalKeys } from '../shared/keys/global-keys.tsx'
-import { ConnectionBanner } from '../shared/live/connection-banner.tsx'
-import { ConnectionStatus } from '../shared/live/connection-status.tsx'
-import { StoreBanner } from '../shared/live/store-banner.tsx'
 import { FailureBars } from '../shared/reports/failure-bars.tsx'
 import { PersonMenu } from '../shared/session/person-menu.tsx'
 import { SessionBanner } from '../shared/session/session-banner.tsx'
@@ -28,6 +25,9 @@ import {
 import { navItemClass, Shell } from '../ui/layout/shell.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { FloatingBars } from '../ui/overlay/floating-bars.tsx'
+import { ConnectionBanner } from './banners.tsx'
+import { ConnectionStatus } from './connection-status.tsx'
+import { StoreBanner } from './store-banner.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [

@@ -1,5 +1,5 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
-import { restoresScroll } from '../shared/navigation/use-dialog-navigation.ts'
+import { restoresScroll } from '../shared/use-dialog-navigation.ts'
 import { LazyFailure } from '../ui/feedback/lazy-failure.tsx'
 import { rootRoute } from './frame.tsx'
 import { accessRoutes } from './routes/access-routes.tsx'

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type AuditRow, ENDPOINT_CHANGES } from '../../server/contract/audit/audit.ts'
 import { useHasRole } from '../api/session/person.ts'
-import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
 

@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useHasRole } from '../api/session/person.ts'
-import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { announce } from '../ui/announce.tsx'
 import { AddButton } from '../ui/form/add-button.tsx'
 import { formatCount } from '../ui/text/format-number.ts'
 import classes from './endpoint-links.module.css'
 import { preloadForms } from './load-forms.ts'
+import { filterRows } from './model/endpoint-filter.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
-import { filterRows } from './model/list/endpoint-filter.ts'
 import { type EndpointsSearch, readEndpointsSearch } from './use-endpoints-location.ts'
 
 const views = [

@@ -1,7 +1,7 @@
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
 import { ApiFailure, api, NoResponse, readJson } from '../api/client.ts'
 import type { EndpointChange } from './guard/check-changes.ts'
-import { formatList } from './model/list/format-list.ts'
+import { formatList } from './model/format-list.ts'
 import { sameState } from './model/mapping.ts'
 
 /** Precondition of a change. Without one, the change is unconditional. */

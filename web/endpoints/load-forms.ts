@@ -1,6 +1,6 @@
 export const loadAddDialog = () => import('./form/add-endpoint-dialog.tsx')
 export const loadMappingDialog = () => import('./form/mapping-dialog.tsx')
-export const loadRemovalDialog = () => import('./remove/remove-endpoint-dialog.tsx')
+export const loadRemovalDialog = () => import('./form/remove-endpoint-dialog.tsx')
 export const loadPortDialog = () => import('./form/change-port-dialog.tsx')
 
 /** Preloads the forms. Load errors are reported when a form is opened. */

@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useDialogNavigation } from '../shared/navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 
 /** The search parameters of the Endpoints page: filter, order, and the open panel and dialog. */
 export interface EndpointsSearch {

@@ -20,7 +20,7 @@ const restoreRoute = createRoute({
     row: typeof search.row === 'string' && /^[0-9]{1,15}$/.test(search.row) ? search.row : '0',
   }),
   component: lazyPage(
-    async () => (await import('../../endpoints/restore/restore-dialog.tsx')).RestoreDialog,
+    async () => (await import('../../endpoints/restore-dialog.tsx')).RestoreDialog,
     {
       props: { path: '/activity' },
     },

@@ -1,5 +1,5 @@
 import { useParams, useSearch } from '@tanstack/react-router'
-import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../../shared/use-dialog-navigation.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
 /** URL search of the Indexes page. */

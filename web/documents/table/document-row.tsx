@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
-import { useDialogNavigation } from '../../shared/navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../../shared/use-dialog-navigation.ts'
 import { type DocumentsSearch, withoutDialog } from '../documents-search.ts'
 import { JsonText } from '../editor/json-text.tsx'
 import { valueAt } from '../model/field-path.ts'

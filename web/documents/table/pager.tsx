@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { tabStorage } from '../../shared/storage/browser-storage.ts'
+import { tabStorage } from '../../shared/browser-storage.ts'
 import { IconChevronLeft, IconChevronRight } from '../../ui/icon/icons.tsx'
 import { PrintNote } from '../../ui/print/printed-rows.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'

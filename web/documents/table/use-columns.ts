@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DocumentFields } from '../../../server/contract/document.ts'
-import { sharedStorage } from '../../shared/storage/browser-storage.ts'
+import { sharedStorage } from '../../shared/browser-storage.ts'
 import {
   type FieldColumn,
   formatColumns,

@@ -11,8 +11,6 @@ import { showEndpointChange } from '../endpoint-toast.ts'
 import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
-import { splitAddress } from './address/split-address.ts'
-import { useAddressCheck } from './address/use-address-check.ts'
 import { AddressFields } from './address-fields.tsx'
 import {
   canonicalAddress,
@@ -27,6 +25,8 @@ import {
 import { toFieldErrors } from './field-errors.ts'
 import { MappingEditor } from './mapping/mapping-editor.tsx'
 import { NotApplied } from './save-steps.ts'
+import { splitAddress } from './split-address.ts'
+import { useAddressCheck } from './use-address-check.ts'
 import { formatStage, useSaveEndpoint } from './use-save-endpoint.ts'
 
 /**

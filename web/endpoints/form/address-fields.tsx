@@ -5,11 +5,11 @@ import type { AddressPart } from '../../../server/contract/endpoints/address.ts'
 import { ChoiceGroup } from '../../ui/form/choice-group.tsx'
 import { CodeInput } from '../../ui/form/code-input.tsx'
 import { hasCertificate } from '../model/page-meta.ts'
-import { splitPasted } from './address/split-address.ts'
-import type { AddressProblem } from './address/use-address-check.ts'
 import classes from './address-fields.module.css'
 import { type EndpointDraft, isOpenToReaders } from './endpoint-draft.ts'
 import { HostField } from './host-field.tsx'
+import { splitPasted } from './split-address.ts'
+import type { AddressProblem } from './use-address-check.ts'
 
 /** Props of a section of the form. */
 export interface FormPart {

@@ -8,7 +8,7 @@ import {
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
 import { type EndpointRecord, MAPPING_NAMES } from '../../../server/contract/endpoints/endpoint.ts'
-import { type AddressDraft, splitAddress } from './address/split-address.ts'
+import { type AddressDraft, splitAddress } from './split-address.ts'
 
 /** The field of the form that an error belongs to; `form` for the whole form. */
 export type Field = 'scheme' | 'host' | 'port' | 'path' | 'databases' | 'form'

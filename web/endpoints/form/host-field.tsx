@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import type { AddressList } from '../../../server/contract/endpoints/listener.ts'
 import { CodeInput } from '../../ui/form/code-input.tsx'
 import { addressesQuery } from '../queries.ts'
-import { type AddressDraft, splitAddress } from './address/split-address.ts'
+import { type AddressDraft, splitAddress } from './split-address.ts'
 
 /** The value of the option for typing a name or address. */
 const OTHER = 'other'

@@ -13,7 +13,7 @@ import {
   servesConsole,
 } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { formatList } from '../model/list/format-list.ts'
+import { formatList } from '../model/format-list.ts'
 
 /** The state of an endpoint before and after a change. */
 export interface EndpointChange {

@@ -2,7 +2,7 @@ import type { ImportProgress } from '../../shared/import/use-import.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { type BulkRun, countOutcomes } from '../bulk/bulk-run.ts'
 import { formatKnown } from '../bulk/format-bulk.ts'
-import { formatList } from '../model/list/format-list.ts'
+import { formatList } from '../model/format-list.ts'
 import { countChanges, type ImportPlan } from './import-plan.ts'
 
 /** Formats a count with its noun: "1 endpoint", "1,204 endpoints". */

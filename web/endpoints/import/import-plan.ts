@@ -1,7 +1,7 @@
 import { isLoopback, parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { formatList } from '../model/list/format-list.ts'
+import { formatList } from '../model/format-list.ts'
 import { missingDatabases, sameMapping } from '../model/mapping.ts'
 import type { WantedEndpoint } from './import-file.ts'
 

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type CSSProperties, type ReactNode, useState } from 'react'
 import { StateBadge } from '../../ui/feedback/state-badge.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { formatList } from '../model/list/format-list.ts'
+import { formatList } from '../model/format-list.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
 import {
   ALL,

@@ -1,5 +1,5 @@
 import { includesDatabase, SYSTEM_DATABASE } from '../../../server/contract/database.ts'
-import { formatList } from './list/format-list.ts'
+import { formatList } from './format-list.ts'
 
 // A mapping is an ordered list of database names. Empty means all databases; the first is the
 // default.

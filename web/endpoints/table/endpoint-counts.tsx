@@ -1,7 +1,7 @@
 import type { BadgeState } from '../../ui/feedback/state-badge.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
+import { parseFilter } from '../model/endpoint-filter.ts'
 import { countRows, type EndpointRow } from '../model/endpoint-rows.ts'
-import { parseFilter } from '../model/list/endpoint-filter.ts'
 import classes from './endpoint-counts.module.css'
 
 export interface EndpointCountsProps {

@@ -1,6 +1,6 @@
 import { NoMatch } from '../../ui/feedback/no-match.tsx'
 import { FilterField, type FilterFieldProps } from '../../ui/form/filter-field.tsx'
-import { formatNoMatch } from '../model/list/endpoint-filter.ts'
+import { formatNoMatch } from '../model/endpoint-filter.ts'
 
 /** The filter field of the table and the map. */
 export const EndpointFilterField = (

@@ -1,7 +1,7 @@
 import { IconTrash } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
-import { formatSelected } from '../model/list/selection.ts'
+import { formatSelected } from '../model/selection.ts'
 
 /** The bulk actions. */
 export type BulkAction = 'add' | 'remove-database' | 'remove'

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react'
+import { filterRows } from '../model/endpoint-filter.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { filterRows } from '../model/list/endpoint-filter.ts'
-import { type EndpointSort, writeSort } from '../model/list/endpoint-sort.ts'
+import { type EndpointSort, writeSort } from '../model/endpoint-sort.ts'
 import { useSortedRows } from './use-sorted-rows.ts'
 
 export interface DisplayOptions {

@@ -2,7 +2,7 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { type Selection, selectRange, toggleAll, toggleRow } from '../model/list/selection.ts'
+import { type Selection, selectRange, toggleAll, toggleRow } from '../model/selection.ts'
 
 const EMPTY: Selection = new Set()
 

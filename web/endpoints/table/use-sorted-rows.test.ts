@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import { FIRST_SORT } from '../model/list/endpoint-sort.ts'
+import { FIRST_SORT } from '../model/endpoint-sort.ts'
 import { nextSort, sortRows } from './use-sorted-rows.ts'
 
 const row = (address: string, databases: string[]) =>

@@ -8,7 +8,7 @@ import {
   type SortColumn,
   sortKeys,
   TRAFFIC_COLUMNS,
-} from '../model/list/endpoint-sort.ts'
+} from '../model/endpoint-sort.ts'
 
 /** Sorts rows that arrive sorted by address. The sort is stable. */
 export function sortRows(

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { usePresence } from '../../api/session/person.ts'
-import { tabStorage } from '../storage/browser-storage.ts'
+import { tabStorage } from '../browser-storage.ts'
 
 const PREFIX = 'gatehouse-draft:'
 

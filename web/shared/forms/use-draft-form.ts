@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { usePresence } from '../../api/session/person.ts'
 import type { DraftOffer } from '../../ui/form/draft-notice.tsx'
 import { useLatest } from '../../ui/use-latest.ts'
-import { pageOf } from '../navigation/use-dialog-navigation.ts'
+import { pageOf } from '../use-dialog-navigation.ts'
 import { draftStorage } from './draft-storage.ts'
 
 export interface DraftFormOptions<T extends object> {

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { sharedStorage } from '../storage/browser-storage.ts'
+import { sharedStorage } from '../browser-storage.ts'
 
 /** Key in `localStorage` for whether character keys are off. */
 const STORAGE_KEY = 'gatehouse-character-keys'

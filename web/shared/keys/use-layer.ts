@@ -1,5 +1,5 @@
 import { useLocation, useRouter } from '@tanstack/react-router'
-import { isClosing, useDialogNavigation } from '../navigation/use-dialog-navigation.ts'
+import { isClosing, useDialogNavigation } from '../use-dialog-navigation.ts'
 
 /** A dialog that can open over any page: the search or the shortcuts. */
 export type Layer = 'search' | 'keys'

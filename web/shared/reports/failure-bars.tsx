@@ -3,7 +3,7 @@ import { IconX } from '../../ui/icon/icons.tsx'
 import { IconButton } from '../../ui/layout/icon-button.tsx'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import classes from '../../ui/overlay/floating-bars.module.css'
-import { useDialogNavigation } from '../navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../use-dialog-navigation.ts'
 import { closeReport, useFailureReports } from './failure-store.ts'
 
 /** Reports changes that failed after their form was closed, each with a button that reopens it. */

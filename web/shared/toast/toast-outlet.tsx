@@ -9,7 +9,7 @@ import classes from '../../ui/overlay/floating-bars.module.css'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { WithName } from '../../ui/text/with-name.tsx'
 import { useKeys } from '../keys/use-keys.ts'
-import { useDialogNavigation } from '../navigation/use-dialog-navigation.ts'
+import { useDialogNavigation } from '../use-dialog-navigation.ts'
 import {
   closeToast,
   pauseToast,

@@ -1,7 +1,6 @@
 import { type DraftForm, useDraftForm } from '../../../shared/forms/use-draft-form.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { sameMapping } from '../../model/mapping.ts'
-import { splitAddress } from '../address/split-address.ts'
 import {
   draftMapping,
   type EndpointDraft,
@@ -10,6 +9,7 @@ import {
   mappingDraft,
   mappingSchema,
 } from '../endpoint-draft.ts'
+import { splitAddress } from '../split-address.ts'
 
 interface MappingValues extends Pick<EndpointDraft, 'reach' | 'names' | 'typing'> {
   readonly base: readonly string[]

@@ -1,6 +1,6 @@
 import classes from '../../../ui/table/row-checkbox.module.css'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
-import { canSelect } from '../../model/list/selection.ts'
+import { canSelect } from '../../model/selection.ts'
 
 /**
  * The checkbox of a row; Shift selects the range since the last one. A native input, because there

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
-import { isDatabaseName } from '../../../../server/contract/database.ts'
-import { useHasRole } from '../../../api/session/person.ts'
-import { useCreateDatabase } from '../../../shared/create-database.ts'
+import { isDatabaseName } from '../../../server/contract/database.ts'
+import { useHasRole } from '../../api/session/person.ts'
+import { useCreateDatabase } from '../../shared/create-database.ts'
 import classes from './missing-default.module.css'
 
 /**

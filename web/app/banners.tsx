@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import type { PropsWithChildren } from 'react'
-import { useConnection } from '../../api/live/live-provider.tsx'
-import { Banner } from '../../ui/feedback/banner.tsx'
-import { Countdown } from '../../ui/feedback/countdown.tsx'
+import { useConnection } from '../api/live/live-provider.tsx'
+import { Banner } from '../ui/feedback/banner.tsx'
+import { Countdown } from '../ui/feedback/countdown.tsx'
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 

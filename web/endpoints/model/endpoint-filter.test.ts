@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { joinRows } from '../endpoint-rows.ts'
 import { formatNoMatch, matchesFilter, parseFilter, withState } from './endpoint-filter.ts'
+import { joinRows } from './endpoint-rows.ts'
 
 const rows = joinRows(
   [

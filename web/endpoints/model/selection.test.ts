@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinRows } from '../endpoint-rows.ts'
+import { joinRows } from './endpoint-rows.ts'
 import { formatSelected, selectionState, selectRange, toggleAll, toggleRow } from './selection.ts'
 
 const rows = joinRows(

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { useConnection } from '../../api/live/live-provider.tsx'
-import { healthQuery } from '../../api/queries.ts'
-import { Banner } from '../../ui/feedback/banner.tsx'
+import { useConnection } from '../api/live/live-provider.tsx'
+import { healthQuery } from '../api/queries.ts'
+import { Banner } from '../ui/feedback/banner.tsx'
 
 /** Shows a warning while the server cannot store changes, with the reason. */
 export function StoreBanner() {

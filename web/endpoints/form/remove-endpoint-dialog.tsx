@@ -9,7 +9,6 @@ import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { formatCount, formatRate } from '../../ui/text/format-number.ts'
 import { deleteEndpoint } from '../endpoint-requests.ts'
 import { showEndpointChange } from '../endpoint-toast.ts'
-import { EndpointNotFoundDialog } from '../form/endpoint-not-found-dialog.tsx'
 import { type ChangeGuard, guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
@@ -18,6 +17,7 @@ import { sumFigures } from '../model/live-figures.ts'
 import { activeRow, revealRow } from '../model/reveal-row.ts'
 import { figuresQuery, refetchEndpoints } from '../queries.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
+import { EndpointNotFoundDialog } from './endpoint-not-found-dialog.tsx'
 
 /**
  * Asks for confirmation before an endpoint is removed: shows the consequences, or why the endpoint

@@ -1,4 +1,4 @@
-import { type EndpointRow, SEVERITY } from '../endpoint-rows.ts'
+import { type EndpointRow, SEVERITY } from './endpoint-rows.ts'
 
 /** The sortable columns, as named in the URL. */
 export const SORT_COLUMNS = [

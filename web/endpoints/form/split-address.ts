@@ -1,4 +1,4 @@
-import { formatHost } from '../../../../server/contract/endpoints/address.ts'
+import { formatHost } from '../../../server/contract/endpoints/address.ts'
 
 /** The fields of a draft that make up its address, as typed. */
 export interface AddressDraft {

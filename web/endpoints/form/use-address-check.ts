@@ -1,9 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { type AddressPart, parseAddress } from '../../../../server/contract/endpoints/address.ts'
-import { api, readJson } from '../../../api/client.ts'
-import { nodesQuery } from '../../../api/queries.ts'
-import { canonicalAddress, draftAddress, type EndpointDraft } from '../endpoint-draft.ts'
+import { type AddressPart, parseAddress } from '../../../server/contract/endpoints/address.ts'
+import { api, readJson } from '../../api/client.ts'
+import { nodesQuery } from '../../api/queries.ts'
+import { canonicalAddress, draftAddress, type EndpointDraft } from './endpoint-draft.ts'
 
 /** Debounce of the address check, ms. */
 const PAUSE_MS = 400

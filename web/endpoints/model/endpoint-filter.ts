@@ -1,6 +1,6 @@
-import { includesDatabase } from '../../../../server/contract/database.ts'
-import { type BadgeState, stateLabels } from '../../../ui/feedback/state-badge.tsx'
-import type { EndpointRow } from '../endpoint-rows.ts'
+import { includesDatabase } from '../../../server/contract/database.ts'
+import { type BadgeState, stateLabels } from '../../ui/feedback/state-badge.tsx'
+import type { EndpointRow } from './endpoint-rows.ts'
 
 /** A parsed filter. All values but database names are in lower case. */
 export interface EndpointFilter {

@@ -1,5 +1,5 @@
-import { useConnection } from '../../api/live/live-provider.tsx'
-import { usePresence } from '../../api/session/person.ts'
+import { useConnection } from '../api/live/live-provider.tsx'
+import { usePresence } from '../api/session/person.ts'
 import classes from './connection-status.module.css'
 
 const words = {

@@ -1,5 +1,5 @@
-import { formatCount } from '../../../ui/text/format-number.ts'
-import type { EndpointRow } from '../endpoint-rows.ts'
+import { formatCount } from '../../ui/text/format-number.ts'
+import type { EndpointRow } from './endpoint-rows.ts'
 
 /** The selected addresses. Rows hidden by a filter stay selected. */
 export type Selection = ReadonlySet<string>
