@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { PropsWithChildren } from 'react'
 import { useConnection } from '../api/live/live-provider.tsx'
+import { healthQuery } from '../api/queries.ts'
 import { Banner } from '../ui/feedback/banner.tsx'
 import { Countdown } from '../ui/feedback/countdown.tsx'
 
@@ -29,6 +31,22 @@ export function ConnectionBanner({ children }: PropsWithChildren) {
             Try now
           </Button>
         </>
+      )}
+    </Banner>
+  )
+}
+
+/** Shows a warning while the server cannot store changes, with the reason. */
+export function StoreBanner() {
+  const { data: health } = useQuery(healthQuery)
+  const isLost = useConnection().state === 'lost'
+  return (
+    <Banner role="status">
+      {health?.writable === false && !isLost && (
+        <p>
+          <strong>Changes cannot be saved at the moment.</strong> {health.reason} Stored data can
+          still be read. This message disappears when changes can be saved again.
+        </p>
       )}
     </Banner>
   )

@@ -25,9 +25,8 @@ import {
 import { navItemClass, Shell } from '../ui/layout/shell.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { FloatingBars } from '../ui/overlay/floating-bars.tsx'
-import { ConnectionBanner } from './banners.tsx'
+import { ConnectionBanner, StoreBanner } from './banners.tsx'
 import { ConnectionStatus } from './connection-status.tsx'
-import { StoreBanner } from './store-banner.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [

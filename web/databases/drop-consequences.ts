@@ -1,5 +1,4 @@
-import { formatBytes } from '../ui/text/format-bytes.ts'
-import { formatCount } from '../ui/text/format-number.ts'
+import { formatBytes, formatCount } from '../ui/text/format-number.ts'
 import type { DatabaseRow, ServingEndpoint } from './database-rows.ts'
 
 /** Maximum addresses to list; the rest are counted. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NodeStatus as Node } from '../../server/contract/node.ts'
 import { nodesQuery } from '../api/queries.ts'
-import { UnreachableSince } from '../ui/feedback/unreachable-since.tsx'
+import { UnreachableSince } from '../ui/feedback/countdown.tsx'
 import { useEscape } from '../ui/overlay/use-escape.ts'
 import classes from './node-status.module.css'
 

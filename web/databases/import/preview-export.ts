@@ -4,7 +4,7 @@ import {
   exportedCollection,
   exportHead,
 } from '../../../server/contract/transfer.ts'
-import { isBinary, NO_TEXT, UNREADABLE } from '../../shared/import/source-error.ts'
+import { isBinary, NO_TEXT, UNREADABLE } from '../../shared/import/import-failure.ts'
 
 /** Number of bytes at the beginning of a file that a preview reads. */
 export const FIRST_BYTES = 1024 * 1024

@@ -1,6 +1,10 @@
 import type { ReactNode } from 'react'
-import { filterByName } from '../../ui/form/filter-by-name.ts'
-import { NameFilter, type NameFilterProps, NoNameMatch } from '../../ui/form/name-filter.tsx'
+import {
+  filterByName,
+  NameFilter,
+  type NameFilterProps,
+  NoNameMatch,
+} from '../../ui/form/name-filter.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import classes from './name-list.module.css'
 

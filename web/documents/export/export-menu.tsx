@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core'
 import { IconDownload } from '../../ui/icon/icons.tsx'
-import { usePhoneScreen } from '../../ui/layout/use-phone-screen.ts'
+import { usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { CopyItem } from '../../ui/overlay/copy-item.tsx'
 import { MenuButton } from '../../ui/overlay/menu-button.tsx'
 import { toApiPath } from '../model/api-url.ts'

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import bar from '../../ui/overlay/floating-bars.module.css'
 import { FloatingBar } from '../../ui/overlay/floating-bars.tsx'
-import { formatBytes } from '../../ui/text/format-bytes.ts'
+import { formatBytes } from '../../ui/text/format-number.ts'
 import { Advice } from '../indexes/plan-line.tsx'
 import type { CollectionRef } from '../use-documents-location.ts'
 

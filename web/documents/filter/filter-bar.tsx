@@ -3,10 +3,9 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { useKeys } from '../../shared/keys/use-keys.ts'
 import { IconPlus } from '../../ui/icon/icons.tsx'
-import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
-import { usePhoneScreen } from '../../ui/layout/use-phone-screen.ts'
+import { useNarrowScreen, usePhoneScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { useEscape } from '../../ui/overlay/use-escape.ts'
-import { isolate } from '../../ui/text/isolate.ts'
+import { isolate } from '../../ui/text/with-name.tsx'
 import {
   type Condition,
   describeCondition,

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { CopyItem } from '../../ui/overlay/copy-item.tsx'
-import { useCopied } from '../../ui/text/use-copied.ts'
+import { useCopied } from '../../ui/text/copy-text.ts'
 import { toApiPath } from '../model/api-url.ts'
 import { conditionsOf } from '../model/conditions.ts'
 import { type CollectionRef, useDocumentsLocation } from '../use-documents-location.ts'

@@ -1,4 +1,4 @@
-import { SourceError } from '../../shared/import/source-error.ts'
+import { SourceError } from '../../shared/import/import-failure.ts'
 
 const [TAB, NEWLINE, RETURN, SPACE, BOM] = [0x09, 0x0a, 0x0d, 0x20, 0xfeff]
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]

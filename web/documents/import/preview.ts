@@ -7,7 +7,7 @@ import {
   valueAt,
 } from '../../../server/contract/query/field-path.ts'
 import { exportHead } from '../../../server/contract/transfer.ts'
-import { isBinary, NO_TEXT, SourceError } from '../../shared/import/source-error.ts'
+import { isBinary, NO_TEXT, SourceError } from '../../shared/import/import-failure.ts'
 import { createDecoder, createLineConverter, errorAtEnd, NO_JSON } from './json-to-lines.ts'
 import { previewRecords, type RecordsPreview } from './preview-records.ts'
 import { IMPORT_FORMATS, type ImportFormat } from './read-source.ts'

@@ -1,4 +1,4 @@
-import { isolate } from '../../ui/text/isolate.ts'
+import { isolate } from '../../ui/text/with-name.tsx'
 import { fieldLabel, splitUnescaped } from './field-path.ts'
 
 /** A field to order by. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '../../ui/text/format-number.ts'
-import { isolate } from '../../ui/text/isolate.ts'
+import { isolate } from '../../ui/text/with-name.tsx'
 import { type Condition, describeCondition } from '../model/conditions.ts'
 import { countQuery } from '../queries.ts'
 import type { CollectionRef } from '../use-documents-location.ts'

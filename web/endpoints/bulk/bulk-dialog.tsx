@@ -1,23 +1,28 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { databasesQuery } from '../../api/queries.ts'
+import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { showToast } from '../../shared/toast/toast.ts'
 import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { isTypedName, TypedNameField } from '../../ui/overlay/typed-name-field.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { compareNames } from '../../ui/text/compare-names.ts'
+import { showConsoleLink } from '../endpoint-toast.ts'
 import { nameError } from '../form/endpoint-draft.ts'
-import { guardedLabel } from '../guard/check-changes.ts'
+import { type ChangeGuard, guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
 import classes from './bulk-dialog.module.css'
+import { hasChangedOwn, startBulk } from './bulk-run.ts'
 import changes from './change-list.module.css'
 import { ChangeList } from './change-list.tsx'
-import { planBulk, type SkippedEndpoint } from './plan-bulk.ts'
-import { useBulkChange } from './use-bulk-change.ts'
+import { bulkToast } from './format-bulk.ts'
+import { loadBulkBar } from './load-bulk-bar.ts'
+import { type BulkPlan, planBulk, type SkippedEndpoint } from './plan-bulk.ts'
 
 const endpoints = (count: number) => `${count} ${count === 1 ? 'endpoint' : 'endpoints'}`
 
@@ -197,4 +202,35 @@ function SkippedList({ skipped }: { skipped: readonly SkippedEndpoint[] }) {
       ))}
     </ul>
   )
+}
+
+/** Starts the bulk change of a plan. Endpoints that it leaves unchanged stay selected. */
+function useBulkChange(here: string) {
+  const queryClient = useQueryClient()
+  return useReportedMutation({
+    change: () => ({ what: 'The bulk change', done: 'started' }),
+    mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
+      // The change disconnects this page, so the bar must be loaded before it.
+      if (guard.disconnects) await loadBulkBar()
+      const changes = plan.tasks.map(({ row: { address: endpoint, revision }, after }) => {
+        const expect = revision === undefined ? {} : { expect: revision }
+        return after === null
+          ? { endpoint, remove: true as const, ...expect }
+          : { endpoint, databases: [...after], ...expect }
+      })
+      const done = plan.skipped.flatMap(({ address, isUnchanged }) => (isUnchanged ? address : []))
+      return startBulk(queryClient, changes, { done })
+    },
+    onSuccess: ({ ended }, { plan, guard: { disconnects, otherConsole } }) => {
+      const task = disconnects ? plan.tasks.find(({ row }) => row.address === here) : undefined
+      void ended.then((run) => {
+        if (task === undefined || otherConsole === undefined || !hasChangedOwn(run, here)) {
+          return showToast(bulkToast(queryClient, run))
+        }
+        // Without a connection, the change cannot be undone here.
+        const { row, after } = task
+        showConsoleLink({ address: row.address, before: row.databases, after }, otherConsole)
+      })
+    },
+  })
 }

@@ -12,7 +12,7 @@ import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { Dialog, DialogActions, type DialogProps } from '../../ui/overlay/dialog.tsx'
 import type { DraftForm } from '../forms/use-draft-form.ts'
 import classes from './import.module.css'
-import { ErrorList, type ListedError } from './import-errors.tsx'
+import { ErrorList, type ListedError } from './import-outcome.tsx'
 import type { Import, ImportValues } from './use-import.ts'
 
 /** How a kind of import is described to its users. */

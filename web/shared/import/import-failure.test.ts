@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiFailure, NoResponse } from '../../api/client.ts'
-import { withNote } from './import-failure.ts'
-import { SourceError } from './source-error.ts'
+import { SourceError, withNote } from './import-failure.ts'
 
 test.each([
   [new SourceError('The file is empty.'), 'The file is empty. Nothing was imported.'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type KeyEventFields, matchShortcut, toCombination } from './key-combination.ts'
 import { isCharacterKey, KEYS } from './keys.ts'
+import { type KeyEventFields, matchShortcut, toCombination } from './use-keys.ts'
 
 const press = (key: string, more: Partial<KeyEventFields> = {}): KeyEventFields => ({
   key,

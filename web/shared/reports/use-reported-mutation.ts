@@ -1,7 +1,8 @@
 import type { UseMutationOptions } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useSingleMutation } from '../forms/use-single-mutation.ts'
-import type { RequestedChange } from './failure-store.ts'
-import { useFailureReporter } from './use-failure-reporter.ts'
+import { closeReport, type RequestedChange, reportFailure } from './failure-store.ts'
 
 interface ReportedMutationOptions<T, V> extends UseMutationOptions<T, Error, V> {
   readonly mutationFn: (variables: V) => Promise<T>
@@ -25,4 +26,26 @@ export function useReportedMutation<T, V = void>(options: ReportedMutationOption
       }
     },
   })
+}
+
+/**
+ * Returns a function to call when a form or dialog requests a change. It returns a function to call
+ * if the change fails, which reports the failure if the form was closed.
+ */
+export function useFailureReporter() {
+  const { history } = useRouter()
+  const isOpen = useRef(true)
+  useEffect(() => {
+    isOpen.current = true
+    return () => {
+      isOpen.current = false
+    }
+  }, [])
+  return (change: RequestedChange) => {
+    const formUrl = history.location.href
+    closeReport(change.what)
+    return (error: Error) => {
+      if (!isOpen.current) reportFailure(change, error, formUrl)
+    }
+  }
 }

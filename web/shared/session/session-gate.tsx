@@ -1,7 +1,11 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type PropsWithChildren, useEffect, useMemo, useState } from 'react'
-import type { CurrentSession } from '../../../server/contract/access/session.ts'
+import {
+  type CurrentSession,
+  SESSION_IDLE,
+  USE_RECORD_INTERVAL,
+} from '../../../server/contract/access/session.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import {
   nameOf,
@@ -15,9 +19,8 @@ import { lastUse } from '../../api/session/session-activity.ts'
 import { CenteredPage } from '../../ui/layout/centered-page.tsx'
 import { usePageTitle } from '../../ui/layout/use-page-title.ts'
 import { DialogBanner } from '../../ui/overlay/dialog-banner.ts'
-import { PendingPage } from './pending-page.tsx'
 import { SessionBanner } from './session-banner.tsx'
-import { formatEndReason } from './session-end.ts'
+import { useSignOut } from './use-sign-out.ts'
 
 /** Poll interval in milliseconds while the person has no role or is signed out. */
 const POLL_MS = 15_000
@@ -121,6 +124,82 @@ function LoadFailed({ error, onRetry }: { error: Error; onRetry: () => void }) {
       }
     >
       <p role="alert">The console could not be opened. {error.message}</p>
+    </CenteredPage>
+  )
+}
+
+/** Input of {@link formatEndReason}. Times are milliseconds since the Unix epoch. */
+interface SessionEndInput {
+  /** The session as last fetched. */
+  readonly session: Session
+  /** When this page last sent a request that counted as use of the session. */
+  readonly lastUse: number
+  readonly now: number
+}
+
+/**
+ * Returns why a session ended, as far as the page can tell, as a sentence without its final period.
+ */
+export function formatEndReason({ session, lastUse, now }: SessionEndInput): string {
+  const { expires, idleExpires } = session
+  if (expires !== null && now >= Date.parse(expires)) {
+    return 'You were signed out because the session expired'
+  }
+  // Another page may also have used the session before it was fetched.
+  const idleEnd = Math.max(lastUse + SESSION_IDLE, Date.parse(idleExpires ?? '') || 0)
+  // The last uses may not be recorded, so the session may have ended this much earlier.
+  if (now >= idleEnd - USE_RECORD_INTERVAL) {
+    return `You were signed out after ${SESSION_IDLE / 3_600_000} hours without activity`
+  }
+  return 'You were signed out because this session was ended'
+}
+
+/** The page for a person without a role: who is signed in, and that an admin assigns a role. */
+function PendingPage({ person, ended }: { person: SignedIn; ended: boolean }) {
+  usePageTitle(ended ? 'Sign in again' : 'Waiting for a role')
+  const signOut = useSignOut(person)
+  if (ended) {
+    return (
+      <CenteredPage
+        title="Sign in again"
+        actions={
+          <Button component="a" variant="filled" href={signInUrl(location)}>
+            Sign in again
+          </Button>
+        }
+      >
+        <p role="alert">
+          Your session has ended, for example because an admin assigned you a role. Sign in again to
+          continue.
+        </p>
+      </CenteredPage>
+    )
+  }
+  return (
+    <CenteredPage
+      title="Waiting for a role"
+      actions={
+        <Button
+          variant="default"
+          aria-disabled={signOut.isPending || undefined}
+          onClick={() => signOut.mutate()}
+        >
+          Sign out
+        </Button>
+      }
+    >
+      <p>
+        You are signed in as <strong>{nameOf(person)}</strong>
+        {person.name !== null && (
+          <>
+            {' '}
+            (<span className="mono">{person.username}</span>)
+          </>
+        )}
+        , but have no role yet.
+      </p>
+      <p>An admin of this server must assign you a role. This page updates automatically.</p>
+      {signOut.error !== null && <p role="alert">Sign-out failed. {signOut.error.message}</p>}
     </CenteredPage>
   )
 }

@@ -13,3 +13,10 @@ export function formatRemaining(milliseconds: number): string {
 export function Countdown({ to }: { to: number }) {
   return useClock((now) => formatRemaining(to - now))
 }
+
+/** Renders "unreachable for 40 s" for a node that became unreachable at an ISO 8601 time. */
+export function UnreachableSince(props: { since: string; word?: string }) {
+  const { since, word = 'unreachable' } = props
+  const moment = Date.parse(since)
+  return useClock((now) => `${word} for ${formatRemaining(now - moment)}`)
+}

@@ -7,3 +7,7 @@ import { useMediaQuery } from '@mantine/hooks'
  */
 export const useNarrowScreen = (): boolean =>
   useMediaQuery('screen and (max-width: 960px)', undefined, { getInitialValueInEffect: false })
+
+/** Returns whether the screen is at most 640 px wide. CSS uses `(max-width: 640px)`. */
+export const usePhoneScreen = (): boolean =>
+  useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })

@@ -1,5 +1,5 @@
 import { Menu } from '@mantine/core'
-import { useCopied } from '../text/use-copied.ts'
+import { useCopied } from '../text/copy-text.ts'
 
 /** Menu item that copies text. The menu stays open and confirms it. */
 export function CopyItem({ label, name, text }: { label: string; name: string; text: string }) {

@@ -1,6 +1,6 @@
+import { createStore, useStore } from '../store.ts'
 import { formatCount } from '../text/format-number.ts'
 import classes from './printed-rows.module.css'
-import { usePrinting } from './use-printing.ts'
 
 /** Maximum rows that a table prints, about 40 pages. On screen, tables render only visible rows. */
 export const PRINTED_ROWS = 1_000
@@ -25,3 +25,14 @@ export function NotPrinted(props: { count: number; what: string; advice: string 
 export function PrintNote({ children }: { children: React.ReactNode }) {
   return <p className={classes.note}>{children}</p>
 }
+
+const isPrinting = createStore(false)
+
+// Node, where the pure parts are tested, has no `addEventListener`.
+if (typeof addEventListener === 'function') {
+  addEventListener('beforeprint', () => isPrinting.set(true))
+  addEventListener('afterprint', () => isPrinting.set(false))
+}
+
+/** Returns whether the page is being printed. */
+export const usePrinting = (): boolean => useStore(isPrinting)

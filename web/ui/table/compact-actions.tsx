@@ -2,7 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { IconDots, IconX } from '../icon/icons.tsx'
 import { IconButton } from '../layout/icon-button.tsx'
 import { keepFocus } from '../layout/keep-focus.ts'
-import { usePhoneScreen } from '../layout/use-phone-screen.ts'
+import { usePhoneScreen } from '../layout/use-narrow-screen.ts'
 import { MenuButton } from '../overlay/menu-button.tsx'
 import type { SelectionContentProps } from './selection-actions.ts'
 

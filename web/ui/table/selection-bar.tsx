@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { lazy } from 'react'
 import { LazyBoundary } from '../feedback/lazy-boundary.tsx'
 import { keepFocus } from '../layout/keep-focus.ts'
-import { usePhoneScreen } from '../layout/use-phone-screen.ts'
+import { usePhoneScreen } from '../layout/use-narrow-screen.ts'
 import type { SelectionBarProps, SelectionContentProps } from './selection-actions.ts'
 import classes from './selection-bar.module.css'
 

@@ -1,7 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react'
-import { rowsAndGaps } from './row-gaps.ts'
-import { useRowRange } from './use-row-range.ts'
+import { rowsAndGaps, useRowRange } from './use-row-range.ts'
 
 export interface WindowRowsOptions<Row> {
   /** The element that contains the rows. */

@@ -9,3 +9,17 @@ export const formatCount = (count: number): string => whole.format(count)
 
 /** Formats a rate, with one decimal below 10: "0.4", "2", "1,204". */
 export const formatRate = (rate: number): string => (rate < 10 ? tenth : whole).format(rate)
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+
+/** Formats a number of bytes with decimal units: "0 B", "640 B", "1.2 kB", "64 MB". */
+export function formatBytes(bytes: number): string {
+  let amount = bytes
+  let unit = 0
+  // Prevents 999.95 kB from being shown as 1000 kB.
+  while (amount >= 999.5 && unit < units.length - 1) {
+    amount /= 1_000
+    unit += 1
+  }
+  return `${unit === 0 ? formatCount(amount) : formatRate(amount)} ${units[unit]}`
+}

@@ -1,6 +1,5 @@
 import type { EndpointTraffic, NodeTraffic } from '../../../../server/contract/endpoints/traffic.ts'
-import { formatBytes } from '../../../ui/text/format-bytes.ts'
-import { formatCount, formatRate, NO_FIGURE } from '../../../ui/text/format-number.ts'
+import { formatBytes, formatCount, formatRate, NO_FIGURE } from '../../../ui/text/format-number.ts'
 
 /** What a chart shows. */
 export type TrafficKind = 'requests' | 'bytes' | 'connections'

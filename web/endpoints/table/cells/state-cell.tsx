@@ -1,6 +1,5 @@
-import { Countdown } from '../../../ui/feedback/countdown.tsx'
+import { Countdown, UnreachableSince } from '../../../ui/feedback/countdown.tsx'
 import { StateBadge } from '../../../ui/feedback/state-badge.tsx'
-import { UnreachableSince } from '../../../ui/feedback/unreachable-since.tsx'
 import { formatSince } from '../../../ui/text/relative-time.tsx'
 import { decisiveListeners, type EndpointRow, stateOf } from '../../model/endpoint-rows.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatEndReason } from './session-end.ts'
+import { formatEndReason } from './session-gate.tsx'
 
 const HOUR = 3_600_000
 const time = (ms: number) => new Date(ms).toISOString()

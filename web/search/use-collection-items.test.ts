@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeUnsearched, MAX_DATABASES, searchedDatabases } from './searched-databases.ts'
+import { describeUnsearched, MAX_DATABASES, searchedDatabases } from './use-collection-items.ts'
 
 const named = (count: number) => Array.from({ length: count }, (_, n) => `Tenant-${n}`)
 const few = named(MAX_DATABASES)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchSuggestions } from './match-suggestions.ts'
+import { matchSuggestions } from './suggest-field.tsx'
 
 const fields = ['id', 'order.status', 'status.code', 'Status', 'status', 'title']
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { applyKey } from './capture-typing.ts'
+import { applyKey } from './global-search.tsx'
 
 test.each([
   ['order', 's', 'orders'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { filterByName } from './filter-by-name.ts'
+import { filterByName } from './name-filter.tsx'
 
 it('finds names that contain the text, ignoring case and outer spaces', () => {
   const rows = [{ name: 'blog' }, { name: 'Shop' }]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rowsAndGaps, withActive } from './row-gaps.ts'
+import { rowsAndGaps, withActive } from './use-row-range.ts'
 
 const item = (index: number) => ({ index, start: index * 36, end: (index + 1) * 36 })
 
