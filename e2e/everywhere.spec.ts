@@ -177,7 +177,7 @@ test('Forced colors keep selection, current page and focus visible', async ({ pa
   expect(await colors(search.locator('[aria-selected="true"]'))).toMatchObject(marked)
 })
 
-/** The number of rows that a table prints (web/ui/print/printed-rows.tsx), and the total. */
+/** The number of rows that a table prints (web/ui/table/printed-rows.tsx), and the total. */
 const [PRINTED, ALL] = [1_000, 1_200]
 
 test('A page prints in light colors without navigation and states which rows are missing', async ({

@@ -5,7 +5,6 @@ import { usePresence } from '../api/session/person.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
-import { NodeStatus } from '../nodes/node-status.tsx'
 import { GlobalSearch } from '../search/global-search.tsx'
 import { SearchButton } from '../search/search-button.tsx'
 import { GlobalKeys } from '../shared/keys/global-keys.tsx'
@@ -27,6 +26,7 @@ import { usePageTitle } from '../ui/layout/use-page-title.ts'
 import { FloatingBars } from '../ui/overlay/floating-bars.tsx'
 import { ConnectionBanner, StoreBanner } from './banners.tsx'
 import { ConnectionStatus } from './connection-status.tsx'
+import { NodeStatus } from './node-status.tsx'
 
 /** The pages in the sidebar, each with the role that it requires. */
 const pages = [

@@ -14,7 +14,7 @@ import { filterByName, NameFilter, NoNameMatch } from '../ui/form/name-filter.ts
 import { useFilterText } from '../ui/form/use-filter-text.ts'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
-import { NotPrinted } from '../ui/print/printed-rows.tsx'
+import { NotPrinted } from '../ui/table/printed-rows.tsx'
 import {
   type DatabaseRow,
   missingDatabases,

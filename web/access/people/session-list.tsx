@@ -11,7 +11,6 @@ import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { keepFocus } from '../../ui/layout/keep-focus.ts'
 import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
 import { exactTime, RelativeTime } from '../../ui/text/relative-time.tsx'
-import { formatBrowser } from '../format-browser.ts'
 import { peopleQuery, sessionsQuery } from '../queries.ts'
 import classes from './session-list.module.css'
 
@@ -198,4 +197,33 @@ function useEndSessions(person: string) {
     // Refetch after a partial failure too, to show which sessions remain.
     onSettled: () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey }),
   })
+}
+
+// Order matters: Edge and Opera also send `Chrome`, and Chrome also sends `Safari`.
+const browsers = [
+  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/\bHeadlessChrome\/|\bChrome\/|\bCriOS\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+] as const
+
+const systems = [
+  [/\biPhone\b|\biPad\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b|\bX11\b/, 'Linux'],
+] as const
+
+const first = (names: readonly (readonly [RegExp, string])[], text: string) =>
+  names.find(([pattern]) => pattern.test(text))?.[1]
+
+/** Returns a readable name for a `User-Agent` header, such as "Firefox on Linux". */
+export function formatBrowser(userAgent: string | null): string {
+  const browser = first(browsers, userAgent ?? '')
+  const system = first(systems, userAgent ?? '')
+  if (browser === undefined) return 'Unknown browser'
+  return system === undefined ? browser : `${browser} on ${system}`
 }

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, type Range } from '@tanstack/react-virtual'
 import { useCallback } from 'react'
-import { printedRange, usePrinting } from '../print/printed-rows.tsx'
+import { printedRange, usePrinting } from './printed-rows.tsx'
 
 /**
  * Returns which rows a virtual table renders: the visible ones and the active one, which may have
