@@ -5,7 +5,7 @@ import { PageHead } from '../ui/layout/page-head.tsx'
 import { Tabs, tabClass } from '../ui/layout/tabs.tsx'
 import { usePageTitle } from '../ui/layout/use-page-title.ts'
 
-const parts = [
+const tabs = [
   { to: '/access/people', label: 'People' },
   { to: '/access/tokens', label: 'Tokens' },
   { to: '/access/providers', label: 'Providers' },
@@ -19,7 +19,7 @@ export function AccessPage() {
     <>
       <PageHead title="Access" />
       <Tabs label="Access">
-        {parts.map(({ to, label }) => (
+        {tabs.map(({ to, label }) => (
           <Link key={to} to={to} className={tabClass}>
             {label}
           </Link>

@@ -46,7 +46,7 @@ export function usePeopleLocation() {
   return {
     search,
     showSessions: (sessions: string) => dialogs.open(at({ sessions })),
-    askRole: (change: string, role: Role) => dialogs.open(at({ change, role })),
+    confirmRole: (change: string, role: Role) => dialogs.open(at({ change, role })),
     close: () => dialogs.close(at({})),
   }
 }

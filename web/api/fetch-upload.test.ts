@@ -40,10 +40,10 @@ function stubRequests() {
   return requests
 }
 
-test('an upload reports the share that was sent, and resolves with the response', async () => {
+test('an upload reports the fraction that was sent, and resolves with the response', async () => {
   const requests = stubRequests()
-  const shares: number[] = []
-  const upload = createUpload((share) => shares.push(share), new AbortController().signal)
+  const fractions: number[] = []
+  const upload = createUpload((fraction) => fractions.push(fraction), new AbortController().signal)
   const headers = { 'Content-Type': 'text/csv' }
   const response = upload('/articles', { method: 'POST', headers, body: 'id\n1' })
   const [request] = requests
@@ -55,7 +55,7 @@ test('an upload reports the share that was sent, and resolves with the response'
   request?.progress(1, 4)
   request?.progress(4, 4)
   request?.progress(0, 0)
-  expect(shares).toEqual([0.25, 1, 1])
+  expect(fractions).toEqual([0.25, 1, 1])
   Object.assign(request ?? {}, { status: 422, response: '{"message":"The header is invalid."}' })
   request?.onload?.()
   expect((await response).status).toBe(422)

@@ -1,9 +1,9 @@
 /**
- * Returns a function like `fetch` that reports the share of the body that was sent, 0 to 1. It has
+ * Returns a function like `fetch` that reports the fraction of the body that was sent, 0 to 1. It has
  * no timeout, because the server reads an import as fast as it stores it; cancel it by its signal.
  */
 export const createUpload =
-  (onProgress: (share: number) => void, signal: AbortSignal) =>
+  (onProgress: (fraction: number) => void, signal: AbortSignal) =>
   (url: RequestInfo | URL, init: RequestInit = {}): Promise<Response> =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted()

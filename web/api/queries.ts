@@ -4,13 +4,13 @@ import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts
 import { LAST_EVENT_HEADER } from '../../server/contract/event.ts'
 import { compareNames } from '../ui/text/compare-names.ts'
 import { api, isSignedOut, pollWhileSignedIn, readJson } from './client.ts'
-import { mergeParts } from './merge-parts.ts'
+import { mergeEntries } from './merge-entries.ts'
 
 declare module '@tanstack/react-query' {
   interface Register {
     queryMeta: {
       /**
-       * Refetches only the parts of the named endpoints. Without it, a live event refetches the
+       * Refetches only the entries of the named endpoints. Without it, a live event refetches the
        * whole query.
        */
       readonly refetchEndpoints?: (
@@ -80,7 +80,7 @@ export const endpointsQuery = queryOptions({
       const fresh = await readJson(api._api.endpoint.$get({ query: { endpoint: [...names] } }))
       queryClient.setQueryData(
         ['endpoint'],
-        (now: EndpointRecord[] | undefined) => now && mergeParts(now, names, fresh),
+        (now: EndpointRecord[] | undefined) => now && mergeEntries(now, names, fresh),
       )
     },
   },

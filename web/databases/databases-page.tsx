@@ -51,7 +51,7 @@ export function DatabasesPage() {
   )
   const ordered = useStableOrder(rows, search.sort ?? BY_NAME)
   const shown = filterByName(ordered, text)
-  const nameFilter = { noun: 'database', total: rows.length, text, onChange: filter } as const
+  const nameFilter = { kind: 'database', total: rows.length, text, onChange: filter } as const
   usePageTitle(search.open ?? false, 'Databases')
   const rowOfName = (name: string | undefined) => rows.find((row) => row.name === name)
   return (

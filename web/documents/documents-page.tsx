@@ -105,7 +105,7 @@ function DatabaseList() {
       {(databases) => (
         <NameList
           title="Choose a database"
-          noun="database"
+          kind="database"
           rows={databases.map((name) => ({ name }))}
           text={text}
           onChange={filter}

@@ -56,7 +56,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const where = useEndpointsLocation()
   const { search, add, edit, remove, open } = where
   const { data: databases } = useQuery(databasesQuery)
-  const { retry, cut, problem } = useListenerActions()
+  const { retry, closeConnections, problem } = useListenerActions()
   const mayChange = useHasRole('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()
   const narrow = useNarrowScreen()
@@ -116,7 +116,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     onSelectIndex: selection.onSelectIndex,
     onSelectAll: selection.onSelectAll,
     // Sort a newly added endpoint into its place when the user looks for it.
-    onLookFor: (id: string) => {
+    onBeforeFocus: (id: string) => {
       if (fresh.some((row) => row.id === id)) settle()
     },
   }
@@ -203,7 +203,7 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
                   onEdit: changes.edit,
                   onRetry: ({ address }) => retry(address),
                   onChangePort: ({ address }) => where.changePort(address),
-                  onCut: ({ address }) => cut(address),
+                  onCloseConnections: ({ address }) => closeConnections(address),
                   onRemove: changes.remove,
                 }
               }
@@ -222,15 +222,15 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
 function showTryIt(address: string, tries = 120): void {
   const panel = document.querySelector('[data-panel]')
   // The panel may still show another endpoint.
-  const parts =
+  const headings =
     panel?.querySelector('h2')?.textContent === address
       ? [...panel.querySelectorAll<HTMLElement>('h3')]
       : []
-  const part = parts.find(({ textContent }) => textContent === 'Try it')
-  if (part !== undefined) {
-    part.tabIndex = -1
-    part.scrollIntoView({ block: 'start' })
-    part.focus({ preventScroll: true })
+  const heading = headings.find(({ textContent }) => textContent === 'Try it')
+  if (heading !== undefined) {
+    heading.tabIndex = -1
+    heading.scrollIntoView({ block: 'start' })
+    heading.focus({ preventScroll: true })
   } else if (tries > 0) requestAnimationFrame(() => showTryIt(address, tries - 1))
 }
 

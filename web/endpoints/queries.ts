@@ -2,7 +2,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { formatHost, parseAddress } from '../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
-import { mergeParts } from '../api/merge-parts.ts'
+import { mergeEntries } from '../api/merge-entries.ts'
 import { endpointsQuery } from '../api/queries.ts'
 
 // The first part of each key is the type of the live event that refetches the query
@@ -22,7 +22,7 @@ export const listenersQuery = queryOptions({
       const fresh = await readJson(api._api.listener.$get({ query: { endpoint: [...names] } }))
       queryClient.setQueryData(
         ['listener'],
-        (now: ListenerStatus[] | undefined) => now && mergeParts(now, names, fresh),
+        (now: ListenerStatus[] | undefined) => now && mergeEntries(now, names, fresh),
       )
     },
   },

@@ -26,7 +26,7 @@ export function useListenerActions() {
   })
   return {
     retry: (address: string) => mutate({ action: 'retry', address }),
-    cut: (address: string) => mutate({ action: 'close', address }),
+    closeConnections: (address: string) => mutate({ action: 'close', address }),
     /** The error of the last action, until the endpoint is open or closed after all. */
     problem:
       error === null || isUnchanged === false

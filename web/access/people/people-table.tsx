@@ -12,7 +12,7 @@ const idOf = ({ id }: Person) => id
 
 /** Lists people with roles and sessions. Selecting a role opens a confirmation dialog. */
 export function PeopleTable(props: { caption: string; people: readonly Person[] }) {
-  const { askRole, showSessions } = usePeopleLocation()
+  const { confirmRole, showSessions } = usePeopleLocation()
   const me = usePresence().person.id
   const columns: readonly Column<Person>[] = [
     {
@@ -37,7 +37,7 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
             className={classes.role}
             value={person.role}
             data={personRoles.map((role) => ({ value: role, label: labelOf(role, person.role) }))}
-            onChange={(event) => askRole(person.id, event.currentTarget.value as Role)}
+            onChange={(event) => confirmRole(person.id, event.currentTarget.value as Role)}
           />
         ),
     },

@@ -105,7 +105,7 @@ function DatabaseChoice({ form }: TokenFieldsProps) {
 function DatabaseNames({ form, existing }: TokenFieldsProps & { existing: readonly string[] }) {
   const { databases } = form.values
   const [text, setText] = useState('')
-  const filter = { noun: 'database', total: existing.length, text, onChange: setText } as const
+  const filter = { kind: 'database', total: existing.length, text, onChange: setText } as const
   const shown = filterByName(
     existing.map((name) => ({ name })),
     text,

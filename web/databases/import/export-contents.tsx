@@ -64,4 +64,4 @@ export function ExportContents({ preview, target, stored }: ExportContentsProps)
   )
 }
 
-const count = (n: number, noun: string) => `${formatCount(n)} ${noun}${n === 1 ? '' : 's'}`
+const count = (n: number, word: string) => `${formatCount(n)} ${word}${n === 1 ? '' : 's'}`

@@ -50,7 +50,7 @@ function Collections(props: { database: string; collections: CollectionSizes }) 
   return (
     <NameList
       title="Collections"
-      noun="collection"
+      kind="collection"
       rows={collections}
       text={text}
       onChange={filter}

@@ -19,8 +19,8 @@ export interface NameListProps<Row> extends Omit<NameFilterProps, 'total'> {
 
 /** Lists the names that a filter matches, each with a link. */
 export function NameList<Row extends { readonly name: string }>(props: NameListProps<Row>) {
-  const { title, rows, link, facts, noun, text, onChange } = props
-  const filter = { noun, text, onChange, total: rows.length }
+  const { title, rows, link, facts, kind, text, onChange } = props
+  const filter = { kind, text, onChange, total: rows.length }
   const shown = filterByName(rows, text)
   return (
     <>

@@ -78,18 +78,18 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   )
 }
 
-const parts = { open: DocumentDialog, edit: EditDocumentDialog, remove: DeleteDocumentDialog }
+const dialogs = { open: DocumentDialog, edit: EditDocumentDialog, remove: DeleteDocumentDialog }
 
 function OneDocument(props: {
   collectionRef: CollectionRef
   id: string
-  action: keyof typeof parts
+  action: keyof typeof dialogs
 }) {
   const { collectionRef, id, action } = props
   const { close } = useDocumentsLocation()
   const queryOf = action === 'open' ? documentQuery : documentFormQuery
   const { data, error, refetch } = useQuery(queryOf(collectionRef, id))
-  const Part = parts[action]
+  const ActionDialog = dialogs[action]
   const isGone = error instanceof ApiFailure && error.status === 404
   const inDialog = (content: ReactNode) => (
     <Dialog title={`Document ${id}`} name={id} width={720} onClose={close}>
@@ -102,7 +102,7 @@ function OneDocument(props: {
     return (
       // The dialog stays open while its code is loading, so that Escape closes it.
       <Suspense fallback={loading}>
-        <Part collectionRef={collectionRef} document={data} />
+        <ActionDialog collectionRef={collectionRef} document={data} />
       </Suspense>
     )
   }

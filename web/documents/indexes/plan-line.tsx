@@ -59,11 +59,11 @@ function Count({ collectionRef }: { collectionRef: CollectionRef }) {
   }
   if (query.data !== undefined) {
     const one = query.data === 1
-    const noun = one ? 'document' : 'documents'
+    const word = one ? 'document' : 'documents'
     const verb = search.filter === undefined ? '' : one ? ' matches' : ' match'
     return (
       <strong role="status">
-        {formatCount(query.data)} {noun}
+        {formatCount(query.data)} {word}
         {verb}.
       </strong>
     )

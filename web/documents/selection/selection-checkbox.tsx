@@ -14,7 +14,7 @@ export interface SelectionCheckboxProps {
 export function SelectionCheckbox(props: SelectionCheckboxProps) {
   const { label, isLabelShown = false, checked, isSome = false, tabIndex, onToggle } = props
   return (
-    <label className={isLabelShown ? classes.labelled : classes.place}>
+    <label className={isLabelShown ? classes.labelled : classes.target}>
       <input
         type="checkbox"
         className={classes.box}

@@ -122,13 +122,13 @@ describe('changing a mapping', () => {
     const own = row(8529, [], 'listening', 0, 'tcp://10.0.0.4:8529')
     const changes = [{ address: own.address, after: ['shop'] }]
     const context = { here: own.address, page: wide }
-    const cut = check(
+    const guard = check(
       [own, row(8530, []), row(1, [], 'listening', 0, 'unix:///a')],
       changes,
       context,
     )
-    expect(cut.otherConsole).toBeUndefined()
-    expect(cut.consequences).toContain(
+    expect(guard.otherConsole).toBeUndefined()
+    expect(guard.consequences).toContain(
       'This browser cannot reach the console through another endpoint.',
     )
     const ipv6 = row(8530, [], 'listening', 0, 'tcp://[::]:8530')

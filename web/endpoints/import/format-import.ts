@@ -38,7 +38,7 @@ export function formatImportProgress(run: BulkRun): ImportProgress {
   const { total, made, unchanged, failures } = run
   const failed = failures.length > 0 ? `, ${formatCount(failures.length)} failed` : ''
   return {
-    share: countOutcomes(run) / total,
+    fraction: countOutcomes(run) / total,
     text: `${formatCount(made + unchanged)} of ${formatPlural(total, 'change')} made${failed}.`,
   }
 }

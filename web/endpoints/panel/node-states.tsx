@@ -24,7 +24,7 @@ export function NodeStates(props: {
   const { address, listeners, gone } = props
   const mayChange = useHasRole('operator')
   const { changePort } = useEndpointsLocation()
-  const { retry, cut, problem } = useListenerActions()
+  const { retry, closeConnections, problem } = useListenerActions()
   return (
     <PanelSection title="State">
       <ul className={classes.nodes}>
@@ -59,7 +59,7 @@ export function NodeStates(props: {
               </div>
             )}
             {mayChange && listener.state === 'draining' && (
-              <Button ref={keepFocus} variant="default" onClick={() => cut(address)}>
+              <Button ref={keepFocus} variant="default" onClick={() => closeConnections(address)}>
                 Close now
               </Button>
             )}

@@ -37,7 +37,7 @@ export function EndpointList(props: EndpointRowsProps) {
     pageOf: () => Math.max(1, Math.floor(innerHeight / ROW) - 3),
     actions: props.actions,
     select: selection && props.onSelectIndex,
-    onLookFor: props.onLookFor,
+    onBeforeFocus: props.onBeforeFocus,
   })
   const { parts, visible } = useWindowRows({
     container,

@@ -50,7 +50,7 @@ export function EndpointTable(props: EndpointTableProps) {
     pageOf: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2),
     actions: props.actions,
     select: selection && props.onSelectIndex,
-    onLookFor: props.onLookFor,
+    onBeforeFocus: props.onBeforeFocus,
   })
   const { printing, rangeExtractor } = useRowRange(navigation.index)
   const virtual = useVirtualizer<HTMLDivElement, HTMLTableRowElement>({
@@ -168,5 +168,5 @@ export interface EndpointRowsProps {
   readonly onSelectIndex: SelectRow
   readonly onSelectAll: () => void
   /** Called before a row gets the focus, with its id. */
-  readonly onLookFor: (id: string) => void
+  readonly onBeforeFocus: (id: string) => void
 }

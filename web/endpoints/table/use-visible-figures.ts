@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import { mergeParts } from '../../api/merge-parts.ts'
+import { mergeEntries } from '../../api/merge-entries.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 import { type EndpointRow, stateOf } from '../model/endpoint-rows.ts'
 import type { LiveFigures } from '../model/live-figures.ts'
@@ -69,7 +69,7 @@ export function reconcile(
     const [was = [], is = []] = [before.get(address), now.get(address)]
     return statesOf(was) !== statesOf(is) && !isOlder(is, was)
   })
-  return wrong.length === 0 ? known : mergeParts(known, wrong, read)
+  return wrong.length === 0 ? known : mergeEntries(known, wrong, read)
 }
 
 const statesOf = (listeners: readonly ListenerStatus[]): string =>

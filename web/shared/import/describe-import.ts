@@ -35,12 +35,12 @@ export const listErrors = (errors: readonly ImportError[], unit: 'Line' | 'Docum
 /** Returns a function like `fetch` that sends the source of an import. */
 export const createImportUpload = ({ signal, onProgress }: ImportControl) =>
   createUpload(
-    (share) =>
+    (fraction) =>
       onProgress(
         // The server reports how many documents it has stored only at the end.
-        share >= 1
-          ? { share: undefined, text: 'The file was sent. Documents are still being stored.' }
-          : { share, text: `${Math.floor(share * 100)} % sent.` },
+        fraction >= 1
+          ? { fraction: undefined, text: 'The file was sent. Documents are still being stored.' }
+          : { fraction, text: `${Math.floor(fraction * 100)} % sent.` },
       ),
     signal,
   )

@@ -173,7 +173,7 @@ function Progress({ run, words }: { run: Import<never, unknown>; words: ImportWo
         className={classes.progress}
         aria-label={words.progress}
         max={100}
-        value={progress.share === undefined ? undefined : Math.floor(progress.share * 100)}
+        value={progress.fraction === undefined ? undefined : Math.floor(progress.fraction * 100)}
       />
       <p role="status" className="dim">
         {progress.text} Keep this page open. If you cancel, {words.kept}.

@@ -19,7 +19,7 @@ export interface ImportValues {
 
 export interface ImportProgress {
   /** 0 to 1; undefined if it is not known. */
-  readonly share: number | undefined
+  readonly fraction: number | undefined
   readonly text: string
 }
 
@@ -170,4 +170,4 @@ export function useImport<T extends ImportValues, I extends ImportControl, R>(
   }
 }
 
-const NOT_BEGUN: ImportProgress = { share: 0, text: '' }
+const NOT_BEGUN: ImportProgress = { fraction: 0, text: '' }

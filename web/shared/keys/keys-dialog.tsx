@@ -7,7 +7,7 @@ import { KeyCaps } from './key-caps.tsx'
 import { isCharacterKey, KEYS, type KeyScope, type KeySpec } from './keys.ts'
 import classes from './keys-dialog.module.css'
 
-const places: readonly { readonly where: KeyScope; readonly title: string }[] = [
+const scopes: readonly { readonly where: KeyScope; readonly title: string }[] = [
   { where: 'anywhere', title: 'Anywhere' },
   { where: 'documents', title: 'In the documents table' },
   { where: 'mapping', title: 'In a mapping' },
@@ -27,7 +27,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" width={720} palette onClose={onClose}>
       <div className={classes.columns}>
-        {places.map(({ where, title }) => {
+        {scopes.map(({ where, title }) => {
           const specs = useful.filter((spec) => spec.where === where)
           return (
             specs.length > 0 && (

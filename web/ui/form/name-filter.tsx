@@ -7,21 +7,21 @@ import classes from './name-filter.module.css'
 const SHOWN_FROM = 8
 
 export interface NameFilterProps extends Pick<FilterFieldProps, 'text' | 'onChange'> {
-  /** Singular noun of the filtered rows. */
-  readonly noun: 'database' | 'collection'
+  /** What the rows are, in the singular. */
+  readonly kind: 'database' | 'collection'
   /** Number of rows, with and without a match. */
   readonly total: number
 }
 
 /** Filter by name above a list that is long enough to need it. */
-export function NameFilter({ noun, total, ...props }: NameFilterProps) {
+export function NameFilter({ kind, total, ...props }: NameFilterProps) {
   if (total < SHOWN_FROM && props.text === '') return null
   return (
     <div className={classes.filter}>
       <FilterField
         {...props}
-        label={`Filter ${noun}s`}
-        placeholder={`Filter ${formatCount(total)} ${noun}s by name`}
+        label={`Filter ${kind}s`}
+        placeholder={`Filter ${formatCount(total)} ${kind}s by name`}
         clear="Clear filter"
       />
     </div>
@@ -29,10 +29,10 @@ export function NameFilter({ noun, total, ...props }: NameFilterProps) {
 }
 
 /** Shown in place of the list if the filter matches no name. */
-export function NoNameMatch({ noun, total, text, onChange }: NameFilterProps) {
+export function NoNameMatch({ kind, total, text, onChange }: NameFilterProps) {
   return (
     <NoMatch clear="Clear filter" onClear={() => onChange('')}>
-      No {noun} matches “{text}”. {total === 1 ? '1 is' : `${formatCount(total)} are`} hidden.
+      No {kind} matches “{text}”. {total === 1 ? '1 is' : `${formatCount(total)} are`} hidden.
     </NoMatch>
   )
 }

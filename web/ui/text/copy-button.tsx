@@ -16,7 +16,7 @@ export function CopyButton({
   text,
   name = text,
   onCopied,
-  ...place
+  ...attributes
 }: {
   text: string
   name?: string
@@ -39,7 +39,7 @@ export function CopyButton({
   }
   return (
     <IconButton
-      {...place}
+      {...attributes}
       aria-label={`Copy ${name}`}
       onClick={copy}
       data-copied={copied || undefined}

@@ -28,8 +28,8 @@ export function trimUnknownStart({ times, end, figures }: TrafficSeries): Traffi
   const firstKnown = figures[0]?.values.findIndex((n) => n !== null) ?? -1
   const latest = Math.max(0, times.length - MIN_SAMPLES)
   const first = firstKnown === -1 ? latest : Math.min(firstKnown, latest)
-  const cut = ({ unit, values }: Series) => ({ unit, values: values.slice(first) })
-  return { times: times.slice(first), end, figures: figures.map(cut) }
+  const fromFirst = ({ unit, values }: Series) => ({ unit, values: values.slice(first) })
+  return { times: times.slice(first), end, figures: figures.map(fromFirst) }
 }
 
 type Counted = Exclude<keyof NodeTraffic, 'node'>

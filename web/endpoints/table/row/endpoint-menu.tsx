@@ -27,7 +27,7 @@ export interface EndpointChanges {
   readonly onEdit: (row: EndpointRow) => void
   readonly onRetry: (row: EndpointRow) => void
   readonly onChangePort: (row: EndpointRow) => void
-  readonly onCut: (row: EndpointRow) => void
+  readonly onCloseConnections: (row: EndpointRow) => void
   readonly onRemove: (row: EndpointRow) => void
 }
 
@@ -93,7 +93,7 @@ export function EndpointMenu(props: EndpointMenuProps) {
           </Menu.Item>
         )}
         {changes !== undefined && removed && (
-          <Menu.Item leftSection={<IconPlugX />} onClick={act(changes.onCut)}>
+          <Menu.Item leftSection={<IconPlugX />} onClick={act(changes.onCloseConnections)}>
             Close connections now
           </Menu.Item>
         )}

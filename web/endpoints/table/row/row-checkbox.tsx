@@ -14,9 +14,9 @@ export function RowCheckbox(props: {
 }) {
   const { row, selected, tabIndex, onSelect } = props
   // An empty placeholder keeps the columns aligned.
-  if (!canSelect(row)) return <span className={classes.place} />
+  if (!canSelect(row)) return <span className={classes.target} />
   return (
-    <label className={classes.place}>
+    <label className={classes.target}>
       <input
         type="checkbox"
         className={classes.box}
@@ -41,7 +41,7 @@ export function AllCheckbox(props: {
   const { many, isLabelShown = false, onToggle } = props
   const label = 'Select all shown endpoints'
   return (
-    <label className={isLabelShown ? classes.labelled : classes.place}>
+    <label className={isLabelShown ? classes.labelled : classes.target}>
       <input
         type="checkbox"
         className={classes.box}

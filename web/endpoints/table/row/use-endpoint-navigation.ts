@@ -13,28 +13,28 @@ export interface EndpointNavigationOptions
   extends Omit<RowNavigationOptions<EndpointRow>, 'where' | 'keysOf'> {
   readonly actions: RowActions
   /** Called before a row gets the focus; it may have to be sorted into its place first. */
-  readonly onLookFor: (id: string) => void
+  readonly onBeforeFocus: (id: string) => void
 }
 
 /** Handles the keyboard in the rows of the endpoints, and renders a row that is to get the focus. */
 export function useEndpointNavigation(options: EndpointNavigationOptions) {
-  const { actions, onLookFor, ...rest } = options
+  const { actions, onBeforeFocus, ...rest } = options
   const navigation = useRowNavigation({
     ...rest,
     where: 'endpoints',
     keysOf: (row) => rowKeys(actions, row),
   })
   const { activate } = navigation
-  const lookFor = useLatest(onLookFor)
+  const beforeFocus = useLatest(onBeforeFocus)
   useEffect(
     () =>
       onReveal((id) =>
         flushSync(() => {
-          lookFor.current(id)
+          beforeFocus.current(id)
           activate(id)
         }),
       ),
-    [activate, lookFor],
+    [activate, beforeFocus],
   )
   return navigation
 }
