@@ -38,7 +38,7 @@ const pages = [
 ] as const satisfies readonly { needs: Role; [more: string]: unknown }[]
 
 /** The frame of every page: navigation, search, banners, and what can open over any page. */
-export function Frame() {
+function Frame() {
   const lost = useConnection().state === 'lost'
   const { person, end } = usePresence()
   const offered = pages.filter(({ needs }) => atLeast(person.role, needs))
@@ -85,7 +85,7 @@ export function Frame() {
   )
 }
 
-export function NoSuchPage() {
+function NoSuchPage() {
   usePageTitle('Page not found')
   return (
     <>

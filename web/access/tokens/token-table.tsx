@@ -5,8 +5,7 @@ import { IconButton } from '../../ui/layout/icon-button.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { OverflowNames } from '../../ui/table/overflow-names.tsx'
 import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
-import { RelativeTime } from '../../ui/text/relative-time.tsx'
-import { TimeLeft } from '../../ui/text/time-left.tsx'
+import { RelativeTime, TimeLeft } from '../../ui/text/relative-time.tsx'
 import classes from './token-table.module.css'
 
 export interface TokenTableProps {

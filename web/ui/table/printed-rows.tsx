@@ -3,7 +3,7 @@ import { formatCount } from '../text/format-number.ts'
 import classes from './printed-rows.module.css'
 
 /** Maximum rows that a table prints, about 40 pages. On screen, tables render only visible rows. */
-export const PRINTED_ROWS = 1_000
+const PRINTED_ROWS = 1_000
 
 /** Returns the indexes of the rows to print. */
 export const printedRange = (count: number): number[] =>

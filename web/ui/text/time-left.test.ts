@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatTimeLeft } from './time-left.tsx'
+import { formatTimeLeft } from './relative-time.tsx'
 
 test.each([
   [-1, ''],
