@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import {
   bindingFailure,
   canonicalAddress,
+  createKeyedLock,
   isBroadcast,
   readAddress,
   resolveHost,
@@ -112,4 +113,29 @@ test('the addresses of the machine are not listed for an address that cannot be 
   for (const ip of ['127.0.0.1', '0.0.0.0', '192.168.1.2'])
     expect(isBroadcast(ip, list)).toBe(false)
   expect(list).not.toHaveBeenCalled()
+})
+
+test('tasks with one key run one after another, also after a failed one', async () => {
+  const withLock = createKeyedLock()
+  const events: string[] = []
+  const run = (name: string) =>
+    withLock('key', async () => {
+      events.push(`${name} begins`)
+      await new Promise(setImmediate)
+      events.push(`${name} ends`)
+      if (name === 'a') throw new Error('failed')
+      return name
+    })
+  const settled = await Promise.allSettled(['a', 'b', 'c'].map(run))
+  expect(settled).toMatchObject([{ reason: { message: 'failed' } }, { value: 'b' }, { value: 'c' }])
+  expect(events).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+})
+
+test('tasks with different keys run concurrently', async () => {
+  const withLock = createKeyedLock()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = withLock('a', () => promise)
+  expect(await withLock('b', async () => 'done')).toBe('done')
+  resolve()
+  await first
 })

@@ -1,7 +1,6 @@
 import dns from 'node:dns/promises'
 import { BlockList, isIP, type ListenOptions, type Server } from 'node:net'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
-import { createKeyedLock } from '../concurrency/keyed-lock.ts'
 import {
   type Address,
   formatAddress,
@@ -174,4 +173,21 @@ export function bind(
     })
     await checked?.()
   })
+}
+
+/** Runs `task` after all earlier tasks with the same key; different keys run concurrently. */
+export type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>
+
+export function createKeyedLock(): KeyedLock {
+  const tails = new Map<string, Promise<unknown>>()
+  return (key, task) => {
+    const result = (tails.get(key) ?? Promise.resolve()).then(task)
+    const tail = result
+      .catch(() => {})
+      .then(() => {
+        if (tails.get(key) === tail) tails.delete(key)
+      })
+    tails.set(key, tail)
+    return result
+  }
 }

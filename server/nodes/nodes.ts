@@ -8,14 +8,14 @@ import type { Store } from '../storage/store.ts'
 import type { Tables } from '../storage/tables.ts'
 import { createCoalescedSync } from './change-sync.ts'
 import { createListenerReports } from './listener-reports.ts'
+import { createPeerStates, type PeerStates, type PeerStatesDeps } from './peer-states.ts'
 import {
   aliveSince,
-  createPeerStates,
+  createNodeRepository,
   DEAD_AFTER,
-  type PeerStates,
-  type PeerStatesDeps,
-} from './peer-states.ts'
-import { createNodeRepository, type Identity, type PeerCommand } from './repository.ts'
+  type Identity,
+  type PeerCommand,
+} from './repository.ts'
 
 /** Heartbeat interval, ms. A heartbeat also reports the traffic of the listeners. */
 const HEARTBEAT = 3_000

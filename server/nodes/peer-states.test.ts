@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
-import { createPeerStates, DEAD_AFTER } from './peer-states.ts'
+import { createPeerStates } from './peer-states.ts'
+import { DEAD_AFTER } from './repository.ts'
 
 afterEach(() => vi.useRealTimers())
 

@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import type { NodeStatus } from '../contract/node.ts'
-import { storeClock } from '../storage/store-clock.ts'
 import type { Identity, NodeRepository, OtherNode } from './repository.ts'
+import { DEAD_AFTER } from './repository.ts'
 
 /** The other nodes and their listeners, as last read from the store. */
 export interface PeerStates {
@@ -151,9 +150,3 @@ const toStatus = ({ name, silence }: OtherNode): NodeStatus => ({
 
 /** Returns the time that was `silence` ms ago. */
 const timeBefore = (silence: number) => new Date(Date.now() - silence).toISOString()
-
-/** A node without a heartbeat for this long counts as dead, ms. */
-export const DEAD_AFTER = 12_000
-
-/** SQL expression: a node last seen after this time counts as alive. */
-export const aliveSince = sql<number>`(${storeClock} - ${DEAD_AFTER}::bigint)`

@@ -6,7 +6,12 @@ import type { Store } from '../storage/store.ts'
 import { storeClock } from '../storage/store-clock.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Report, ReportedListener } from './listener-reports.ts'
-import { aliveSince, DEAD_AFTER } from './peer-states.ts'
+
+/** A node without a heartbeat for this long counts as dead, ms. */
+export const DEAD_AFTER = 12_000
+
+/** SQL expression: a node last seen after this time counts as alive. */
+export const aliveSince = sql<number>`(${storeClock} - ${DEAD_AFTER}::bigint)`
 
 /** How long a dead node stays listed, ms, so that users can see which one it was. */
 const DEAD_LISTED_FOR = 600_000

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { forEngine } from '../storage/test-support/each-engine.testing.ts'
 import { createNodes } from './nodes.ts'
-import { DEAD_AFTER } from './peer-states.ts'
+import { DEAD_AFTER } from './repository.ts'
 
 /** Time until the killed predecessor counts as dead, ms. Longer than a few retries take. */
 const REMAINING = 4_000

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import type { KeyedLock } from '../../concurrency/keyed-lock.ts'
 import type { Store } from '../../storage/store.ts'
+import type { KeyedLock } from '../address.ts'
 import type { ListenerSet } from './listener-set.ts'
 import type { Placement } from './placement/placement.ts'
 import type { Reconciler } from './reconciler/reconciler.ts'

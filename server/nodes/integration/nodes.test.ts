@@ -4,7 +4,7 @@ import { openStore } from '../../storage/open.ts'
 import { makeDatabase } from '../../storage/test-support/each-engine.testing.ts'
 import { killProcesses } from '../../test-support/server-process.testing.ts'
 import { endpointPath, type TestResponse } from '../../test-support/start.testing.ts'
-import { DEAD_AFTER } from '../peer-states.ts'
+import { DEAD_AFTER } from '../repository.ts'
 import { type NodeProcess, startNode, startNodes, statesAt } from './node-processes.testing.ts'
 
 // Two nodes in processes of their own, on one PostgreSQL and one machine. They start slowly, so all

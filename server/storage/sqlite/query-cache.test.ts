@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CompiledQuery } from 'kysely'
 import { expect, test, vi } from 'vitest'
-import { SqliteStatements } from './driver.ts'
 import { areTextParameters, MAX_ROW_BYTES, QueryCache, SqliteReads, textOf } from './reads.ts'
+import { SqliteStatements } from './statements.ts'
 
 const answer = (body: string) => ({ rows: [{ body }] })
 

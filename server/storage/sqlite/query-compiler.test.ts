@@ -9,8 +9,8 @@ import {
 } from 'kysely'
 import { expect, test } from 'vitest'
 import { limitRows } from '../sql/parameters.ts'
-import { SqliteStatements } from './driver.ts'
 import { StableQueryCompiler } from './open-sqlite.ts'
+import { SqliteStatements } from './statements.ts'
 
 const queries = new Kysely<{ notes: { id: number } }>({
   dialect: {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { sqliteError } from '../availability/unavailable.ts'
-import { SqliteStatements } from './driver.ts'
+import { SqliteStatements } from './statements.ts'
 
 /**
  * Reads committed data on a separate connection. The writing connection would also see uncommitted

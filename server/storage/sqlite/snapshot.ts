@@ -3,7 +3,7 @@ import { Failure } from '../../failure.ts'
 import { sqliteError } from '../availability/unavailable.ts'
 import { sizeOf } from '../data-folder.ts'
 import type { EngineSnapshot } from '../engine.ts'
-import { SqliteStatements } from './driver.ts'
+import { SqliteStatements } from './statements.ts'
 
 /**
  * Maximum sizes of the write-ahead log with which a snapshot is opened, and with which one stays

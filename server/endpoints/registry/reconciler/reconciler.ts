@@ -1,7 +1,6 @@
-import type { KeyedLock } from '../../../concurrency/keyed-lock.ts'
 import type { LiveEvent } from '../../../contract/event.ts'
 import type { Store } from '../../../storage/store.ts'
-import { readAddress } from '../../address.ts'
+import { type KeyedLock, readAddress } from '../../address.ts'
 import type { Listener } from '../../listeners/listener.ts'
 import { createMapping } from '../../mapping.ts'
 import type { ListenerSet } from '../listener-set.ts'

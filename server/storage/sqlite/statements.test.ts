@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { collectGarbage } from '../../test-support/collect-garbage.testing.ts'
 import { oldGeneration } from '../../test-support/old-generation.testing.ts'
-import { SqliteStatements } from './driver.ts'
+import { SqliteStatements } from './statements.ts'
 
 let db: DatabaseSync
 let statements: SqliteStatements
