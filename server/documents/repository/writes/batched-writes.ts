@@ -62,7 +62,7 @@ export function createBatchedWrites(
     name: 'update-indexed-document',
     columns: [...state, 'next', 'body', 'indexes', 'old_keys', 'keys', 'unique_keys'],
     key: 'next',
-    // An entry whose key remains is changed without a change of the indexes of its table.
+    // An entry that stays the same is not written.
     sql: (input) => `
       with document as (
         select database, collection, id, tag, next, body, indexes,
@@ -95,6 +95,7 @@ export function createBatchedWrites(
           order by entry.index_id, coalesce(entry.unique_key, entry.key)
         ) as entry
         where index_entries.ctid = entry.own_ctid
+        and (index_entries.key, index_entries.sole) is distinct from (entry.key, entry.unique_key)
       )
       select tag from stored`,
   })
