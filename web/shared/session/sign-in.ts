@@ -2,8 +2,6 @@
 
 import '@fontsource-variable/geist/wght.css'
 import '@fontsource-variable/geist-mono/wght.css'
-import '../ui/theme/tokens.css'
-import '../ui/theme/base.css'
 import '../../ui/theme/tokens.css'
 import '../../ui/theme/base.css'
 import { LOCAL_PROVIDER } from '../../../server/contract/access/principal.ts'
