@@ -4,8 +4,11 @@ import { COLLECTION_PARAMETER, DOCUMENT_BYTES } from '../contract/document.ts'
 import { singleValue } from '../contract/query/query-parameter.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
-import { createReadAhead, takeIfBodyArrived } from '../http/guards/require-role.ts'
+import {
+  createReadAhead,
+  type RequireRole,
+  takeIfBodyArrived,
+} from '../http/guards/require-role.ts'
 import { textBody } from '../http/input/body/json-body.ts'
 import { conditionsOf } from '../http/input/headers.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'

@@ -56,9 +56,9 @@ export interface AppEnv {
      * one with its name.
      */
     requireSameDatabase: (() => void) | undefined
-    /** The change that the route is about to make (guards/audit-change.ts). */
+    /** The change that the route is about to make (`guards/audit-change.ts`). */
     change: AuditedChange | undefined
-    /** What the route began to read before the caller was known (guards/read-ahead.ts). */
+    /** What the route began to read before the caller was known (`createReadAhead`). */
     readAhead: unknown
   }
 }

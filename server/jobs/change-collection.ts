@@ -7,8 +7,7 @@ import type {
 } from '../documents/repository/writes/change-documents.ts'
 import { Failure } from '../failure.ts'
 import { SchemaChanged } from '../storage/current-schema.ts'
-import type { CollectionRef } from '../storage/document-ref.ts'
-import { StateChanged, TooManyRows } from '../storage/document-ref.ts'
+import { type CollectionRef, StateChanged, TooManyRows } from '../storage/document-ref.ts'
 import { fieldsOf, type Scan, type ScanTarget } from './scan.ts'
 
 /** How often a change is computed again because documents or their schema have changed. */

@@ -62,7 +62,7 @@ export interface Nodes {
 export interface NodesDeps extends Pick<PeerStatesDeps, 'onListenersChanged' | 'onPeersChanged'> {
   readonly store: Store
   readonly name: string
-  /** See `host-id.ts`. */
+  /** See {@link Identity}. */
   readonly hostId: string
   /** Called for each command from another node. */
   readonly handlePeerCommand: (id: number, command: PeerCommand) => void

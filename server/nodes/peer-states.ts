@@ -1,7 +1,6 @@
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import type { NodeStatus } from '../contract/node.ts'
-import type { Identity, NodeRepository, OtherNode } from './repository.ts'
-import { DEAD_AFTER } from './repository.ts'
+import { DEAD_AFTER, type Identity, type NodeRepository, type OtherNode } from './repository.ts'
 
 /** The other nodes and their listeners, as last read from the store. */
 export interface PeerStates {

@@ -20,7 +20,7 @@ export interface Identity {
   readonly name: string
   /** Random, different at each start. */
   readonly run: string
-  /** See `host-id.ts`. */
+  /** Identifies the machine and network of the process; see `hostId` in `module.ts`. */
   readonly hostId: string
 }
 
@@ -102,7 +102,7 @@ export function createNodeRepository({ db, change }: Store) {
           on conflict (node, id) do update
           set address = excluded.address, state = excluded.state, report = excluded.report,
             status = excluded.status
-        ), cut as (
+        ), deleted as (
           delete from node_listeners
           where node = ${name} and id = any(${[...closed]}::int[]) and exists (select from alive)
         )

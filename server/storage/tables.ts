@@ -119,7 +119,7 @@ export interface IndexEntriesTable {
   sole: Uint8Array | null
 }
 
-/** Counters that only increase. `next-revision.ts` increments them. */
+/** Counters that only increase. `changes/begin-change.ts` increments them. */
 export interface CountersTable {
   name: 'revision'
   value: number

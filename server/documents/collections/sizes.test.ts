@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { storeDatabases } from '../../storage/test-support/databases.testing.ts'
 import { forEachEngine } from '../../storage/test-support/each-engine.testing.ts'
-import type { DocumentRepository } from '../repository/stored-documents.ts'
-import { createDocumentRepository } from '../repository/stored-documents.ts'
+import {
+  createDocumentRepository,
+  type DocumentRepository,
+} from '../repository/stored-documents.ts'
 import { createSizes, MEASURE_BATCH, MIN_REFRESH_INTERVAL, type Sizes } from './sizes.ts'
 
 forEachEngine((engine) => {

@@ -160,7 +160,7 @@ export class Listener {
 
   /**
    * Ends a sampling period of `seconds` and stores its sample with the number `sample`
-   * (`traffic-history.ts`). Also checks the file of a Unix socket, without which it is unreachable.
+   * (`traffic/traffic.ts`). Also checks the file of a Unix socket, without which it is unreachable.
    */
   sample(sample: number, seconds: number): void {
     const { traffic, bytes, connections } = this

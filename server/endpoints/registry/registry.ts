@@ -47,7 +47,7 @@ export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Syn
   onPeersChanged(): void
   /** Ends a sampling period of all listeners. Called every {@link SAMPLE_SECONDS} s. */
   sample(now: number): void
-  /** Returns the number of the last completed sample (see `traffic-history.ts`). */
+  /** Returns the number of the last completed sample (see `lastSampleAt`). */
   lastSample(): number
   /** Drains all listeners for at most `grace` ms. A later call can only shorten the time. */
   stop(grace: number): Promise<void>

@@ -17,7 +17,7 @@ type TcpAddress = Exclude<Address, { scheme: 'unix' }>
 
 /**
  * Returns the URLs at which people can sign in. Signing in requires the public URL or a loopback
- * host (see `own-origin.ts`): `http://0.0.0.0:8529` shows the console, but the sign-in fails.
+ * host (see `oauth2/routes.ts`): `http://0.0.0.0:8529` shows the console, but the sign-in fails.
  *
  * @param addresses of listeners that expose `_system`.
  */

@@ -263,7 +263,7 @@ class GroupingAdapter extends SqliteAdapter {
   }
 }
 
-/** Compiles `limit` like `limit-rows.ts`, so that a prepared statement keeps its plan. */
+/** Compiles `limit` like `limitRows`, so that a prepared statement keeps its plan. */
 export class StableQueryCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
     this.append('limit cast(')

@@ -11,8 +11,11 @@ import { onceAwaited } from '../../../storage/test-support/lock-waits.testing.ts
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
 import { readStored } from '../read-stored.testing.ts'
-import type { DocumentRepository, StoredDocument } from '../stored-documents.ts'
-import { createDocumentRepository } from '../stored-documents.ts'
+import {
+  createDocumentRepository,
+  type DocumentRepository,
+  type StoredDocument,
+} from '../stored-documents.ts'
 
 const where = { database: 'db', collection: 'articles' }
 const refOf = (id: string) => ({ ...where, id })

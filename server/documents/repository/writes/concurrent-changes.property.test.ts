@@ -7,8 +7,7 @@ import type { Store } from '../../../storage/store.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { expectEntriesOfDocuments } from '../../indexes/write/stored-entries.testing.ts'
-import type { DocumentRepository } from '../stored-documents.ts'
-import { createDocumentRepository } from '../stored-documents.ts'
+import { createDocumentRepository, type DocumentRepository } from '../stored-documents.ts'
 
 // Generated changes of few documents that run concurrently, on PostgreSQL through two nodes. The
 // state of each document must be one that a successful change has made, the values of a unique index

@@ -6,8 +6,7 @@ import type { Store } from '../../../storage/store.ts'
 import { forEachEngine } from '../../../storage/test-support/each-engine.testing.ts'
 import { openIndexesOf } from '../../indexes/build/build-indexes.testing.ts'
 import { readStored } from '../read-stored.testing.ts'
-import type { DocumentRepository } from '../stored-documents.ts'
-import { createDocumentRepository } from '../stored-documents.ts'
+import { createDocumentRepository, type DocumentRepository } from '../stored-documents.ts'
 
 const ref = { database: '_system', collection: 'articles', id: 'a' }
 

@@ -53,7 +53,7 @@ export interface Unit {
  * `setImmediate`, and only then do the members resolve or reject. Members that failed or rolled
  * back wait too, because they may have read uncommitted writes of other members. If the COMMIT
  * fails or SQLite rolls back the whole transaction, every member rejects with the result of
- * `notCommitted`.
+ * `commitFailure`.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync
