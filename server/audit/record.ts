@@ -132,7 +132,7 @@ export function rowHash(previous: string, row: HashedColumns): string {
 type HashedContent = Omit<HashedColumns, 'seq' | 'at'>
 
 /** Returns the hashed columns that follow `seq` and `at`, in order. */
-export const contentOf = (row: HashedContent): (string | null)[] => [
+const contentOf = (row: HashedContent): (string | null)[] => [
   row.actor,
   row.by,
   row.address,

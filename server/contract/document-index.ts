@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 /** Maximum number of indexes of a collection, of fields of an index, and length of a field. */
 export const INDEXES = 16
 export const INDEX_FIELDS = 8
-export const INDEX_FIELD_LENGTH = 256
+const INDEX_FIELD_LENGTH = 256
 /** Maximum number of documents with the same values that a unique index lists. */
 export const INDEX_DUPLICATES = 100
 

@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
  * events do no harm. `reset` means that events since the last seen one are no longer known: reload
  * everything.
  */
-export const liveEvent = z.discriminatedUnion('type', [
+const liveEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('endpoint'), endpoint: z.string(), revision: z.nullable(z.int()) }),
   z.object({ type: z.literal('listener'), endpoint: z.string() }),
   z.object({ type: z.literal('database'), name: z.string() }),

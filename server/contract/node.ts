@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 
 /** A node among those that share the store. */
-export const nodeStatus = z.object({
+const nodeStatus = z.object({
   name: z.string(),
   own: z.boolean().check(z.describe('whether this node sent the response')),
   state: z

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { LiveEvent } from '../contract/event.ts'
 
 /** Number of events that are kept for readers that reconnect. */
-export const MAX_STORED_EVENTS = 1000
+const MAX_STORED_EVENTS = 1000
 
 /** An event, and the id from which a reader can resume. */
 export interface NumberedEvent {

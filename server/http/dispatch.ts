@@ -125,7 +125,7 @@ const ALL = 'ALL'
  * parameters first, which takes longer than splitting it
  * (docs/decisions/0024-synchronous-dispatch.md).
  */
-export class DataRouter<T> implements Router<T> {
+class DataRouter<T> implements Router<T> {
   readonly name = 'DataRouter'
   readonly #routes: Route<T>[] = []
   /** Handlers by method, for one and for two segments. Filled by the first request of each. */
@@ -205,5 +205,5 @@ export class TwoPartRouter<T> implements Router<T> {
 }
 
 /** Returns whether a path belongs to the system: it names no collection. */
-export const isSystemPath = (path: string) =>
+const isSystemPath = (path: string) =>
   path.startsWith('/_') || path === '/' || path === '/healthz' || path.startsWith('/healthz/')

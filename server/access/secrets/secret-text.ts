@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Prefix of every API token. People and secret scanners recognize a leaked token by it. */
-export const TOKEN_PREFIX = 'gh_'
+const TOKEN_PREFIX = 'gh_'
 
 // 43 base-62 characters hold 256 bits; 6 hold the 32 bits of the checksum.
 const RANDOM_LENGTH = 43

@@ -23,7 +23,7 @@ export const currentSession = z.nullable(
 export type CurrentSession = z.infer<typeof currentSession>
 
 /** A session, as listed on its person's page; its id is not the secret in the cookie. */
-export const sessionInfo = z.object({
+const sessionInfo = z.object({
   id: z.string(),
   created: z.string(),
   lastSeen: z.string(),
@@ -39,7 +39,7 @@ export const sessionList = z.array(sessionInfo)
 export type SessionInfo = z.infer<typeof sessionInfo>
 
 /** A sign-in provider. `GET /_api/provider` lists them in button order. */
-export const providerInfo = z.object({
+const providerInfo = z.object({
   name: z
     .string()
     .check(z.describe('the name in paths: github, google, facebook, oidc, oauth2, local')),

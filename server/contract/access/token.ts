@@ -54,7 +54,7 @@ export const tokenInput = z.object({
 export type TokenInput = z.infer<typeof tokenInput>
 
 /** A token in a list. Only the beginning of its secret is stored in readable form. */
-export const tokenInfo = z.object({
+const tokenInfo = z.object({
   id: z.string(),
   name: z.string(),
   prefix: z.string(),

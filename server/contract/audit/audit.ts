@@ -36,7 +36,7 @@ export const ENDPOINT_CHANGES: readonly string[] = [
   'endpoint.remove',
 ]
 
-export const auditAction = z.enum(AUDIT_ACTIONS)
+const auditAction = z.enum(AUDIT_ACTIONS)
 
 export type AuditAction = z.infer<typeof auditAction>
 

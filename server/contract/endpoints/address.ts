@@ -23,7 +23,7 @@ export type ParsedAddress =
 export const UNIX_PATH_BYTES = 107
 
 /** Maximum length of an address, in characters. */
-export const ADDRESS_LENGTH = 1_024
+const ADDRESS_LENGTH = 1_024
 
 const invalid = (part: AddressPart, text: string): ParsedAddress => ({
   ok: false,

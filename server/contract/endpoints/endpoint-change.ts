@@ -62,7 +62,7 @@ const outcomeOf = {
 }
 
 /** The outcome of one change. A failure has the error that a single request would get. */
-export const endpointChangeOutcome = z.union([
+const endpointChangeOutcome = z.union([
   z.object({ ...outcomeOf, state: z.enum(['made', 'unchanged']) }),
   z.extend(errorObject, { ...outcomeOf, state: z.literal('failed') }),
 ])

@@ -9,7 +9,7 @@ export const SAMPLES = 720
 const samples = (what: string) => z.array(z.nullable(z.int())).check(z.describe(what))
 
 /** The traffic of an endpoint on one node: 720 samples of each kind, oldest first. */
-export const nodeTraffic = z.object({
+const nodeTraffic = z.object({
   node: z.string(),
   requests: samples('completed in each sample; null for unknown values'),
   errors: samples('requests with a status of 400 or higher'),

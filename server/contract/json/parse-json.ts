@@ -141,7 +141,7 @@ function isKey(text: string, end: number): boolean {
 }
 
 /** Returns the index of the first character that is no whitespace (RFC 8259 §2), from an index on. */
-export function skipWhitespace(text: string, from: number): number {
+function skipWhitespace(text: string, from: number): number {
   let at = from
   while (isWhitespace(text.charCodeAt(at))) at++
   return at

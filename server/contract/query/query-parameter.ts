@@ -7,7 +7,7 @@ import { isMisspelling } from '../misspelling.ts'
  * Parameters of a query of documents that are not filters. A filter by a field of that name needs an
  * operator.
  */
-export const QUERY_PARAMETERS = [
+const QUERY_PARAMETERS = [
   'limit',
   'after',
   'sort',

@@ -36,7 +36,7 @@ export const MIN_REFRESH_INTERVAL = 1_000
 const REFRESH_FACTOR = 20
 
 /** Maximum time that a call waits for a measurement, ms. */
-export const MAX_WAIT = 200
+const MAX_WAIT = 200
 
 /** Documents counted in one step, about a millisecond of work. */
 export const MEASURE_BATCH = 1_000

@@ -36,7 +36,7 @@ export const toDefinition = (row: DefinitionRow): IndexDefinition => ({
 })
 
 /** Parses the fields of an index, such as `-year`. */
-export const parseFields = (texts: readonly string[]): ListedField[] =>
+const parseFields = (texts: readonly string[]): ListedField[] =>
   texts.flatMap((text) => parseFieldList(text, 'fields'))
 
 /** Documents that a unique index cannot contain together. */

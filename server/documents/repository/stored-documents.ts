@@ -84,7 +84,7 @@ type Small = Omit<StoredDocument, 'body'> & { readonly body: string | null }
 const isWhole = (found: Small): found is StoredDocument => found.body !== null
 
 /** Returns a {@link ReadEach} for a store that is in the process. */
-export const readOneByOne = (read: DocumentRepository['read']): ReadEach =>
+const readOneByOne = (read: DocumentRepository['read']): ReadEach =>
   async function* (where, ids) {
     for (const id of ids) yield read({ ...where, id })
   }

@@ -8,7 +8,7 @@ export const CHECKS_PER_MINUTE = 120
 export const CHECKS_PER_PERSON = 2
 
 /** Maximum number of concurrent checks on a node. */
-export const CHECKS = 8
+const CHECKS = 8
 
 /** Limits the rate and the concurrency of address checks. */
 export interface CheckLimit {

@@ -88,7 +88,7 @@ export const requireOtherAdminEndpoint =
  * @param others the addresses of the other endpoints on which this node listens.
  * @throws Failure `conflict`
  */
-export const requireStoredAdminEndpoint =
+const requireStoredAdminEndpoint =
   (others: Iterable<{ readonly name: string }>): Guard =>
   async (trx) => {
     for (const { name } of others) {

@@ -133,7 +133,7 @@ type WriteResult = PromiseSettledResult<Written>
  * `precondition-failed`, that of {@link requireAuthorized} or of its guard.
  * @throws Failure if nothing was stored.
  */
-export function writeBatch(
+function writeBatch(
   store: Store,
   record: Recorder,
   writes: readonly EndpointWrite[],

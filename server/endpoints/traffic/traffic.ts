@@ -127,7 +127,7 @@ export class Traffic {
 }
 
 /** The series of a sample: amounts per sampling period, except `connections`, a current value. */
-export const SERIES = ['requests', 'errors', 'bytesIn', 'bytesOut', 'connections'] as const
+const SERIES = ['requests', 'errors', 'bytesIn', 'bytesOut', 'connections'] as const
 
 /** Current counter values. All but `connections` count from the creation of the listener. */
 export type Counters = Readonly<Record<(typeof SERIES)[number], number>>

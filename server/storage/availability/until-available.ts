@@ -5,7 +5,7 @@ import { StoreUnavailable } from './unavailable.ts'
 const BACKOFF = { first: 50, longest: 1_000 } as const
 
 /** Interval at which a waiting start is reported, ms. */
-export const REPORT_INTERVAL = 10_000
+const REPORT_INTERVAL = 10_000
 
 /** Options for waiting for the store during a start. */
 export interface WaitOptions {

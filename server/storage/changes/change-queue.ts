@@ -2,7 +2,7 @@ import { Semaphore } from '../../concurrency/semaphore.ts'
 import { Failure } from '../../failure.ts'
 
 /** Maximum time that a change waits for earlier changes of this node, ms. */
-export const CHANGE_WAIT = 10_000
+const CHANGE_WAIT = 10_000
 
 /** Maximum number of waiting changes. */
 export const MAX_WAITING_CHANGES = 1_000

@@ -122,7 +122,7 @@ export interface TransactionConnection extends DatabaseConnection {
 const connections = new WeakMap<Transaction<Tables>, TransactionConnection>()
 
 /** Remembers the connection of a transaction, if its statements can share round trips. */
-export function rememberConnection(
+function rememberConnection(
   trx: Transaction<Tables>,
   connection: DatabaseConnection | undefined,
 ): void {

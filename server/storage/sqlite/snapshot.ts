@@ -10,7 +10,7 @@ import { SqliteStatements } from './statements.ts'
  * open, bytes. SQLite cannot reuse the log while a snapshot reads from it, so these bound it for all
  * snapshots together. A snapshot allows at least the difference to be written.
  */
-export const SNAPSHOT_LOG = { opened: 512 * 1024 * 1024, open: 1024 * 1024 * 1024 } as const
+const SNAPSHOT_LOG = { opened: 512 * 1024 * 1024, open: 1024 * 1024 * 1024 } as const
 
 /** How often the size is checked while a snapshot makes no query, ms. */
 const CHECK_INTERVAL = 1_000

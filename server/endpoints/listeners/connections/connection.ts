@@ -17,10 +17,10 @@ const MAX_WAITING = 100
 const MAX_READS = 10
 
 /** Bytes of unsent responses above which no further request of the connection is started. */
-export const CONNECTION_UNSENT = 1024 * 1024
+const CONNECTION_UNSENT = 1024 * 1024
 
 /** Maximum size of the responses that a connection prepares at once, bytes: one full page. */
-export const CONNECTION_PREPARED = PAGE_BYTES
+const CONNECTION_PREPARED = PAGE_BYTES
 
 /**
  * Number of checks after which a connection is closed whose malformed request has its response.

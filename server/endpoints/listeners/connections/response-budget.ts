@@ -101,7 +101,7 @@ export class ResponseBudget {
 const mebibytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024)
 
 /** Larger bodies are sent in slices of this size, bytes. The memory of sent slices is released. */
-export const CHUNK_BYTES = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /** Counts the bytes of the responses of a connection. */
 export interface ResponseAccount {

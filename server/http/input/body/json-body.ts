@@ -12,7 +12,7 @@ import { parseParameter, splitUnquoted } from '../headers.ts'
 import { readBody } from './request-body.ts'
 
 /** Maximum size of a request body under `/_api`, bytes. */
-export const BODY_LIMIT = 1024 * 1024
+const BODY_LIMIT = 1024 * 1024
 
 /**
  * Validates the body against a schema; handlers get it by `c.req.valid('json')`. A missing

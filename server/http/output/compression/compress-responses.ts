@@ -16,7 +16,7 @@ import {
 } from './coded-headers.ts'
 
 /** Maximum number of responses that a node compresses at once. Further ones are sent as they are. */
-export const COMPRESSIONS = 32
+const COMPRESSIONS = 32
 
 /**
  * Paths of pages that contain secrets beside text from the request: their compressed size would

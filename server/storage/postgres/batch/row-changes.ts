@@ -124,6 +124,6 @@ export function mayBeRowError(error: unknown): boolean {
 }
 
 /** Returns the SQLSTATE of an error, even if it is the cause of a failure. */
-export const sqlStateOf = (error: unknown): string | undefined => systemCode(causeOf(error))
+const sqlStateOf = (error: unknown): string | undefined => systemCode(causeOf(error))
 
 const causeOf = (error: unknown) => (error instanceof Failure ? error.cause : error)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Message } from './message.ts'
 
 /** How long a query waits for a response, ms. */
-export const QUERY_TIMEOUT = 40_000
+const QUERY_TIMEOUT = 40_000
 
 /** A query without its response. */
 interface Waiting {
