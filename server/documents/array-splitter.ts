@@ -1,5 +1,14 @@
 import { CollectedBytes } from '../collected-bytes.ts'
 import { DOCUMENT_BYTES, documentTooLarge } from '../contract/document.ts'
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../contract/json/json.ts'
 import { Failure } from '../failure.ts'
 
 // States: what may come next in the array.
@@ -14,14 +23,6 @@ const END = 5
 const CONTAINER = 0
 const STRING = 1
 const LITERAL = 2
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const BACKSLASH = 0x5c
-const OPEN_ARRAY = 0x5b
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
 
 /**
  * Splits a JSON array, in UTF-8, into its elements as its bytes arrive. It checks the syntax

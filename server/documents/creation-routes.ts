@@ -7,6 +7,7 @@ import {
   DOCUMENT_BYTES,
   documentTooLarge,
 } from '../contract/document.ts'
+import { OPEN_ARRAY } from '../contract/json/json.ts'
 import { decodeBody } from '../contract/json/parse-json.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
@@ -150,7 +151,7 @@ async function* commaSeparated(bodies: AsyncIterable<string>): AsyncGenerator<st
 }
 
 /** Maximum size of a part, documents and bytes. Parsing one takes a few milliseconds. */
-const BATCH = { documents: 250, bytes: 256 * 1024 } as const
+const PART = { documents: 250, bytes: 256 * 1024 } as const
 
 /** Maximum number of bytes that are split in one step. */
 const CHUNK_BYTES = 64 * 1024
@@ -197,7 +198,6 @@ export function createBodyOf(bytes: Uint8Array): CreateBody {
 
 const firstOf = (bytes: Uint8Array) => bytes.find((byte) => !WHITESPACE.includes(byte))
 
-const OPEN_ARRAY = 0x5b
 const WHITESPACE: readonly number[] = [0x20, 0x0a, 0x0d, 0x09]
 
 async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>) {
@@ -252,7 +252,7 @@ async function* partsOf(
         if (count > BULK_DOCUMENTS) throw tooMany()
         part.push(decodeBody(element))
         bytes += element.length
-        if (part.length < BATCH.documents && bytes < BATCH.bytes) continue
+        if (part.length < PART.documents && bytes < PART.bytes) continue
         yield part
         part = []
         bytes = 0

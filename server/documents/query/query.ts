@@ -43,6 +43,22 @@ export interface DocumentQuery {
   readonly cursor: string | undefined
 }
 
+/** A query for a page of documents. */
+export interface PageQuery
+  extends Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads' | 'limit'>,
+    SkipsDamaged {
+  /** The position after which the page begins. */
+  readonly from: Position | undefined
+  /** Whether to count all documents that match. */
+  readonly count: boolean
+}
+
+/** A query that leaves out documents whose stored text is not JSON. */
+export interface SkipsDamaged {
+  /** Called with the id of each document that is left out, once or more. */
+  readonly onDamaged?: ((id: string) => void) | undefined
+}
+
 /** Returns whether an index may serve a query: it has a filter, or is not in the order of ids. */
 export const isPlanned = ({ matches, sort }: Pick<DocumentQuery, 'matches' | 'sort'>): boolean =>
   matches !== undefined || !isIdOrder(sort)
@@ -94,12 +110,6 @@ export function parseExportFormat(query: URLSearchParams): ExportFormat | undefi
 }
 
 /** A query for all documents that match. */
-/** A query that leaves out documents whose stored text is not JSON. */
-export interface SkipsDamaged {
-  /** Called with the id of each document that is left out, once or more. */
-  readonly onDamaged?: ((id: string) => void) | undefined
-}
-
 export interface ExportQuery
   extends Omit<DocumentQuery, 'limit' | 'after' | 'cursor'>,
     SkipsDamaged {
@@ -283,14 +293,4 @@ function listOf(
   const list = parseFieldList(text, name)
   if (list.length <= max) return list
   throw badParameter(name, `${name} has ${list.length} fields. The maximum is ${max}.`)
-}
-
-/** The part of a query that selects a page. */
-export interface PageQuery
-  extends Pick<DocumentQuery, 'conditions' | 'matches' | 'sort' | 'fields' | 'reads' | 'limit'>,
-    SkipsDamaged {
-  /** The position after which the page begins. */
-  readonly from: Position | undefined
-  /** Whether to count all documents that match. */
-  readonly count: boolean
 }

@@ -81,8 +81,6 @@ export interface DocumentRepository extends DocumentChanges, DocumentCounts {
 /** A document whose body is null if it is larger than {@link BATCHED_BYTES}. */
 type Small = Omit<StoredDocument, 'body'> & { readonly body: string | null }
 
-const isWhole = (found: Small): found is StoredDocument => found.body !== null
-
 /** Returns a {@link ReadEach} for a store that is in the process. */
 const readOneByOne = (read: DocumentRepository['read']): ReadEach =>
   async function* (where, ids) {
@@ -113,7 +111,7 @@ export function createDocumentRepository(store: Store): DocumentRepository {
     { database, collection }: CollectionRef,
     found: Small | undefined,
   ): Found | Promise<Found> => {
-    if (found === undefined || isWhole(found)) return found
+    if (found === undefined || isComplete(found)) return found
     return Promise.resolve(readLarge(database, collection, found.id)).then(({ rows }) => rows[0])
   }
   const read = (ref: DocumentRef) => {
@@ -174,18 +172,18 @@ export function createDocumentRepository(store: Store): DocumentRepository {
   }
 }
 
-/** Maximum number of documents: one more than a page has, to detect the next page. */
-const MAX_DOCUMENTS = PAGE.default + 1
+/** Maximum number of documents of a small page: one more than it returns, to detect the next page. */
+const SMALL_PAGE_DOCUMENTS = PAGE.default + 1
 
-/** Maximum size of a document, bytes: a page has at most 256 KiB. */
-const MAX_BYTES = Math.floor((256 * 1024) / MAX_DOCUMENTS)
+/** Maximum size of a document of a small page, bytes: the page has at most 256 KiB. */
+const SMALL_PAGE_BYTES = Math.floor((256 * 1024) / SMALL_PAGE_DOCUMENTS)
 
 /** Maximum number of documents that one statement returns, for several pages. */
-const MAX_BATCH_DOCUMENTS = 8 * MAX_DOCUMENTS
+const MAX_BATCH_DOCUMENTS = 8 * SMALL_PAGE_DOCUMENTS
 
 /**
  * Returns the first documents of a range without a last id, at most `limit`; undefined if there may
- * be more than {@link MAX_DOCUMENTS}, or if one is larger than {@link MAX_BYTES}.
+ * be more than {@link SMALL_PAGE_DOCUMENTS}, or if one is larger than {@link SMALL_PAGE_BYTES}.
  */
 type ReadSmallPage = (
   where: CollectionRef,
@@ -204,11 +202,11 @@ function createReadSmallPage({ db, engine, prepareLookup }: Store): ReadSmallPag
   const prepare = ({ after, order }: IdOrder) =>
     prepareLookup(
       sql<{ id: string; tag: string; body: string | null }>`
-        select id, tag, case when octet_length(body) <= ${sql.lit(MAX_BYTES)} then body end as body
+        select id, tag, case when octet_length(body) <= ${sql.lit(SMALL_PAGE_BYTES)} then body end as body
         from (
           select id, tag, body from documents
           where database = ${''} and collection = ${''} and id ${after} ${''}
-          ${order} limit ${sql.lit(MAX_DOCUMENTS)}
+          ${order} limit ${sql.lit(SMALL_PAGE_DOCUMENTS)}
         ) as page
         ${order} limit cast(${''} as integer)`.compile(db),
       { rows: MAX_BATCH_DOCUMENTS, rowsOf: (...parameters) => Number(parameters[3]) },
@@ -216,7 +214,7 @@ function createReadSmallPage({ db, engine, prepareLookup }: Store): ReadSmallPag
   const ascending = prepare(ID_ORDERS.ascending)
   const descending = prepare(ID_ORDERS.descending)
   return async ({ database, collection }, range, limit) => {
-    if (limit > MAX_DOCUMENTS) return undefined
+    if (limit > SMALL_PAGE_DOCUMENTS) return undefined
     const lookUp = range.isDescending ? descending : ascending
     const { rows } = await lookUp(database, collection, beginOf(range), String(limit))
     return rows.every(isComplete) ? rows : undefined

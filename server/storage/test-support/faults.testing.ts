@@ -1,10 +1,8 @@
 import { writeSync } from 'node:fs'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/**
- * Fault injection for tests, preloaded into a server (`NODE_OPTIONS=--import=…`): makes calls of
- * SQLite fail with an I/O error. Each SIGUSR2 starts the next of {@link PHASES} and prints it.
- */
+// Fault injection for tests, preloaded into a server (`NODE_OPTIONS=--import=…`): makes calls of
+// SQLite fail with an I/O error. Each SIGUSR2 starts the next of `PHASES` and prints it.
 
 /** In a phase with value n, every nth call fails. With 0, none fails. */
 const PHASES = [0, 1, 2, 3, 7, 0]

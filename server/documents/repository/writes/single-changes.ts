@@ -21,6 +21,9 @@ export interface SingleChanges {
   delete(ref: DocumentRef, tag: string): Promise<boolean>
 }
 
+/** A state of a document. The tag identifies it. */
+export type DocumentState = Pick<IndexedDocument, 'tag' | 'body'>
+
 export const createSingleChanges = (store: Store): SingleChanges =>
   store.prepareChange === undefined ? createEach(store) : createBatched(store, store.prepareChange)
 
@@ -114,9 +117,6 @@ function createBatched(
     delete: ({ database, collection, id }, tag) => remove(database, collection, id, tag),
   }
 }
-
-/** A state of a document. The tag identifies it. */
-export type DocumentState = Pick<IndexedDocument, 'tag' | 'body'>
 
 /**
  * Writes single documents of collections whose indexes are known, with their entries. A write returns
