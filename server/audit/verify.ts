@@ -21,7 +21,7 @@ const PAGE = 1_000
 
 /**
  * Verifies the whole log and returns the first row that was edited, deleted, inserted or moved. The
- * log may be written to during the check. Rows cut off the end are detected through the head of the
+ * log may be written to during the check. Rows deleted from the end are detected through the head of the
  * log. If the head was changed too, or the whole log was rewritten, only a `known` row reveals it.
  *
  * @throws Failure `unavailable`

@@ -13,9 +13,9 @@ export const KEY_VARIABLES = {
 
 /** Returns what a backup contains, such as `12 documents and 1 endpoint (0.1 MB)`. */
 export function contentsOf({ tables, files }: Manifest): string {
-  const count = (table: string, noun: string) => {
+  const count = (table: string, name: string) => {
     const rows = tables[table] ?? 0
-    return `${rows.toLocaleString('en')} ${noun}${rows === 1 ? '' : 's'}`
+    return `${rows.toLocaleString('en')} ${name}${rows === 1 ? '' : 's'}`
   }
   const megabytes = (files['store.sqlite'].bytes / 1_000_000).toFixed(1)
   return `${count('documents', 'document')} and ${count('endpoints', 'endpoint')} (${megabytes} MB)`

@@ -31,7 +31,7 @@ export type KeyVariable = 'GATEHOUSE_OPERATOR_KEY' | 'GATEHOUSE_SECRET_KEY'
 /** A configured value, and the name of its source for error messages. */
 export type ConfiguredValue = { readonly text: string; readonly from: string } | undefined
 
-/** Quotes a value for an error message, cut after 80 characters. */
+/** Quotes a value for an error message, truncated to 80 characters. */
 export const quoteText = (text: string): string => JSON.stringify(text.slice(0, 80))
 
 /** Splits a comma-separated list, without empty items. */

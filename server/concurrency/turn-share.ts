@@ -22,7 +22,7 @@ export class TurnShare {
     else this.#begin(work)
   }
 
-  /** Resolves when it is the caller's turn to run. */
+  /** Resolves when the caller may run. */
   enter(): Promise<void> {
     return new Promise((resolve) => this.run(resolve))
   }

@@ -19,7 +19,7 @@ export const PATTERN_LENGTH = 10_000
 /** Maximum number of violations in a response; its message has the total. */
 export const VIOLATIONS = 1000
 
-/** Pointers in violations are cut after this many characters. */
+/** Maximum length of a pointer in a violation, in characters. Longer ones are truncated. */
 export const POINTER_LENGTH = 1024
 
 /** CPU time that compiling a schema may take, ms. */

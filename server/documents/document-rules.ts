@@ -34,7 +34,7 @@ export const createDocumentRules = (
   /**
    * Returns the next documents after an id that may match a filter.
    *
-   * @param ids the only ids to look at; by default all.
+   * @param ids the only ids to read; by default all.
    */
   candidates: (where: CollectionRef, filter: Filter, after: string, ids?: readonly string[]) =>
     scan(where, { after }, { required: requiredTexts(parseFilter(filter)), ...(ids && { ids }) }),

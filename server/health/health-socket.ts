@@ -71,7 +71,7 @@ function explain(error: unknown, data: string, path: string): string {
     return `No node is running on the data folder ${data}, or it has not opened ${path} yet.`
   }
   if (code === 'ABORT_ERR') return `The node did not respond within ${TIMEOUT / 1000} seconds.`
-  return `The node cannot be asked at ${path}: ${(error as Error).message}.`
+  return `The health of the node cannot be read from ${path}: ${(error as Error).message}.`
 }
 
 /** @throws Failure `unavailable` if the path is too long. */

@@ -3,7 +3,7 @@ import type { Job } from './job.ts'
 import type { JobRepository } from './job-repository.ts'
 import { LeaseLost } from './lease.ts'
 
-/** Maximum number of jobs that a node runs concurrently, one step of each in turn. */
+/** Maximum number of jobs that a node runs concurrently, alternating their steps. */
 const CONCURRENCY = 4
 
 /** Number of job steps per cleanup step. */

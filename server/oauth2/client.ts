@@ -182,7 +182,7 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
   const { clientId, clientSecret } = settings
 
   const requestToken = async (
-    place: EndpointName,
+    endpoint: EndpointName,
     url: string,
     fixed: Readonly<Record<string, string>>,
     defaults: Readonly<Record<string, string>>,
@@ -199,8 +199,8 @@ export function createOAuth2Client(options: OAuth2ClientOptions): OAuth2Client {
     }
     const hide = redactor(settings, [fixed.code, fixed.refresh_token, form.get('code_verifier')])
     const body = new URLSearchParams([...form]).toString()
-    const response = await send(place, url, { method: 'POST', headers, body }, settings, hide)
-    return readTokenResponse(place, response, hide)
+    const response = await send(endpoint, url, { method: 'POST', headers, body }, settings, hide)
+    return readTokenResponse(endpoint, response, hide)
   }
 
   return Object.freeze<OAuth2Client>({
@@ -371,7 +371,7 @@ const basicCredentials = (id: string, secret: string): string =>
 
 /** Sends a request and reads the whole response within the limits. Does not interpret it. */
 async function send(
-  place: EndpointName,
+  endpoint: EndpointName,
   url: string,
   request: { method: string; headers: Record<string, string>; body?: string },
   limits: { readonly timeout: number; readonly maxBytes: number },
@@ -386,23 +386,23 @@ async function send(
     // Following the redirect would send the secret or the token to another server.
     if ([301, 302, 303, 307, 308].includes(status) || response.type === 'opaqueredirect') {
       await response.body?.cancel()
-      throw new OAuth2Error('redirect', `the ${place} responded with a redirect`, { status })
+      throw new OAuth2Error('redirect', `the ${endpoint} responded with a redirect`, { status })
     }
-    const body = await readBody(place, response, limits.maxBytes)
+    const body = await readBody(endpoint, response, limits.maxBytes)
     return { status, contentType: response.headers.get('content-type') ?? '', body: body.trim() }
   } catch (thrown) {
     if (thrown instanceof OAuth2Error) throw thrown
     if (signal.aborted) {
-      const message = `the ${place} did not send a complete response within ${limits.timeout} ms`
+      const message = `the ${endpoint} did not send a complete response within ${limits.timeout} ms`
       throw new OAuth2Error('timeout', message, { status })
     }
     const cause = copyError(thrown, hide)
-    throw new OAuth2Error('network', `the connection to the ${place} failed`, { status, cause })
+    throw new OAuth2Error('network', `the connection to the ${endpoint} failed`, { status, cause })
   }
 }
 
 async function readBody(
-  place: EndpointName,
+  endpoint: EndpointName,
   response: Response,
   maxBytes: number,
 ): Promise<string> {
@@ -413,40 +413,40 @@ async function readBody(
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) {
-      const message = `the ${place} responded with more than ${maxBytes} bytes`
+      const message = `the ${endpoint} responded with more than ${maxBytes} bytes`
       throw new OAuth2Error('too-large', message, { status })
     }
-    text += decode(place, status, () => decoder.decode(chunk, { stream: true }))
+    text += decode(endpoint, status, () => decoder.decode(chunk, { stream: true }))
   }
-  return text + decode(place, status, () => decoder.decode())
+  return text + decode(endpoint, status, () => decoder.decode())
 }
 
-function decode(place: EndpointName, status: number, part: () => string): string {
+function decode(endpoint: EndpointName, status: number, read: () => string): string {
   try {
-    return part()
+    return read()
   } catch {
-    throw new OAuth2Error('unparsable', `the response of the ${place} is not valid UTF-8`, {
+    throw new OAuth2Error('unparsable', `the response of the ${endpoint} is not valid UTF-8`, {
       status,
     })
   }
 }
 
 function readTokenResponse(
-  place: EndpointName,
+  endpoint: EndpointName,
   answer: EndpointResponse,
   hide: Redact,
 ): TokenResponse {
-  const fields = checkResponse(place, answer, parseTokenBody(answer), hide)
+  const fields = checkResponse(endpoint, answer, parseTokenBody(answer), hide)
   const { access_token } = fields
   if (typeof access_token !== 'string' || access_token === '') {
     const { status } = answer
-    throw new OAuth2Error('no-access-token', `the ${place} returned no access_token`, { status })
+    throw new OAuth2Error('no-access-token', `the ${endpoint} returned no access_token`, { status })
   }
   return { ...fields, access_token }
 }
 
 function checkResponse(
-  place: EndpointName,
+  endpoint: EndpointName,
   answer: EndpointResponse,
   fields: Record<string, unknown> | undefined,
   hide: Redact,
@@ -455,21 +455,25 @@ function checkResponse(
   const report = fields && readReport(fields, hide)
   if (report) {
     const { error, error_description: description } = report
-    const message = `the ${place} reported ${error}${description ? `: ${description}` : ''}`
+    const message = `the ${endpoint} reported ${error}${description ? `: ${description}` : ''}`
     throw new OAuth2Error('provider-error', message, { status, cause: report })
   }
   if (status < 200 || status > 299) {
     const detail = typeof fields?.message === 'string' ? `: ${toOneLine(fields.message, hide)}` : ''
-    throw new OAuth2Error('http-status', `the ${place} responded with status ${status}${detail}`, {
-      status,
-    })
+    throw new OAuth2Error(
+      'http-status',
+      `the ${endpoint} responded with status ${status}${detail}`,
+      {
+        status,
+      },
+    )
   }
   if (body === '') {
-    throw new OAuth2Error('empty-body', `the ${place} responded with an empty body`, { status })
+    throw new OAuth2Error('empty-body', `the ${endpoint} responded with an empty body`, { status })
   }
   if (!fields) {
     // No cause: the parser's error would quote a fragment of the response that redaction may miss.
-    throw new OAuth2Error('unparsable', `the response of the ${place} cannot be parsed`, {
+    throw new OAuth2Error('unparsable', `the response of the ${endpoint} cannot be parsed`, {
       status,
     })
   }

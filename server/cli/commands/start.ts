@@ -60,15 +60,15 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   const { addresses } = node
   const pid = process.pid
   log.info(
-    { addresses: addresses.length, pid, ...signInPlaces(node, config) },
+    { addresses: addresses.length, pid, ...signInFields(node, config) },
     'gatehouse is ready',
   )
   // Only on a terminal: log files must not contain the key.
   return process.stdout.isTTY ? startMessage(node, config) : []
 }
 
-/** Returns where to sign in, for a log without the message of a terminal. */
-function signInPlaces({ adminAddresses, operatorKey }: Node, { publicOrigin }: Config) {
+/** Returns the fields of the log line that say how to sign in; none on a terminal, which shows a message. */
+function signInFields({ adminAddresses, operatorKey }: Node, { publicOrigin }: Config) {
   if (process.stdout.isTTY) return {}
   const { urls } = consoleUrls(adminAddresses, publicOrigin)
   return { console: urls, operatorKeyFile: operatorKey.file }
@@ -97,9 +97,9 @@ async function createLog(config: Config, output: LogOutput) {
 function startMessage({ adminAddresses, operatorKey }: Node, config: Config): string[] {
   const { urls, advice } = consoleUrls(adminAddresses, config.publicOrigin)
   const { isNew, file, read } = operatorKey
-  const places = urls.join('\n                    ') || 'no sign-in URL available'
+  const shown = urls.join('\n                    ') || 'no sign-in URL available'
   return [
-    `\n  The console:      ${places}`,
+    `\n  The console:      ${shown}`,
     ...(advice === undefined ? [] : [`  ${advice}`]),
     ...(isNew ? [`  The operator key: ${read()}\n  It is kept in     ${file}\n`] : []),
     ...(!isNew && file !== null ? [`  The operator key is in ${file}\n`] : []),

@@ -129,7 +129,7 @@ function parseHost(text: string): ParsedHost {
     )
   if (text === '*') return invalidHost('Use 0.0.0.0 or [::] for all addresses of this machine.')
   if (text.startsWith('[')) return parseIpv6(text.slice(1, -1))
-  // Before lower-casing, which would turn the Kelvin sign into a k.
+  // Before lower-casing, which would replace the Kelvin sign by a k.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII
   if (/[^\x00-\x7f]/.test(text))
     return invalidHost('Use the xn-- form of an international host name.')

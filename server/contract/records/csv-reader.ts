@@ -133,8 +133,8 @@ export class CsvReader {
       if (this.#isBlank(cells)) return
       if (this.#header === undefined) {
         this.#header = parseHeader(cells, this.#quoted)
-        const share = CSV_COLUMNS.characters / cells.join('').length
-        this.#pieceBytes = Math.min(PIECE_BYTES, Math.ceil(this.#pieceBytes * share))
+        const ratio = CSV_COLUMNS.characters / cells.join('').length
+        this.#pieceBytes = Math.min(PIECE_BYTES, Math.ceil(this.#pieceBytes * ratio))
       } else {
         const text = parseRecord(this.#header, cells, this.#quoted, this.#types)
         this.#records.push({ line, text })

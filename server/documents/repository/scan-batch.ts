@@ -13,7 +13,7 @@ export const BATCH_BYTES = 1024 * 1024
 
 /** The next documents of a scan. */
 export interface ScanBatch {
-  /** Number of documents that the store has looked at. */
+  /** Number of documents that the store has examined. */
   readonly scanned: number
   /** The id of the last of them, after which the next batch begins; undefined if there are none. */
   readonly last: string | undefined
@@ -26,7 +26,7 @@ export interface ScanBatch {
 export interface ScanOptions {
   /** Texts without which a document cannot match; by default none. */
   readonly required?: RequiredTexts
-  /** The only ids to look at, at most {@link PAGE}.max; by default all. */
+  /** The only ids to read, at most {@link PAGE}.max; by default all. */
   readonly ids?: readonly string[]
 }
 

@@ -100,15 +100,15 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   /**
-   * Opens a stored endpoint in its turn, unless a change made by another node is applied already.
+   * Opens a stored endpoint after `begin`, unless a change made by another node is applied already.
    * The lock is acquired at once, so that changes of the endpoint wait for the restore.
    */
   const restoreEndpoint = (
     desired: Awaited<ReturnType<typeof readEndpoints>>[number],
-    turn: Promise<unknown>,
+    begin: Promise<unknown>,
   ) =>
     withLock(desired.endpoint, async () => {
-      await turn
+      await begin
       if (listeners.get(desired.endpoint) === undefined) {
         await reconcile(desired.endpoint, { desired })
       }
@@ -117,12 +117,12 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   return {
     async restore() {
       const stored = await readEndpoints(store)
-      let turn: Promise<unknown> = Promise.resolve()
+      let begin: Promise<unknown> = Promise.resolve()
       const opened = stored.map((desired, at) => {
-        if (at > 0 && at % OPENED_PER_TURN === 0) turn = turn.then(() => nextTurn())
-        return restoreEndpoint(desired, turn)
+        if (at > 0 && at % OPENED_PER_TURN === 0) begin = begin.then(() => nextTurn())
+        return restoreEndpoint(desired, begin)
       })
-      restoreBegun = turn.then(() => nextTurn())
+      restoreBegun = begin.then(() => nextTurn())
       await Promise.all(opened)
     },
     async sync() {

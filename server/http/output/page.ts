@@ -31,7 +31,7 @@ body {
 main {
   width: 100%;
   max-width: 400px;
-  /* A little above the middle, where the eye looks first. */
+  /* A little above the middle, where a reader looks first. */
   padding-bottom: 12vh;
 }
 .brand {

@@ -79,9 +79,9 @@ async function copyTable(client: pg.Client, db: DatabaseSync, table: TableShape)
   // Migrations insert rows, too.
   db.exec(`delete from ${quoteIdentifier(name)}`)
   if (!TRANSIENT_TABLES.includes(name)) {
-    const places = columns.map(() => '?').join(', ')
+    const placeholders = columns.map(() => '?').join(', ')
     const insert = db.prepare(
-      `insert into ${quoteIdentifier(name)} (${columnList(columns)}) values (${places})`,
+      `insert into ${quoteIdentifier(name)} (${columnList(columns)}) values (${placeholders})`,
     )
     await streamRows(
       client,

@@ -91,17 +91,17 @@ export function migrationsOf(db: DatabaseSync): string[] {
  *
  * @throws Failure `not-found` if it has run none, `conflict` if a newer Gatehouse has changed it.
  */
-export function lastMigration(names: readonly string[], place: string): string {
+export function lastMigration(names: readonly string[], store: string): string {
   const migrations = Object.keys(allMigrations('sqlite'))
   const unknown = names.find((name) => !migrations.includes(name))
   if (unknown !== undefined) {
     throw new Failure(
       'conflict',
-      `${place} was last used by a newer version of Gatehouse (it has the migration "${unknown}"). Use that version or a newer one.`,
+      `${store} was last used by a newer version of Gatehouse (it has the migration "${unknown}"). Use that version or a newer one.`,
     )
   }
   const last = names.at(-1)
-  if (last === undefined) throw new Failure('not-found', `${place} contains no Gatehouse database.`)
+  if (last === undefined) throw new Failure('not-found', `${store} contains no Gatehouse database.`)
   return last
 }
 

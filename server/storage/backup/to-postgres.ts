@@ -64,7 +64,7 @@ export async function restoreToPostgres(
   }
 }
 
-async function requireNoTables(trx: Transaction<Tables>, place: string): Promise<void> {
+async function requireNoTables(trx: Transaction<Tables>, location: string): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relnamespace::regnamespace::text = any(current_schemas(false))
@@ -75,7 +75,7 @@ async function requireNoTables(trx: Transaction<Tables>, place: string): Promise
   if (rows.length === 0) return
   throw new Failure(
     'conflict',
-    `The database ${place} is not empty (${summarizeNames(rows.map(({ name }) => name))}). A restore ` +
+    `The database ${location} is not empty (${summarizeNames(rows.map(({ name }) => name))}). A restore ` +
       'requires a new, empty database.',
   )
 }
@@ -92,8 +92,8 @@ async function copyTable(
   const flush = async () => {
     if (values.length === 0) return
     const rows = Array.from({ length: values.length / columns.length }, (_, row) => {
-      const places = columns.map((_, column) => `$${row * columns.length + column + 1}`)
-      return `(${places.join(', ')})`
+      const placeholders = columns.map((_, column) => `$${row * columns.length + column + 1}`)
+      return `(${placeholders.join(', ')})`
     })
     const into = `insert into ${quoteIdentifier(name)} (${columnList(columns)})`
     await run(trx, `${into} values ${rows.join(', ')}`, values)

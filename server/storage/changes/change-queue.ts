@@ -9,13 +9,13 @@ export const MAX_WAITING_CHANGES = 1_000
 
 /** Runs changes one at a time, in order of arrival. */
 export class ChangeQueue {
-  readonly #turn: Semaphore
+  readonly #slot: Semaphore
   readonly #closing = new AbortController()
 
   /** @param wait maximum wait, ms. */
   constructor(wait = CHANGE_WAIT) {
     const busy = () => (this.#closing.signal.aborted ? closed() : tooMany())
-    this.#turn = new Semaphore(1, { waiting: MAX_WAITING_CHANGES, wait, busy })
+    this.#slot = new Semaphore(1, { waiting: MAX_WAITING_CHANGES, wait, busy })
   }
 
   /**
@@ -26,11 +26,11 @@ export class ChangeQueue {
    */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing.signal.aborted) throw closed()
-    await this.#turn.enter(() => this.#closing.signal)
+    await this.#slot.enter(() => this.#closing.signal)
     try {
       return await work()
     } finally {
-      this.#turn.leave()
+      this.#slot.leave()
     }
   }
 

@@ -85,7 +85,7 @@ export function listenForNotifications(
       await next.connect()
       await next.query(`listen ${CHANNEL}`)
     } catch (error) {
-      cut(next)
+      abort(next)
       throw postgresError(error)
     } finally {
       if (attempt === next) attempt = undefined
@@ -95,7 +95,7 @@ export function listenForNotifications(
     heldLocks = new Set()
     failures = 0
     next.once('end', () => onLost(next))
-    if (stopped) cut(next)
+    if (stopped) abort(next)
   }
 
   async function reconnect(): Promise<void> {
@@ -126,7 +126,7 @@ export function listenForNotifications(
       const { rows } = await connection.query<R>(text, values)
       return rows[0]
     } catch (error) {
-      cut(connection)
+      abort(connection)
       onLost(connection)
       throw postgresError(error)
     }
@@ -154,7 +154,7 @@ export function listenForNotifications(
     onUnavailable() {
       if (client === undefined) return
       const closed = client
-      cut(closed)
+      abort(closed)
       onLost(closed)
     },
     onAvailable() {
@@ -177,7 +177,7 @@ export function listenForNotifications(
 }
 
 /** Closes a connection without waiting for the server, which may not respond. */
-function cut(client: pg.Client): void {
+function abort(client: pg.Client): void {
   client.end().catch(() => {})
   ;(
     client as unknown as { connection?: { stream?: { destroy(): void } } }

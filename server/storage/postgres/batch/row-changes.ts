@@ -27,7 +27,7 @@ const LOCK_WAIT = 100
  * Maximum time that each part of a divided batch waits for a lock, ms. The undivided batch has
  * already waited. PostgreSQL has no shorter limit.
  */
-const PART_LOCK_WAIT = 1
+const DIVIDED_LOCK_WAIT = 1
 
 /** SQLSTATEs of a lock that was not available in time, and of a row that a unique index excludes. */
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -59,13 +59,13 @@ export class RowChanges {
       return { name: statementName(name), text: sql(inputRows(columns, { setting })) }
     }
     const whole = statementOf(LOCK_WAIT)
-    const part = statementOf(PART_LOCK_WAIT)
+    const divided = statementOf(DIVIDED_LOCK_WAIT)
     const keyAt = columns.indexOf(key)
     const batcher = new Batcher<readonly string[], boolean>(
       LIMITS,
       this.#pace,
       async (items, errors) => {
-        const statement = errors.some(isLockError) ? part : whole
+        const statement = errors.some(isLockError) ? divided : whole
         // Sort the changes, so that concurrent statements cannot deadlock.
         const values = inputValues(columns.length, items.toSorted(compareRows))
         try {
