@@ -4,7 +4,7 @@ import { DOCUMENT_BYTES } from '../../contract/document.ts'
 import { STRUCTURES } from '../../contract/json/json-limits.ts'
 import { CSV_COLUMNS } from '../../contract/records/csv-record.ts'
 import type { ImportFormat, ImportRecord } from '../../contract/records/import-record.ts'
-import { type ReadOptions, readRecords } from './read-records.ts'
+import { pacedRecords, type ReadOptions, readRecords } from './read-records.ts'
 
 /** Reads a body that arrives in chunks; errors become their messages. */
 const read = (format: ImportFormat, ...chunks: readonly (string | Uint8Array)[]) =>
@@ -404,4 +404,23 @@ it('yields an empty part after thousands of cells without the end of a record', 
   const sizes: number[] = []
   for await (const part of readRecords(bytes(), 'csv')) sizes.push(part.length)
   expect(sizes).toEqual([0, 0, 1])
+})
+
+test('other work runs between parts, also between those that are empty', async () => {
+  const record = { line: 1, text: '{}' }
+  async function* parts(): AsyncGenerator<ImportRecord[]> {
+    for (let n = 0; n < 20; n++) yield []
+    yield [record]
+  }
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const read: (readonly ImportRecord[])[] = []
+  for await (const part of pacedRecords(parts())) read.push(part)
+  clearImmediate(next)
+  expect(read).toEqual([[record]])
+  expect(turns).toBeGreaterThanOrEqual(20)
 })
