@@ -9,7 +9,7 @@ import {
   role as roleSchema,
 } from '../contract/access/principal.ts'
 import { SESSION_IDLE } from '../contract/access/session.ts'
-import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
+import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'

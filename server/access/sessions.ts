@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SESSION_IDLE, type SessionInfo } from '../contract/access/session.ts'
-import type { Actor } from '../contract/audit/audit.ts'
+import type { Actor } from '../contract/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import { createSecret, hashSecret } from '../secret.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditQuery } from '../contract/audit/audit.ts'
+import type { AuditEntry, AuditQuery } from '../contract/audit.ts'
 import type { Store } from '../storage/store.ts'
 import { recordRejection } from './record.ts'
 import { type PrintedAuditPage, type ReservePage, readAuditPage } from './repository.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../contract/audit/audit.ts'
+import type { AuditEntry } from '../contract/audit.ts'
 import type { Store } from '../storage/store.ts'
 import { createRecorder } from './record.ts'
 

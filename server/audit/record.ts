@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Actor, AuditEntry } from '../contract/audit/audit.ts'
+import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { replaceControls } from '../control-characters.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import { type Change, executeLater, sharesRoundTrips } from '../storage/changes/transactions.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit/audit.ts'
+import type { AuditPage, AuditQuery, AuditRow } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import type { Store } from '../storage/store.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { nextTurn } from '../concurrency/turns.ts'
-import { type AuditPage, type AuditQuery, auditRow } from '../contract/audit/audit.ts'
+import { type AuditPage, type AuditQuery, auditRow } from '../contract/audit.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { limitBytes } from '../storage/changes/portions.ts'
 import { parseColumn } from '../storage/sql/parse-column.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AuditPage } from '../contract/audit/audit.ts'
+import type { AuditPage } from '../contract/audit.ts'
 import {
   endpointPath,
   sendRequest,

@@ -1,5 +1,5 @@
 import { Hono, type TypedResponse } from 'hono'
-import { type AuditPage, auditPage, auditQuery } from '../contract/audit/audit.ts'
+import { type AuditPage, auditPage, auditQuery } from '../contract/audit.ts'
 import type { AppEnv } from '../http/env.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import { queryInput } from '../http/input/query-input.ts'

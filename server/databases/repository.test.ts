@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { recordedChanges } from '../audit/audit.testing.ts'
 import { createRecorder } from '../audit/record.ts'
-import type { Actor } from '../contract/audit/audit.ts'
+import type { Actor } from '../contract/audit.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
 import { deleteDatabase, insertDatabase, readDatabases } from './repository.ts'
 

@@ -1,5 +1,5 @@
 import type { Listener } from './listeners/listener.ts'
-import { DURATION_BOUNDS, Traffic } from './traffic/traffic.ts'
+import { DURATION_BOUNDS, Traffic } from './traffic.ts'
 
 /** An endpoint, with the counters of all its listeners. */
 interface Endpoint {

@@ -30,7 +30,7 @@ import type { CheckLimit } from './check/check-limit.ts'
 import { listenerStatus } from './listener-status.ts'
 import type { Listener } from './listeners/listener.ts'
 import type { EndpointRegistry } from './registry/registry.ts'
-import { recentRates, sampleEnd } from './traffic/traffic.ts'
+import { recentRates, sampleEnd } from './traffic.ts'
 
 export interface ListenerRoutesDeps {
   readonly endpoints: EndpointRegistry

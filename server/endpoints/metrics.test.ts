@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Listener } from './listeners/listener.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { Traffic } from './traffic/traffic.ts'
+import { Traffic } from './traffic.ts'
 
 const listener = (n: number, requests = 1): Listener => {
   const traffic = new Traffic()

@@ -1,4 +1,4 @@
-import type { Actor } from '../contract/audit/audit.ts'
+import type { Actor } from '../contract/audit.ts'
 import { importResultOf } from '../contract/job.ts'
 import type { BeginImport, PartImport, StoredPart } from '../documents/import/stored-part.ts'
 import type { Failure } from '../failure.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { errorBody } from '../contract/acknowledgement.ts'
-import { actor } from '../contract/audit/audit.ts'
+import { actor } from '../contract/audit.ts'
 import { ON_CONFLICT, type OnConflict } from '../contract/import.ts'
 import { JOB_KINDS, type JobKind, type JobResult, jobResult } from '../contract/job.ts'
 import type { ImportPart } from '../documents/import/importer.ts'

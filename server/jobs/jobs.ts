@@ -1,5 +1,5 @@
 import { atLeast, lowerRole, type Role, role } from '../contract/access/principal.ts'
-import type { Actor } from '../contract/audit/audit.ts'
+import type { Actor } from '../contract/audit.ts'
 import type { JobKind } from '../contract/job.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
 import type { BeginImport } from '../documents/import/stored-part.ts'

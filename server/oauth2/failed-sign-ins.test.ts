@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { AuditEntry } from '../contract/audit/audit.ts'
+import type { AuditEntry } from '../contract/audit.ts'
 import { Failure } from '../failure.ts'
 import {
   createFailedSignIns,

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../contract/audit/audit.ts'
+import type { AuditEntry } from '../contract/audit.ts'
 import type { Failure } from '../failure.ts'
 import { createRateLimit } from '../rate-limit.ts'
 import { failureKey } from '../storage/changes/failure-limit.ts'

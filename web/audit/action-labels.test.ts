@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AuditRow } from '../../server/contract/audit/audit.ts'
+import type { AuditRow } from '../../server/contract/audit.ts'
 import { labelOfRow } from './action-labels.ts'
 
 test.each<[AuditRow['action'], AuditRow['outcome'], string]>([

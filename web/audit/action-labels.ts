@@ -1,4 +1,4 @@
-import type { AuditAction, AuditRow } from '../../server/contract/audit/audit.ts'
+import type { AuditAction, AuditRow } from '../../server/contract/audit.ts'
 import type { AuditNoun } from './activity-search.ts'
 
 /** Labels of the actions, such as "Endpoint added". */

@@ -1,5 +1,5 @@
 import { UnstyledButton } from '@mantine/core'
-import type { AuditRow } from '../../server/contract/audit/audit.ts'
+import type { AuditRow } from '../../server/contract/audit.ts'
 import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
 import { RelativeTime } from '../ui/text/relative-time.tsx'

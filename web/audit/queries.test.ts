@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AuditPage, AuditRow } from '../../server/contract/audit/audit.ts'
+import type { AuditPage, AuditRow } from '../../server/contract/audit.ts'
 import { fillPage, MAX_REQUESTS } from './queries.ts'
 
 const row = (seq: number) => ({ seq }) as AuditRow

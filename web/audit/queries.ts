@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { AuditPage } from '../../server/contract/audit/audit.ts'
+import type { AuditPage } from '../../server/contract/audit.ts'
 import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
 import { type ActivitySearch, toAuditQuery } from './activity-search.ts'
 

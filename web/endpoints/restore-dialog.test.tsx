@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AuditRow } from '../../server/contract/audit/audit.ts'
+import type { AuditRow } from '../../server/contract/audit.ts'
 import { isRestorable, planRestore } from './restore-dialog.tsx'
 
 const address = 'tcp://127.0.0.1:8530'

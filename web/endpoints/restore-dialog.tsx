@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import * as z from 'zod/mini'
-import { type AuditRow, ENDPOINT_CHANGES } from '../../server/contract/audit/audit.ts'
+import { type AuditRow, ENDPOINT_CHANGES } from '../../server/contract/audit.ts'
 import { api, readJson } from '../api/client.ts'
 import { databasesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'

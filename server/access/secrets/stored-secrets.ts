@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { OPERATOR } from '../../contract/access/principal.ts'
-import type { Actor } from '../../contract/audit/audit.ts'
+import type { Actor } from '../../contract/audit.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import { SECRET_KEY_FILE } from '../../storage/data-folder.ts'

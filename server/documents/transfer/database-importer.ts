@@ -1,4 +1,4 @@
-import type { Actor } from '../../contract/audit/audit.ts'
+import type { Actor } from '../../contract/audit.ts'
 import type { ImportResult, OnConflict } from '../../contract/import.ts'
 import type { ImportRecord } from '../../contract/records/import-record.ts'
 import { type DatabaseImportResult, EXPORTED_SCHEMA_BYTES } from '../../contract/transfer.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SHARE } from '../../concurrency/turn-share.ts'
-import { Traffic } from '../traffic/traffic.ts'
+import { Traffic } from '../traffic.ts'
 import { printClientError } from './connections/client-error.ts'
 import { ResponseBudget } from './connections/response-budget.ts'
 import {

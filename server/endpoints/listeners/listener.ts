@@ -8,7 +8,7 @@ import type { ListenerState } from '../../contract/endpoints/listener.ts'
 import { Failure } from '../../failure.ts'
 import { bind, bindingFailure, resolveHost } from '../address.ts'
 import type { Mapping } from '../mapping.ts'
-import { Traffic, TrafficHistory } from '../traffic/traffic.ts'
+import { Traffic, TrafficHistory } from '../traffic.ts'
 import { type Certificate, missingCertificate } from './certificate.ts'
 import type { ConnectionLimit } from './connections/connection-limit.ts'
 import { ListenerConnections } from './connections/listener-connections.ts'
@@ -160,7 +160,7 @@ export class Listener {
 
   /**
    * Ends a sampling period of `seconds` and stores its sample with the number `sample`
-   * (`traffic/traffic.ts`). Also checks the file of a Unix socket, without which it is unreachable.
+   * (`traffic.ts`). Also checks the file of a Unix socket, without which it is unreachable.
    */
   sample(sample: number, seconds: number): void {
     const { traffic, bytes, connections } = this

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../contract/audit/audit.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
 import { databaseNames, includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Actor } from '../../contract/audit/audit.ts'
+import type { Actor } from '../../contract/audit.ts'
 import { Failure } from '../../failure.ts'
 import { StoreUnavailable } from '../../storage/availability/unavailable.ts'
 import type { Store } from '../../storage/store.ts'

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { afterEach, expect, test } from 'vitest'
-import type { AuditEntry } from '../../contract/audit/audit.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
 import { Failure, type FailureCode, failureKinds } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'

@@ -1,6 +1,6 @@
 import type { Context, Handler, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import type { AuditAction, AuditEntry } from '../../contract/audit/audit.ts'
+import type { AuditAction, AuditEntry } from '../../contract/audit.ts'
 import { Failure } from '../../failure.ts'
 import type { RateLimit } from '../../rate-limit.ts'
 import type { AppEnv, AuditedChange } from '../env.ts'

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { auditQuery } from '../../contract/audit/audit.ts'
+import { auditQuery } from '../../contract/audit.ts'
 import type { AppEnv } from '../env.ts'
 import { renderFailure, toFailure } from '../output/render-failure.ts'
 import { queryInput } from './query-input.ts'

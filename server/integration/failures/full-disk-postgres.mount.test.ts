@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyChain } from '../../audit/verify.ts'
-import type { AuditPage, AuditRow } from '../../contract/audit/audit.ts'
+import type { AuditPage, AuditRow } from '../../contract/audit.ts'
 import { openStore } from '../../storage/open.ts'
 import { identityForPostgres } from '../../storage/test-support/postgres-binaries.testing.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AuditPage } from '../../contract/audit/audit.ts'
+import type { AuditPage } from '../../contract/audit.ts'
 import { createDocumentWriter, readAll } from '../endurance/document-writer.testing.ts'
 import { randomNumbers, SEED } from '../endurance/settings.testing.ts'
 import { startOnSmallDisk } from './small-disk.testing.ts'

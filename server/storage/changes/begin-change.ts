@@ -6,7 +6,7 @@ import {
   type Role,
   role,
 } from '../../contract/access/principal.ts'
-import type { Actor } from '../../contract/audit/audit.ts'
+import type { Actor } from '../../contract/audit.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import { parseColumn } from '../sql/parse-column.ts'

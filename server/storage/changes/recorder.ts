@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../contract/audit/audit.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
 import type { Caller } from './begin-change.ts'
 import type { Change } from './transactions.ts'
 

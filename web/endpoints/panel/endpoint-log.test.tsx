@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AuditRow } from '../../../server/contract/audit/audit.ts'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 import { formatRecordedChange } from './endpoint-log.tsx'
 
 const row = (over: Partial<AuditRow>) => ({ outcome: 'done', ...over }) as AuditRow

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { AuditRow } from '../../../server/contract/audit/audit.ts'
+import type { AuditRow } from '../../../server/contract/audit.ts'
 import { LoadFailure } from '../../ui/feedback/load-failure.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
 import { formatList } from '../model/format-list.ts'

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { otherWork } from '../../../concurrency/turn-share.ts'
-import type { Traffic } from '../../traffic/traffic.ts'
+import type { Traffic } from '../../traffic.ts'
 import type { Certificate } from '../certificate.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
 import { bytesSent, type Connection, IDLE_BEFORE_CLOSE } from './connection.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import * as z from 'zod/mini'
-import { actor as actorSchema } from '../../../contract/audit/audit.ts'
+import { actor as actorSchema } from '../../../contract/audit.ts'
 import { databaseNames } from '../../../contract/database.ts'
 import type { EndpointRecord } from '../../../contract/endpoints/endpoint.ts'
 import { beginChange, type Caller, nextRevision } from '../../../storage/changes/begin-change.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { verifyChain } from '../../../audit/verify.ts'
-import type { AuditPage, AuditRow } from '../../../contract/audit/audit.ts'
+import type { AuditPage, AuditRow } from '../../../contract/audit.ts'
 import { openStore, type StoreLocation } from '../../../storage/open.ts'
 import type { Call, Model } from './model.testing.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SAMPLES } from '../../contract/endpoints/traffic.ts'
+import { SAMPLES } from '../contract/endpoints/traffic.ts'
 import {
   type Counters,
   DURATION_BOUNDS,

@@ -1,5 +1,5 @@
-import type { LastMinute } from '../../contract/endpoints/listener.ts'
-import { SAMPLE_SECONDS, SAMPLES } from '../../contract/endpoints/traffic.ts'
+import type { LastMinute } from '../contract/endpoints/listener.ts'
+import { SAMPLE_SECONDS, SAMPLES } from '../contract/endpoints/traffic.ts'
 
 /**
  * Upper bounds of the request duration histogram, in seconds. One more bucket counts everything

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { sendRequest } from '../../test-support/start.testing.ts'
-import { KeepAliveClient } from '../listeners/keep-alive-client.testing.ts'
+import { sendRequest } from '../test-support/start.testing.ts'
+import { KeepAliveClient } from './listeners/keep-alive-client.testing.ts'
 import {
   add,
   createEndpointFixture,
   listenersOf,
   remove,
-} from '../registry/endpoint-fixture.testing.ts'
+} from './registry/endpoint-fixture.testing.ts'
 
 const fixture = createEndpointFixture()
 

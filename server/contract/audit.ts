@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { isoTime } from '../iso-time.ts'
-import { wholeNumber } from '../query/query-parameter.ts'
+import { isoTime } from './iso-time.ts'
+import { wholeNumber } from './query/query-parameter.ts'
 
 /** The closed list of audited actions. */
 export const AUDIT_ACTIONS = [
