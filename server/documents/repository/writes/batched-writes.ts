@@ -10,8 +10,8 @@ import { type IndexedWrites, idsOf, maintainedIds } from './single-changes.ts'
  * first writes the documents, each if its conditions are met, and then their entries.
  *
  * The search for duplicates in unique indexes avoids errors, which divide the batch. Duplicates of
- * other transactions, and in the batch, are errors. The statements find entries by subqueries and
- * locations, because joins would be planned from statistics.
+ * other transactions, and in the batch, are errors. The statements find the `ctid` of entries by
+ * subqueries, because joins would be planned from statistics.
  */
 export function createBatchedWrites(
   { db }: Store,
