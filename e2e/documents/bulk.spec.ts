@@ -101,7 +101,7 @@ test('Selected documents are changed with a preview and deleted, and both can be
   await page.getByRole('textbox', { name: 'Changes as JSON' }).fill('{ "seen": true }')
   const matching = dialogOf(page, 'Edit documents in articles')
   await expect(matching).toContainText(
-    'Either all 60 documents of the collection will be changed, or none.',
+    'All 60 documents of the collection will be changed, on all pages.',
   )
   await expect(matching).toContainText('This cannot be undone.')
   await expect(matching.getByRole('region', { name: 'Preview of d0' })).toContainText('"seen"')

@@ -8,6 +8,7 @@ import { QueryResult } from '../../ui/feedback/query-result.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { isTypedName, TypedNameField } from '../../ui/overlay/typed-name-field.tsx'
+import { capitalize } from '../../ui/text/capitalize.ts'
 import type { StoredDocument } from '../document-client.ts'
 import { minifyJson, NEW_DOCUMENT, sortedJson } from '../editor/document-text.ts'
 import { ComparedJsonBlock } from '../editor/json-block.tsx'
@@ -114,7 +115,7 @@ export function EditSelectedDialog(props: SelectionDialogProps) {
         sentences={
           isAll
             ? [
-                `Either ${describeMatching(conditions, count)} will be changed, or none.`,
+                `${capitalize(describeMatching(conditions, count))} will be changed, on all pages. Those that the server rejects stay as they are.`,
                 'This cannot be undone.',
               ]
             : [
