@@ -17,13 +17,6 @@ export interface StoredDocument extends StoredJson {
   readonly id: string
 }
 
-/** Returns the id of a job that a request has started. */
-export const jobIdOf = (job: unknown): string => (job as Pick<JobView, 'id'>).id
-
-export const RESPOND_ASYNC = { Prefer: 'respond-async' }
-
-export const JSON_TYPE = { 'Content-Type': 'application/json' }
-
 /** Returns the routes of a collection, its schema and indexes, and the parameters of their paths. */
 export function collectionClient({ database, collection }: CollectionRef) {
   const client = databaseApi(database)
@@ -49,6 +42,13 @@ export function toQuery(conditions: readonly Condition[]): Record<string, string
   for (const { name, value } of conditions) query.set(name, [...(query.get(name) ?? []), value])
   return Object.fromEntries(query)
 }
+
+export const JSON_TYPE = { 'Content-Type': 'application/json' }
+
+export const RESPOND_ASYNC = { Prefer: 'respond-async' }
+
+/** Returns the id of a job that a request has started. */
+export const jobIdOf = (job: unknown): string => (job as Pick<JobView, 'id'>).id
 
 interface TextResponse {
   readonly ok: boolean

@@ -176,7 +176,7 @@ type RestorePlan =
       readonly conflict: boolean
     }
 
-const state = z.nullable(z.object({ databases: z.array(z.string()) }))
+const endpointState = z.nullable(z.object({ databases: z.array(z.string()) }))
 
 /** Returns whether an audit log row can be restored: an applied change of one endpoint. */
 export const isRestorable = ({ action, outcome }: Pick<AuditRow, 'action' | 'outcome'>): boolean =>
@@ -187,8 +187,8 @@ export const isRestorable = ({ action, outcome }: Pick<AuditRow, 'action' | 'out
  * endpoint.
  */
 export function planRestore(row: AuditRow, now: readonly string[] | null): RestorePlan {
-  const before = state.safeParse(row.before)
-  const after = state.safeParse(row.after)
+  const before = endpointState.safeParse(row.before)
+  const after = endpointState.safeParse(row.after)
   if (!isRestorable(row) || !before.success || !after.success) return { kind: 'impossible' }
   const wanted = before.data?.databases ?? null
   if (sameState(now, wanted)) return { kind: 'same' }

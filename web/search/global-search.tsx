@@ -76,12 +76,12 @@ export function applyKey(text: string, key: string): string {
   return [...key].length === 1 ? text + key : text
 }
 
-/** Keys that keep what they do: they type nothing, and change nothing on the page. */
+/** Keys that are not captured, because they neither type text nor change the page. */
 const PASSED = /^(Escape|Tab|Shift|CapsLock|AltGraph|Process|F\d+)$/
 
 /**
- * Keeps pressed keys from the page, and calls `onKey` with each instead. Combinations with Ctrl, Alt
- * or ⌘ still act. Returns a function that ends this.
+ * Captures pressed keys and calls `onKey` with each. Combinations with Ctrl, Alt or ⌘ still act.
+ * Returns a function that stops capturing.
  */
 function captureTyping(onKey: (key: string) => void): () => void {
   const onKeyDown = (event: KeyboardEvent) => {

@@ -164,28 +164,6 @@ function EndButton(props: {
   )
 }
 
-async function endSessions(person: string, sessions: readonly SessionInfo[]): Promise<void> {
-  for (const { id } of sessions) {
-    const param = { id: person, session: id }
-    await ignoreMissing(readJson(api._api.user[':id'].session[':session'].$delete({ param })))
-  }
-}
-
-/** Describes a session by facts that identify it: its browser, client address and start. */
-const describeSession = ({ userAgent, address, created }: SessionInfo) => {
-  const client = `${formatBrowser(userAgent)} from ${address ?? 'this machine'}`
-  return `${client} (started ${exactTime(Date.parse(created))})`
-}
-
-/** Describes the end of sessions in the report of a failure. */
-export const toEndChange = ([session, ...others]: readonly SessionInfo[]): RequestedChange => ({
-  what:
-    session === undefined || others.length > 0
-      ? `At least one of ${others.length + 1} sessions`
-      : `The session of ${describeSession(session)}`,
-  done: 'ended',
-})
-
 /** Ends sessions of a person. */
 function useEndSessions(person: string) {
   const queryClient = useQueryClient()
@@ -197,6 +175,28 @@ function useEndSessions(person: string) {
     // Refetch after a partial failure too, to show which sessions remain.
     onSettled: () => queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey }),
   })
+}
+
+async function endSessions(person: string, sessions: readonly SessionInfo[]): Promise<void> {
+  for (const { id } of sessions) {
+    const param = { id: person, session: id }
+    await ignoreMissing(readJson(api._api.user[':id'].session[':session'].$delete({ param })))
+  }
+}
+
+/** Describes the end of sessions in the report of a failure. */
+export const toEndChange = ([session, ...others]: readonly SessionInfo[]): RequestedChange => ({
+  what:
+    session === undefined || others.length > 0
+      ? `At least one of ${others.length + 1} sessions`
+      : `The session of ${describeSession(session)}`,
+  done: 'ended',
+})
+
+/** Describes a session by facts that identify it: its browser, client address and start. */
+const describeSession = ({ userAgent, address, created }: SessionInfo) => {
+  const client = `${formatBrowser(userAgent)} from ${address ?? 'this machine'}`
+  return `${client} (started ${exactTime(Date.parse(created))})`
 }
 
 // Order matters: Edge and Opera also send `Chrome`, and Chrome also sends `Safari`.

@@ -61,7 +61,7 @@ export function ConditionForm(props: ConditionFormProps) {
   const hasNumbers = useMemo(() => suggestions.isNumeric(field), [field, isReady])
   const warning =
     hasNumbers && COMPARED.includes(choice) && !isNumber(value)
-      ? `${fieldLabel(field)} holds numbers in the documents seen.`
+      ? `In the loaded documents, ${fieldLabel(field)} is a number.`
       : undefined
   const element = useRef<HTMLFormElement>(null)
   const valueField = useRef<HTMLInputElement>(null)

@@ -15,9 +15,6 @@ import { readCurrent, readDocument } from '../document-requests.ts'
 import type { Condition } from '../model/conditions.ts'
 import type { CollectionRef } from '../use-documents-location.ts'
 
-/** Number of requests at a time. */
-const CONCURRENCY = 6
-
 /** A version of a document. */
 type Version = Pick<StoredDocument, 'id' | 'etag'>
 
@@ -48,20 +45,6 @@ export interface SelectionOutcome {
   readonly gone: number
 }
 
-/** Calls a function for each item, a few at a time, and resolves with the results in order. */
-async function mapParallel<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  let next = 0
-  const work = async () => {
-    while (next < items.length) {
-      const at = next++
-      results[at] = await run(items[at] as T)
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, work))
-  return results
-}
-
 /** Fetches the current versions of documents. Those that someone else deleted are omitted. */
 export async function readSelected(
   collectionRef: CollectionRef,
@@ -75,66 +58,6 @@ export async function readSelected(
     }),
   )
   return found.filter((document) => document !== undefined)
-}
-
-type Changed = Pick<DocumentChange, 'before' | 'after'> | 'gone'
-
-/** Changes documents, a few at a time, until the server is unreachable or the session ends. */
-async function changeEach<T extends { readonly id: string }>(
-  verb: SelectionOutcome['verb'],
-  documents: readonly T[],
-  change: (document: T) => Promise<Changed>,
-): Promise<SelectionOutcome> {
-  const changes: DocumentChange[] = []
-  const failures: DocumentFailure[] = []
-  let gone = 0
-  let isOver = false
-  await mapParallel(documents, async (document) => {
-    const { id } = document
-    if (isOver) {
-      failures.push({ id, reason: 'Not attempted.', isUnknown: false })
-      return
-    }
-    try {
-      const versions = await change(document)
-      if (versions === 'gone') gone++
-      else changes.push({ id, ...versions })
-    } catch (error) {
-      const isUnknown = error instanceof NoResponse
-      isOver ||= isUnknown || isSignedOut(error)
-      failures.push({ id, reason: reasonOf(error as Error), isUnknown })
-    }
-  })
-  // A report shows only the first few.
-  failures.sort((one, other) => Number(other.isUnknown) - Number(one.isUnknown))
-  return { verb, changes, failures, gone }
-}
-
-function reasonOf(error: Error): string {
-  if (error instanceof NoResponse) return `${error.message} The change may have been made.`
-  return error instanceof ConflictError || hasStatus(error, 412)
-    ? 'Someone changed it.'
-    : error.message
-}
-
-/**
- * Resolves with the document after a change of one version, or with `gone`. The server rejects both
- * a change of another version and a change of a deleted document with 412.
- */
-async function changeVersion(
-  collectionRef: CollectionRef,
-  before: StoredDocument,
-  change: Promise<StoredDocument>,
-): Promise<Changed> {
-  try {
-    return { before, after: await change }
-  } catch (error) {
-    if (!hasStatus(error, 412)) throw error
-    // If the read fails too, report the rejection: the document was not changed.
-    const current = await readCurrent(collectionRef, before.id).catch(() => undefined)
-    if (current === null) return 'gone'
-    throw error
-  }
 }
 
 /** Deletes these versions of documents. A document that was changed since then is kept. */
@@ -246,4 +169,81 @@ async function deleteDocument(
     if (current !== null) throw new ConflictError(current)
     return false
   }
+}
+
+type Changed = Pick<DocumentChange, 'before' | 'after'> | 'gone'
+
+/** Changes documents, a few at a time, until the server is unreachable or the session ends. */
+async function changeEach<T extends { readonly id: string }>(
+  verb: SelectionOutcome['verb'],
+  documents: readonly T[],
+  change: (document: T) => Promise<Changed>,
+): Promise<SelectionOutcome> {
+  const changes: DocumentChange[] = []
+  const failures: DocumentFailure[] = []
+  let gone = 0
+  let isOver = false
+  await mapParallel(documents, async (document) => {
+    const { id } = document
+    if (isOver) {
+      failures.push({ id, reason: 'Not attempted.', isUnknown: false })
+      return
+    }
+    try {
+      const versions = await change(document)
+      if (versions === 'gone') gone++
+      else changes.push({ id, ...versions })
+    } catch (error) {
+      const isUnknown = error instanceof NoResponse
+      isOver ||= isUnknown || isSignedOut(error)
+      failures.push({ id, reason: reasonOf(error as Error), isUnknown })
+    }
+  })
+  // A report shows only the first few.
+  failures.sort((one, other) => Number(other.isUnknown) - Number(one.isUnknown))
+  return { verb, changes, failures, gone }
+}
+
+function reasonOf(error: Error): string {
+  if (error instanceof NoResponse) return `${error.message} The change may have been made.`
+  return error instanceof ConflictError || hasStatus(error, 412)
+    ? 'Someone changed it.'
+    : error.message
+}
+
+/**
+ * Resolves with the document after a change of one version, or with `gone`. The server rejects both
+ * a change of another version and a change of a deleted document with 412.
+ */
+async function changeVersion(
+  collectionRef: CollectionRef,
+  before: StoredDocument,
+  change: Promise<StoredDocument>,
+): Promise<Changed> {
+  try {
+    return { before, after: await change }
+  } catch (error) {
+    if (!hasStatus(error, 412)) throw error
+    // If the read fails too, report the rejection: the document was not changed.
+    const current = await readCurrent(collectionRef, before.id).catch(() => undefined)
+    if (current === null) return 'gone'
+    throw error
+  }
+}
+
+/** Number of requests at a time. */
+const CONCURRENCY = 6
+
+/** Calls a function for each item, a few at a time, and resolves with the results in order. */
+async function mapParallel<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const work = async () => {
+    while (next < items.length) {
+      const at = next++
+      results[at] = await run(items[at] as T)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return results
 }

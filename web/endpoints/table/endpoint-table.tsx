@@ -21,6 +21,29 @@ export interface EndpointTableProps extends EndpointRowsProps, TableLayout {
   readonly headOf: (column: SortColumn) => SortHead
 }
 
+/** The props that the table shares with the list for narrow screens. */
+export interface EndpointRowsProps {
+  readonly rows: readonly EndpointRow[]
+  /** Address of the endpoint that serves this page. */
+  readonly here: string
+  /** The names of all databases; `undefined` until they are loaded. */
+  readonly databases: readonly string[] | undefined
+  readonly figures: LiveFigures
+  /** The id of the row whose menu is open. */
+  readonly menuOf: string | undefined
+  /** The address of the endpoint in the panel. */
+  readonly panelOf: string | undefined
+  readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
+  readonly actions: RowActions
+  /** `undefined` if rows cannot be selected. */
+  readonly selection: Selection | undefined
+  readonly onSelect: (row: EndpointRow, extend: boolean) => void
+  readonly onSelectIndex: SelectRow
+  readonly onSelectAll: () => void
+  /** Called before a row gets the focus, with its id. */
+  readonly onBeforeFocus: (id: string) => void
+}
+
 const heads: readonly { column: SortColumn; label: string; className?: string | undefined }[] = [
   { column: 'state', label: 'State', className: classes.state },
   { column: 'address', label: 'Address', className: classes.address },
@@ -146,27 +169,4 @@ export function EndpointTable(props: EndpointTableProps) {
       </table>
     </section>
   )
-}
-
-/** The props that the table shares with the list for narrow screens. */
-export interface EndpointRowsProps {
-  readonly rows: readonly EndpointRow[]
-  /** Address of the endpoint that serves this page. */
-  readonly here: string
-  /** The names of all databases; `undefined` until they are loaded. */
-  readonly databases: readonly string[] | undefined
-  readonly figures: LiveFigures
-  /** The id of the row whose menu is open. */
-  readonly menuOf: string | undefined
-  /** The address of the endpoint in the panel. */
-  readonly panelOf: string | undefined
-  readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
-  readonly actions: RowActions
-  /** `undefined` if rows cannot be selected. */
-  readonly selection: Selection | undefined
-  readonly onSelect: (row: EndpointRow, extend: boolean) => void
-  readonly onSelectIndex: SelectRow
-  readonly onSelectAll: () => void
-  /** Called before a row gets the focus, with its id. */
-  readonly onBeforeFocus: (id: string) => void
 }

@@ -68,6 +68,48 @@ export function useDisplayedRows(rows: readonly EndpointRow[], options: DisplayO
   }
 }
 
+/** Sorts rows that arrive sorted by address, and returns the column heads that change the order. */
+function useSortedRows(
+  rows: readonly EndpointRow[],
+  sort: EndpointSort,
+  onSort: (sort: EndpointSort) => void,
+) {
+  const sorted = useMemo(() => sortRows(rows, sort), [rows, sort])
+  const headOf = (id: SortColumn): SortHead => ({
+    sorted: sort.column !== id ? 'none' : sort.descending ? 'descending' : 'ascending',
+    toggle: () => onSort(nextSort(id, sort)),
+  })
+  return { sorted, headOf }
+}
+
+/** Sorts rows that arrive sorted by address. The sort is stable. */
+export function sortRows(
+  rows: readonly EndpointRow[],
+  { column, descending }: EndpointSort,
+): readonly EndpointRow[] {
+  if (column === 'address') return descending ? rows.toReversed() : rows
+  const keyOf = sortKeys[column]
+  const direction = descending ? -1 : 1
+  // Compute each key once instead of in every comparison.
+  return rows
+    .map((row) => ({ row, key: keyOf(row) }))
+    .sort((a, b) => direction * compareKeys(a.key, b.key))
+    .map(({ row }) => row)
+}
+
+const compareKeys = (a: number | string, b: number | string): number =>
+  typeof a === 'string' ? compareNames(a, String(b)) : a - Number(b)
+
+/**
+ * Returns the order after a click on a column head: the column's first direction, then the other,
+ * then the default order.
+ */
+export function nextSort(column: SortColumn, now: EndpointSort): EndpointSort {
+  const first = TRAFFIC_COLUMNS.includes(column)
+  if (now.column !== column) return { column, descending: first }
+  return now.descending === first ? { column, descending: !first } : FIRST_SORT
+}
+
 /** Position of each address when the user last sorted the rows. */
 type RowPositions = ReadonlyMap<string, number>
 
@@ -118,46 +160,4 @@ export function keepPositions(
   if (!moved && !scattered) return { rows: sorted, fresh: 0, moved: false }
   if (moved) placed.sort((a, b) => a.position - b.position)
   return { rows: [...placed.map(({ row }) => row), ...fresh], fresh: fresh.length, moved }
-}
-
-/** Sorts rows that arrive sorted by address. The sort is stable. */
-export function sortRows(
-  rows: readonly EndpointRow[],
-  { column, descending }: EndpointSort,
-): readonly EndpointRow[] {
-  if (column === 'address') return descending ? rows.toReversed() : rows
-  const keyOf = sortKeys[column]
-  const direction = descending ? -1 : 1
-  // Compute each key once instead of in every comparison.
-  return rows
-    .map((row) => ({ row, key: keyOf(row) }))
-    .sort((a, b) => direction * compareKeys(a.key, b.key))
-    .map(({ row }) => row)
-}
-
-const compareKeys = (a: number | string, b: number | string): number =>
-  typeof a === 'string' ? compareNames(a, String(b)) : a - Number(b)
-
-/**
- * Returns the order after a click on a column head: the column's first direction, then the other,
- * then the default order.
- */
-export function nextSort(column: SortColumn, now: EndpointSort): EndpointSort {
-  const first = TRAFFIC_COLUMNS.includes(column)
-  if (now.column !== column) return { column, descending: first }
-  return now.descending === first ? { column, descending: !first } : FIRST_SORT
-}
-
-/** Sorts rows that arrive sorted by address, and returns the column heads that change the order. */
-function useSortedRows(
-  rows: readonly EndpointRow[],
-  sort: EndpointSort,
-  onSort: (sort: EndpointSort) => void,
-) {
-  const sorted = useMemo(() => sortRows(rows, sort), [rows, sort])
-  const headOf = (id: SortColumn): SortHead => ({
-    sorted: sort.column !== id ? 'none' : sort.descending ? 'descending' : 'ascending',
-    toggle: () => onSort(nextSort(id, sort)),
-  })
-  return { sorted, headOf }
 }

@@ -51,14 +51,14 @@ const unitsOfRemaining = [
   ['h', 48],
   ['d', Number.POSITIVE_INFINITY],
 ] as const
-const size = { s: 1, min: 60, h: 3_600, d: 86_400 } as const
+const secondsPer = { s: 1, min: 60, h: 3_600, d: 86_400 } as const
 
 /** Formats the remaining time in one unit, rounded: "in 90 d". Returns '' if none is left. */
 export function formatTimeLeft(milliseconds: number): string {
   const seconds = milliseconds / 1_000
   if (seconds <= 0) return ''
   for (const [unit, limit] of unitsOfRemaining) {
-    const count = Math.round(seconds / size[unit])
+    const count = Math.round(seconds / secondsPer[unit])
     if (count < limit) return `in ${Math.max(1, count)} ${unit}`
   }
   return ''

@@ -34,7 +34,7 @@ const silent = {
 
 /**
  * The ordered list of chosen databases, sortable by dragging. Alt+↑/↓ moves an item and Delete
- * takes it out, as do its buttons.
+ * removes it, as do its buttons.
  */
 export function MappingList({ names, existing, onChange }: MappingListProps) {
   const list = useRef<HTMLOListElement>(null)
@@ -131,7 +131,7 @@ interface MappingItemProps {
   readonly onRemove: () => void
 }
 
-/** A database in a mapping list, dragged by its name, with buttons to move it and take it out. */
+/** A database in a mapping list, dragged by its name, with buttons that move and remove it. */
 function MappingItem(props: MappingItemProps) {
   const { name, index, count, missing, onKeyDown, onMove, onRemove } = props
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches
