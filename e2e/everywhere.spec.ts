@@ -216,8 +216,8 @@ test('A page prints in light colors without navigation and states which rows are
   await expect(filter).toBeHidden()
   await expect(page.locator('body')).toHaveCSS('background-color', 'rgb(255, 255, 255)')
   await expect(page.locator('h1')).toHaveCSS('color', 'rgb(21, 24, 30)')
-  const cut = await rows.first().evaluate((row) => row.scrollWidth > row.clientWidth)
-  expect(cut).toBe(false)
+  const isTruncated = await rows.first().evaluate((row) => row.scrollWidth > row.clientWidth)
+  expect(isTruncated).toBe(false)
 
   await page.evaluate(() => {
     window.dispatchEvent(new Event('afterprint'))

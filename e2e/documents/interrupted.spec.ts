@@ -174,9 +174,9 @@ test('A tab that is closed asks first during an import or export, and a job is f
   await gatehouse.signIn(page, ARTICLES)
   const tab = await context.newPage()
   const closeTab = async (answer: 'accept' | 'dismiss') => {
-    const asked = tab.waitForEvent('dialog')
+    const dialogEvent = tab.waitForEvent('dialog')
     await tab.close({ runBeforeUnload: true })
-    const question = await asked
+    const question = await dialogEvent
     expect(question.type()).toBe('beforeunload')
     await question[answer]()
   }

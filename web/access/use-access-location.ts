@@ -46,7 +46,7 @@ export function usePeopleLocation() {
   return {
     search,
     showSessions: (sessions: string) => dialogs.open(at({ sessions })),
-    confirmRole: (change: string, role: Role) => dialogs.open(at({ change, role })),
+    confirmRole: (person: string, role: Role) => dialogs.open(at({ change: person, role })),
     close: () => dialogs.close(at({})),
   }
 }

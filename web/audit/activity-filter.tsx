@@ -9,7 +9,7 @@ import { type ActivitySearch, isDay, isFiltered, nouns } from './activity-search
 
 export interface ActivityFilterProps {
   readonly search: ActivitySearch
-  readonly onChange: (part: Partial<Record<keyof ActivitySearch, string>>) => void
+  readonly onChange: (changes: Partial<Record<keyof ActivitySearch, string>>) => void
   readonly onClear: () => void
   /** How often the filter was cleared, also while a text in a field was not yet part of it. */
   readonly clears: number

@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { type ActivitySearch, readActivitySearch } from './activity-search.ts'
 
-type Part = Partial<Record<keyof ActivitySearch, string>>
+type SearchChanges = Partial<Record<keyof ActivitySearch, string>>
 
 /**
  * Returns the Activity page's URL search and functions that navigate within it. Going back
@@ -15,16 +15,16 @@ export function useActivityLocation() {
   const navigate = useNavigate()
   const actions = useMemo(() => {
     // Read the current search on navigation: a debounced text may arrive after another change.
-    const go = (change: (now: ActivitySearch) => Part, replace: boolean) =>
+    const go = (update: (now: ActivitySearch) => SearchChanges, replace: boolean) =>
       void navigate({
         to: '/activity',
-        search: (now) => readActivitySearch(change(readActivitySearch(now))),
+        search: (now) => readActivitySearch(update(readActivitySearch(now))),
         replace,
         resetScroll: false,
       })
     return {
       // Do not push a history entry for each change of the filter.
-      filter: (part: Part) => go((now) => ({ ...now, ...part }), true),
+      filter: (changes: SearchChanges) => go((now) => ({ ...now, ...changes }), true),
       clear: () => go(() => ({}), true),
       toggle: (seq: number) =>
         go((now) => ({ ...now, open: now.open === `${seq}` ? '' : `${seq}` }), false),

@@ -43,7 +43,7 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
   })
   const body = useRef<HTMLTableSectionElement>(null)
   const [focused, setFocused] = useState<number>()
-  const { parts, measure } = useWindowRows({
+  const { items, measure } = useWindowRows({
     container: body,
     rows,
     idOf,
@@ -74,16 +74,16 @@ export function DatabaseTable({ rows, unreached }: DatabaseTableProps) {
         </tr>
       </thead>
       <tbody ref={body}>
-        {parts.map((part) => {
-          if ('gap' in part) return <Gap key={`gap ${part.before}`} height={part.gap} />
-          const row = rows[part.index]
+        {items.map((item) => {
+          if ('gap' in item) return <Gap key={`gap ${item.before}`} height={item.gap} />
+          const row = rows[item.index]
           return (
             row && (
               <Row
                 key={row.name}
                 ref={measure}
                 row={row}
-                index={part.index}
+                index={item.index}
                 unreached={unreached}
               />
             )

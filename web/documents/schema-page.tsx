@@ -93,7 +93,7 @@ function SchemaForm({
   const isUnchanged =
     theirs === undefined && text === (schema === null ? INITIAL_TEXT : formatJson(schema.json))
   const settle = (now: StoredJson | null, shown: string) => {
-    form.change({ etag: now?.etag ?? '', text: shown })
+    form.setValues({ etag: now?.etag ?? '', text: shown })
     queryClient.setQueryData(schemaQuery(collectionRef).queryKey, now)
     setTheirs(undefined)
     form.clearErrors()

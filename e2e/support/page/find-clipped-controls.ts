@@ -36,7 +36,7 @@ export async function findClippedControls(page: Page): Promise<readonly string[]
       }
     }
 
-    const look = (each: Element) => {
+    const appearanceOf = (each: Element) => {
       const around = [
         each,
         each.parentElement,
@@ -59,13 +59,13 @@ export async function findClippedControls(page: Page): Promise<readonly string[]
       if (each.tabIndex < 0 || each.closest('[inert]') !== null || !seen(each)) continue
       if ('disabled' in each && each.disabled === true) continue
       if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
-      const before = look(each)
+      const before = appearanceOf(each)
       each.focus()
       if (document.activeElement !== each) {
         found.push(`takes no focus: ${describe(each)}`)
         continue
       }
-      if (look(each) === before) found.push(`shows no focus: ${describe(each)}`)
+      if (appearanceOf(each) === before) found.push(`shows no focus: ${describe(each)}`)
       const label = each instanceof HTMLInputElement ? (each.labels?.[0] ?? each) : each
       const { left, right, top, height, width } = each.getBoundingClientRect()
       const wide = width > innerWidth || scrolls(each)

@@ -3,8 +3,8 @@ import type { Gatehouse } from './open-gatehouse.ts'
 
 const API = '/_db/_system/_api'
 
-const list = async <T>(gatehouse: Gatehouse, noun: string) =>
-  (await gatehouse.get(`${API}/${noun}`)).body as readonly T[]
+const list = async <T>(gatehouse: Gatehouse, resource: string) =>
+  (await gatehouse.get(`${API}/${resource}`)).body as readonly T[]
 
 /**
  * Removes the endpoints, databases and tokens of a test with the API, and waits until its listeners
@@ -14,9 +14,9 @@ const list = async <T>(gatehouse: Gatehouse, noun: string) =>
  */
 export async function resetGatehouse(gatehouse: Gatehouse): Promise<void> {
   const own = `tcp://127.0.0.1:${gatehouse.port}`
-  const remove = async (noun: string, id: string) => {
-    const { status, body } = await gatehouse.delete(`${API}/${noun}/${encodeURIComponent(id)}`)
-    expect(status, `${noun} ${id}: ${JSON.stringify(body)}`).toBeLessThan(300)
+  const remove = async (resource: string, id: string) => {
+    const { status, body } = await gatehouse.delete(`${API}/${resource}/${encodeURIComponent(id)}`)
+    expect(status, `${resource} ${id}: ${JSON.stringify(body)}`).toBeLessThan(300)
   }
   for (const { endpoint, databases } of await list<{ endpoint: string; databases: string[] }>(
     gatehouse,

@@ -37,7 +37,7 @@ const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 
 /** Fields of the token form: name, role, databases, and lifetime. */
 export function TokenFields({ form }: TokenFieldsProps) {
-  const { values: draft, change } = form
+  const { values: draft, setValues } = form
   const { role: ownRole } = usePresence().person
   const roles = tokenRoles.filter((role) => atLeast(ownRole, role))
   return (
@@ -57,14 +57,14 @@ export function TokenFields({ form }: TokenFieldsProps) {
         value={draft.role}
         note={roleDescriptions[draft.role]}
         error={form.errors.role}
-        onChange={(role) => change({ role })}
+        onChange={(role) => setValues({ role })}
       />
       <div>
         <ChoiceGroup
           label="Databases"
           choices={scopeChoices}
           value={draft.reach}
-          onChange={(reach) => change({ reach })}
+          onChange={(reach) => setValues({ reach })}
         />
         {draft.reach === 'only' && <DatabaseChoice form={form} />}
       </div>
@@ -111,7 +111,7 @@ function DatabaseNames({ form, existing }: TokenFieldsProps & { existing: readon
     text,
   )
   const toggle = (name: string) =>
-    form.change({
+    form.setValues({
       databases: databases.includes(name)
         ? databases.filter((each) => each !== name)
         : [...databases, name],

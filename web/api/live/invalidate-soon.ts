@@ -67,8 +67,9 @@ async function invalidate(queryClient: QueryClient, type: string, names: readonl
   await Promise.all(
     queries.map(async (query) => {
       const refetchEndpoints = query.meta?.refetchEndpoints
-      const parts = refetchEndpoints !== undefined && canMerge(query) && names.length <= MAX_NAMES
-      const done = parts && (await refetchEndpoints(queryClient, names).then(yes, no))
+      const isPartial =
+        refetchEndpoints !== undefined && canMerge(query) && names.length <= MAX_NAMES
+      const done = isPartial && (await refetchEndpoints(queryClient, names).then(yes, no))
       if (!done) await refetch(queryClient, query)
     }),
   )

@@ -69,7 +69,7 @@ export function EditDocumentDialog({
     )
   }
   const settle = (now: StoredJson, mine: boolean) => {
-    form.change({ etag: now.etag, ...(mine ? {} : { text: formatJson(now.json) }) })
+    form.setValues({ etag: now.etag, ...(mine ? {} : { text: formatJson(now.json) }) })
     setBase(now)
     setTheirs(undefined)
     form.clearErrors()

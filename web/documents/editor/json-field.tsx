@@ -40,7 +40,7 @@ export function JsonField(props: JsonFieldProps) {
         invalid={error !== undefined}
         describedBy={`${id}-error ${id}-note`}
         first={first}
-        onChange={(next) => form.change({ text: next })}
+        onChange={(next) => form.setValues({ text: next })}
       />
       <div id={`${id}-error`} role="alert" className={classes.error}>
         {error !== undefined && (

@@ -175,7 +175,7 @@ export function CreateIndexDialog({ indexes }: { indexes: readonly DocumentIndex
           <input
             type="checkbox"
             checked={form.values.unique}
-            onChange={(event) => form.change({ unique: event.currentTarget.checked })}
+            onChange={(event) => form.setValues({ unique: event.currentTarget.checked })}
           />
           Unique
         </label>

@@ -8,7 +8,7 @@ export interface ComparedLines {
 
 interface Line {
   /** Identifies the line in both documents: the names that lead to its value, and which end it is. */
-  readonly place: string
+  readonly path: string
   readonly text: string
 }
 
@@ -25,7 +25,7 @@ const linesOf = (json: string): Line[] => [...printLines(parseJson(json), '', ''
 
 function* printLines(
   value: unknown,
-  place: string,
+  path: string,
   indent: string,
   key: string,
   comma: string,
@@ -33,35 +33,35 @@ function* printLines(
   const isArray = Array.isArray(value)
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
   if (entries.length === 0) {
-    yield { place, text: `${indent}${key}${JSON.stringify(value)}${comma}` }
+    yield { path, text: `${indent}${key}${JSON.stringify(value)}${comma}` }
     return
   }
   const [open, close] = isArray ? '[]' : '{}'
-  yield { place, text: `${indent}${key}${open}` }
+  yield { path, text: `${indent}${key}${open}` }
   for (const [at, [name, inner]] of entries.entries()) {
     const quoted = JSON.stringify(name)
     const isLast = at === entries.length - 1
     yield* printLines(
       inner,
-      `${place} ${quoted}`,
+      `${path} ${quoted}`,
       `${indent}  `,
       isArray ? '' : `${quoted}: `,
       isLast ? '' : ',',
     )
   }
-  yield { place: `${place} end`, text: `${indent}${close}${comma}` }
+  yield { path: `${path} end`, text: `${indent}${close}${comma}` }
 }
 
 /** Joins lines that are both changed, or both not. The comma after a value does not count. */
 function compare(lines: readonly Line[], others: readonly Line[]): ComparedLines[] {
   const withoutComma = (text: string) => text.replace(/,$/, '')
-  const texts = new Map(others.map(({ place, text }) => [place, withoutComma(text)]))
-  const parts: { text: string; isChanged: boolean }[] = []
-  for (const { place, text } of lines) {
-    const isChanged = texts.get(place) !== withoutComma(text)
-    const last = parts.at(-1)
+  const texts = new Map(others.map(({ path, text }) => [path, withoutComma(text)]))
+  const joined: { text: string; isChanged: boolean }[] = []
+  for (const { path, text } of lines) {
+    const isChanged = texts.get(path) !== withoutComma(text)
+    const last = joined.at(-1)
     if (last?.isChanged === isChanged) last.text += `\n${text}`
-    else parts.push({ text, isChanged })
+    else joined.push({ text, isChanged })
   }
-  return parts
+  return joined
 }

@@ -1,7 +1,7 @@
 import type { BulkRun } from './bulk-run.ts'
 
-/** Returns a bulk change that made all its 100 changes, except for `part`. */
-export const bulkRun = (part: Partial<BulkRun> = {}): BulkRun => ({
+/** Returns a bulk change that made all its 100 changes, with other values of some `fields`. */
+export const bulkRun = (fields: Partial<BulkRun> = {}): BulkRun => ({
   id: 'x',
   kind: 'change',
   total: 100,
@@ -12,5 +12,5 @@ export const bulkRun = (part: Partial<BulkRun> = {}): BulkRun => ({
   done: [],
   end: 'completed',
   isRefetched: true,
-  ...part,
+  ...fields,
 })

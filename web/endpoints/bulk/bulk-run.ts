@@ -136,19 +136,19 @@ async function finish(
   { signal, onChange }: BulkControl,
 ): Promise<BulkRun> {
   let now = begun
-  const change = (part: Partial<BulkRun>) => {
-    now = { ...now, ...part }
+  const update = (changes: Partial<BulkRun>) => {
+    now = { ...now, ...changes }
     onChange(now)
   }
   try {
-    await awaitResponse(readOutcomes(response, (outcomes) => change(addOutcomes(now, outcomes))))
-    change({ end: 'completed' })
+    await awaitResponse(readOutcomes(response, (outcomes) => update(addOutcomes(now, outcomes))))
+    update({ end: 'completed' })
   } catch (error) {
-    change({ end: signal.aborted ? 'cancelled' : (error as Error) })
+    update({ end: signal.aborted ? 'cancelled' : (error as Error) })
   }
   // Live events may have been lost among many changes.
   await refetchConfiguration(queryClient)
-  change({ isRefetched: true })
+  update({ isRefetched: true })
   return now
 }
 

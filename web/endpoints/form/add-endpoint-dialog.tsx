@@ -72,7 +72,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
 
   const submit = () => {
     // An address typed as the host is split before validation if the field still has the focus.
-    form.change(withAddressSplit(draft))
+    form.setValues(withAddressSplit(draft))
     form.submit((valid) => {
       const address = canonicalAddress(valid)
       const databases = draftMapping(valid)
@@ -103,9 +103,9 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const fieldProps = {
     draft,
     errors: form.errors,
-    onChange: (part: Partial<EndpointDraft>) => {
+    onChange: (changes: Partial<EndpointDraft>) => {
       stopWaiting()
-      form.change(part)
+      form.setValues(changes)
     },
   }
   const mapped = draft.reach === 'all' || draft.names.length > 0

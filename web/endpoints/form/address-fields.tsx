@@ -12,10 +12,10 @@ import { splitPasted } from './split-address.ts'
 import type { AddressProblem } from './use-address-check.ts'
 
 /** Props of a section of the form. */
-export interface FormPart {
+export interface FormSectionProps {
   readonly draft: EndpointDraft
   readonly errors: FormErrors
-  readonly onChange: (change: Partial<EndpointDraft>) => void
+  readonly onChange: (changes: Partial<EndpointDraft>) => void
 }
 
 const schemes = [
@@ -30,7 +30,7 @@ const schemes = [
  * @param props.addressProblem the result of checking the address while it was typed.
  */
 export function AddressFields(
-  props: FormPart & { readonly addressProblem: AddressProblem | undefined },
+  props: FormSectionProps & { readonly addressProblem: AddressProblem | undefined },
 ) {
   const { draft, errors, addressProblem, onChange } = props
   const { scheme, host, port, path } = draft

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ApiFailure, NoResponse } from '../../api/client.ts'
 import { toFieldErrors } from './field-errors.ts'
 
-const place = (error: Error, scheme: 'tcp' | 'ssl' | 'unix' = 'tcp', adding = true) =>
+const fieldOf = (error: Error, scheme: 'tcp' | 'ssl' | 'unix' = 'tcp', adding = true) =>
   Object.keys(toFieldErrors(error, { scheme, adding }))[0]
 const failure = (
   status: number,
@@ -23,19 +23,19 @@ test.each([
   ['an unexpected error', failure(500, 4), 'form'],
   ['no response', new NoResponse('gone'), 'form'],
 ])('%s is shown at the field of a tcp address that it concerns', (_what, error, field) => {
-  expect(place(error)).toBe(field)
+  expect(fieldOf(error)).toBe(field)
 })
 
 test('a missing certificate is an error of the scheme', () => {
-  expect(place(ofAddress(400, 10), 'ssl')).toBe('scheme')
+  expect(fieldOf(ofAddress(400, 10), 'ssl')).toBe('scheme')
 })
 
 test('every error of a unix socket is shown at its path', () => {
-  expect(place(ofAddress(409, 1200, 'EADDRINUSE'), 'unix')).toBe('path')
-  expect(place(ofAddress(400, 10, 'ENOENT'), 'unix')).toBe('path')
-  expect(place(ofAddress(400, 10), 'unix')).toBe('path')
+  expect(fieldOf(ofAddress(409, 1200, 'EADDRINUSE'), 'unix')).toBe('path')
+  expect(fieldOf(ofAddress(400, 10, 'ENOENT'), 'unix')).toBe('path')
+  expect(fieldOf(ofAddress(400, 10), 'unix')).toBe('path')
 })
 
 test('the last admin access is an error of the databases when a mapping is edited', () => {
-  expect(place(failure(409, 1200), 'tcp', false)).toBe('databases')
+  expect(fieldOf(failure(409, 1200), 'tcp', false)).toBe('databases')
 })

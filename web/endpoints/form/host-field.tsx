@@ -17,7 +17,7 @@ const OTHER = 'other'
 export function HostField(props: {
   host: string
   error: ReactNode
-  onChange: (change: Partial<AddressDraft>) => void
+  onChange: (changes: Partial<AddressDraft>) => void
 }) {
   const { host, error, onChange } = props
   const { data: addresses, isPending } = useQuery(addressesQuery)

@@ -139,9 +139,9 @@ function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
             draft={draft}
             errors={form.errors}
             first
-            onChange={(part) => {
+            onChange={(changes) => {
               stopWaiting()
-              form.change(part)
+              form.setValues(changes)
             }}
           />
         </div>

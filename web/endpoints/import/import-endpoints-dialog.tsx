@@ -147,7 +147,7 @@ function ImportForm() {
           <input
             type="checkbox"
             checked={remove}
-            onChange={(event) => form.change({ remove: event.currentTarget.checked })}
+            onChange={(event) => form.setValues({ remove: event.currentTarget.checked })}
           />
           Remove endpoints that are not in the file
         </label>
@@ -156,7 +156,7 @@ function ImportForm() {
             <input
               type="checkbox"
               checked={removeAnyway}
-              onChange={(event) => form.change({ removeAnyway: event.currentTarget.checked })}
+              onChange={(event) => form.setValues({ removeAnyway: event.currentTarget.checked })}
             />
             Remove them even if another change fails
           </label>

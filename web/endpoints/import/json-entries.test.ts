@@ -39,10 +39,10 @@ describe('reading the entries of a JSON array', () => {
   })
 
   test('accepts exactly what JSON.parse accepts', () => {
-    const cut = fc.tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.string({ maxLength: 2 }))
-    const mutated = cut.map(([json, at, more]) => {
-      const place = at % (json.length + 1)
-      return json.slice(0, place) + more + json.slice(place + more.length)
+    const mutations = fc.tuple(fc.json({ maxDepth: 4 }), fc.nat(), fc.string({ maxLength: 2 }))
+    const mutated = mutations.map(([json, at, more]) => {
+      const position = at % (json.length + 1)
+      return json.slice(0, position) + more + json.slice(position + more.length)
     })
     fc.assert(
       fc.property(fc.oneof(fc.json({ maxDepth: 4 }), mutated), (json) => {

@@ -39,7 +39,7 @@ export function EndpointList(props: EndpointRowsProps) {
     select: selection && props.onSelectIndex,
     onBeforeFocus: props.onBeforeFocus,
   })
-  const { parts, visible } = useWindowRows({
+  const { items, visible } = useWindowRows({
     container,
     rows,
     idOf,
@@ -65,17 +65,17 @@ export function EndpointList(props: EndpointRowsProps) {
         {...navigation.on}
         onClick={onRowClick(rows, props.actions.open)}
       >
-        {parts.map((part) => {
-          if ('gap' in part) {
-            return <li key={`gap ${part.before}`} aria-hidden="true" style={{ height: part.gap }} />
+        {items.map((item) => {
+          if ('gap' in item) {
+            return <li key={`gap ${item.before}`} aria-hidden="true" style={{ height: item.gap }} />
           }
-          const row = rows[part.index]
+          const row = rows[item.index]
           return (
             row && (
               <ListRow
                 key={row.id}
                 row={row}
-                index={part.index}
+                index={item.index}
                 count={rows.length}
                 active={row.id === navigation.activeId}
                 here={row.id === here}

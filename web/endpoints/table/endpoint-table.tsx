@@ -91,7 +91,7 @@ export function EndpointTable(props: EndpointTableProps) {
   const visible = printing ? [] : rows.slice(startIndex, endIndex + 1)
   const scale = useVisibleFigures(visible, { figures, recent: wide })
 
-  const parts = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
+  const items = rowsAndGaps(virtual.getVirtualItems(), { from: 0, to: virtual.getTotalSize() })
   return (
     <section
       ref={scroller}
@@ -132,23 +132,23 @@ export function EndpointTable(props: EndpointTableProps) {
         </thead>
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: useEndpointNavigation handles Enter */}
         <tbody {...navigation.on} onClick={onRowClick(rows, props.actions.open)}>
-          {parts.map((part) => {
-            if ('gap' in part) {
+          {items.map((item) => {
+            if ('gap' in item) {
               return (
                 // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a spacer row contains nothing focusable
-                <tr key={`gap ${part.before}`} aria-hidden="true">
+                <tr key={`gap ${item.before}`} aria-hidden="true">
                   {/* One column, because some may be hidden. */}
-                  <td style={{ height: part.gap }} />
+                  <td style={{ height: item.gap }} />
                 </tr>
               )
             }
-            const row = rows[part.index]
+            const row = rows[item.index]
             return (
               row && (
                 <EndpointTableRow
                   key={row.id}
                   row={row}
-                  index={part.index}
+                  index={item.index}
                   active={row.id === navigation.activeId}
                   here={row.id === here}
                   databases={databases}

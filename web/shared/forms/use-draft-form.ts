@@ -26,8 +26,6 @@ export interface DraftFormOptions<T extends object> {
  * restore them.
  */
 export interface DraftForm<T extends object> extends UseFormReturnType<T> {
-  /** Changes fields and clears their errors and the error of the whole form. */
-  readonly change: UseFormReturnType<T>['setValues']
   /** Calls `save` with the values if they match the schema; otherwise shows the errors. */
   readonly submit: (save: (values: T) => void) => void
   /** Replaces the errors and focuses the first. The field `form` is the whole form. */
@@ -120,7 +118,6 @@ export function useDraftForm<T extends object>(options: DraftFormOptions<T>): Dr
     restored,
     errorsShown,
     showErrors,
-    change: form.setValues,
     submit: (save) => {
       const errors = validate(form.getValues())
       if (Object.keys(errors).length > 0) return showErrors(errors)

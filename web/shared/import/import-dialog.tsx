@@ -79,7 +79,7 @@ export function ImportDialog<T extends ImportValues, R>(
   const hasSource = file !== null || text.trim() !== ''
   // The form shows the reason why the import failed.
   const shown = errors.filter(({ message }) => !String(form.errors.form ?? '').startsWith(message))
-  const choose = (chosen: File | null) => form.change({ file: chosen } as Partial<T>)
+  const choose = (chosen: File | null) => form.setValues({ file: chosen } as Partial<T>)
   const drop = {
     'data-over': isOver || undefined,
     onDragOver: (event: DragEvent) => {

@@ -130,7 +130,7 @@ export function useImport<T extends ImportValues, I extends ImportControl, R>(
   })
   useEffect(() => () => running.current?.abort(), [])
   // After a reload, the form says that the import was interrupted.
-  const setBegun = (begun: boolean) => form.change({ begun } as Partial<T>)
+  const setBegun = (begun: boolean) => form.setValues({ begun } as Partial<T>)
   return {
     isPending: load.isPending,
     progress,

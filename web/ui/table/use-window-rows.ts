@@ -39,7 +39,7 @@ export function useWindowRows<Row>(options: WindowRowsOptions<Row>) {
   })
   const { startIndex = 0, endIndex = -1 } = virtual.range ?? {}
   return {
-    parts: rowsAndGaps(virtual.getVirtualItems(), { from: top, to: top + virtual.getTotalSize() }),
+    items: rowsAndGaps(virtual.getVirtualItems(), { from: top, to: top + virtual.getTotalSize() }),
     /** Ref of rows whose content may wrap; each needs its index in `data-index`. */
     measure: virtual.measureElement,
     /** The visible rows; none in print. */

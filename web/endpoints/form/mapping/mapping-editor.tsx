@@ -6,7 +6,7 @@ import { databasesQuery } from '../../../api/queries.ts'
 import { useCreateDatabase } from '../../../shared/create-database.ts'
 import { ChoiceGroup } from '../../../ui/form/choice-group.tsx'
 import { SuggestField } from '../../../ui/form/suggest-field.tsx'
-import type { FormPart } from '../address-fields.tsx'
+import type { FormSectionProps } from '../address-fields.tsx'
 import { isReachedByOthers, nameError } from '../endpoint-draft.ts'
 import { MissingDefault } from '../missing-default.tsx'
 import classes from './mapping-editor.module.css'
@@ -17,7 +17,7 @@ const ACCESS = 'Anyone who can connect sees the sign-in page; admins can manage 
 /**
  * Edits the mapping of an endpoint: all databases, or an ordered list whose first is the default.
  */
-export function MappingEditor(props: FormPart & { readonly first?: boolean }) {
+export function MappingEditor(props: FormSectionProps & { readonly first?: boolean }) {
   const { draft, errors, onChange, first = false } = props
   const { data: existing } = useQuery(databasesQuery)
   const { reach, names, typing } = draft

@@ -70,7 +70,7 @@ export function useMappingDraft(
     form,
     settle: (takeTheirs) => {
       if (theirs === undefined) return
-      form.change({
+      form.setValues({
         ...(takeTheirs ? mappingDraft(theirs) : {}),
         base: theirs,
         revision: row?.revision,

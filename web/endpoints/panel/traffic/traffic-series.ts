@@ -34,7 +34,7 @@ export function trimUnknownStart({ times, end, figures }: TrafficSeries): Traffi
 
 type Counted = Exclude<keyof NodeTraffic, 'node'>
 
-const parts: Readonly<Record<TrafficKind, readonly { of: Counted; unit: string }[]>> = {
+const counters: Readonly<Record<TrafficKind, readonly { of: Counted; unit: string }[]>> = {
   requests: [
     { of: 'requests', unit: 'requests/s' },
     { of: 'errors', unit: 'errors/s' },
@@ -54,7 +54,7 @@ export function seriesOf(traffic: EndpointTraffic, kind: TrafficKind): TrafficSe
   return {
     end,
     times: Array.from({ length }, (_, at) => end - (length - at) * sampleSeconds),
-    figures: parts[kind].map(({ of, unit }) => ({
+    figures: counters[kind].map(({ of, unit }) => ({
       unit,
       values: sumSeries(nodes, of).map((n) =>
         n === null || kind === 'connections' ? n : n / sampleSeconds,
