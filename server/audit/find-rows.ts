@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { nextTurn } from '../concurrency/turns.ts'
-import { AUDIT_ACTIONS, type AuditAction, type AuditQuery } from '../contract/audit.ts'
+import type { AuditQuery } from '../contract/audit.ts'
+import { AUDIT_ACTIONS, type AuditAction } from '../contract/audit-action.ts'
 import type { Store } from '../storage/store.ts'
 
 /** Limits of the search for one page. */

@@ -1,7 +1,8 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Principal } from '../contract/access/principal.ts'
-import type { Actor, AuditAction } from '../contract/audit.ts'
+import type { Actor } from '../contract/audit.ts'
+import type { AuditAction } from '../contract/audit-action.ts'
 
 /** The part of an endpoint that routes can read. */
 export interface ListenerContext {

@@ -1,4 +1,5 @@
-import type { AuditAction, AuditRow } from '../../server/contract/audit.ts'
+import type { AuditRow } from '../../server/contract/audit.ts'
+import type { AuditAction } from '../../server/contract/audit-action.ts'
 import type { AuditNoun } from './activity-search.ts'
 
 /** Labels of the actions, such as "Endpoint added". */

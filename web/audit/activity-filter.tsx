@@ -1,5 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { AUDIT_ACTIONS } from '../../server/contract/audit.ts'
+import { AUDIT_ACTIONS } from '../../server/contract/audit-action.ts'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import filterBar from '../ui/form/filter-bar.module.css'
 import { useFilterText } from '../ui/form/use-filter-text.ts'

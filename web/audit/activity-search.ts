@@ -1,4 +1,4 @@
-import { AUDIT_ACTIONS, type AuditAction } from '../../server/contract/audit.ts'
+import { AUDIT_ACTIONS, type AuditAction } from '../../server/contract/audit-action.ts'
 
 /** URL search of the Activity page: the filter and the expanded row. */
 export interface ActivitySearch {

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type AuditRow, ENDPOINT_CHANGES } from '../../server/contract/audit.ts'
+import type { AuditRow } from '../../server/contract/audit.ts'
+import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'

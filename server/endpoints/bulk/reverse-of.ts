@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import * as z from 'zod/mini'
 import { nextTurn } from '../../concurrency/turns.ts'
-import { ENDPOINT_CHANGES } from '../../contract/audit.ts'
+import { ENDPOINT_CHANGES } from '../../contract/audit-action.ts'
 import { databaseNames } from '../../contract/database.ts'
 import type { EndpointChangeInput } from '../../contract/endpoints/endpoint-change.ts'
 import { Failure } from '../../failure.ts'

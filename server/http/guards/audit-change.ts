@@ -1,6 +1,7 @@
 import type { Context, Handler, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import type { AuditAction, AuditEntry } from '../../contract/audit.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import type { AuditAction } from '../../contract/audit-action.ts'
 import { Failure } from '../../failure.ts'
 import type { RateLimit } from '../../rate-limit.ts'
 import type { AppEnv, AuditedChange } from '../env.ts'

@@ -1,0 +1,39 @@
+import * as z from 'zod/mini'
+
+/** The closed list of audited actions. */
+export const AUDIT_ACTIONS = [
+  'endpoint.add',
+  'endpoint.map',
+  'endpoint.remove',
+  'endpoint.change',
+  'endpoint.change-cancel',
+  'endpoint.change-undo',
+  'database.create',
+  'database.drop',
+  'database.import',
+  'index.create',
+  'index.drop',
+  'schema.set',
+  'schema.delete',
+  'session.begin',
+  'session.fail',
+  'session.end',
+  'person.create',
+  'person.role',
+  'token.create',
+  'token.revoke',
+  'operator-key.renew',
+  'secret.discard',
+  'store.restore',
+] as const
+
+/** The actions that change one endpoint; their rows contain its mapping before and after. */
+export const ENDPOINT_CHANGES: readonly string[] = [
+  'endpoint.add',
+  'endpoint.map',
+  'endpoint.remove',
+]
+
+export const auditAction = z.enum(AUDIT_ACTIONS)
+
+export type AuditAction = z.infer<typeof auditAction>
