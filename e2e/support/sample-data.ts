@@ -1,5 +1,4 @@
 import type { Cookie } from '@playwright/test'
-import type { AccessRole } from '../../server/contract/access/principal.ts'
 import type { PlainProvider } from '../../server/oauth2/providers/plain-provider.testing.ts'
 import { openPeopleProvider, signInAs } from './people.ts'
 import { listen } from './server/listen.ts'
@@ -18,7 +17,7 @@ export interface SampleData {
   /** An endpoint whose port another program uses. */
   readonly failed: string
   /** A session for each role. */
-  readonly sessions: Readonly<Record<AccessRole, Cookie>>
+  readonly sessions: Readonly<Record<SampleRole, Cookie>>
   /** The ids of two of these people. */
   readonly ids: Readonly<Record<'viewer' | 'admin', string>>
   /** The id of a token of the admin. */
@@ -26,6 +25,8 @@ export interface SampleData {
 }
 
 const API = '/_db/_system/_api'
+export type SampleRole = keyof typeof names
+
 const names = { pending: 'paul', viewer: 'vera', operator: 'otto', admin: 'ada' } as const
 
 /** Starts a Gatehouse with sample data. `close` stops it. */
@@ -79,17 +80,17 @@ async function fill(gatehouse: Gatehouse, failed: string): Promise<string> {
 
 /** Signs in a person of each role, and creates a token. */
 async function populate(gatehouse: Gatehouse, provider: PlainProvider) {
-  const sessions: Partial<Record<AccessRole, Cookie>> = {}
-  for (const role of Object.keys(names) as AccessRole[]) {
+  const sessions: Partial<Record<SampleRole, Cookie>> = {}
+  for (const role of Object.keys(names) as SampleRole[]) {
     sessions[role] = await signInAs(gatehouse, provider, names[role], role)
   }
   const people = (await gatehouse.get(`${API}/user`)).body as { id: string; username: string }[]
-  const idOf = (role: AccessRole) =>
+  const idOf = (role: SampleRole) =>
     people.find(({ username }) => username === `oauth2:${names[role]}`)?.id ?? ''
   const made = await gatehouse.post(`${API}/token`, { name: 'nightly backup', role: 'viewer' })
   return {
     own: `tcp://127.0.0.1:${gatehouse.port}`,
-    sessions: sessions as Record<AccessRole, Cookie>,
+    sessions: sessions as Record<SampleRole, Cookie>,
     ids: { viewer: idOf('viewer'), admin: idOf('admin') },
     token: (made.body as { info: { id: string } }).info.id,
   }

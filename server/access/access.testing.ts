@@ -80,7 +80,7 @@ export class AccessFixture {
   /** Signs in a person from GitHub whom the operator makes an admin. */
   async signInAdmin(subject: string): Promise<void> {
     await this.access.signIn(github(subject), from)
-    await this.access.changeRole(await this.idOf(`github:${subject}`), 'admin', actor)
+    await this.access.changeRole(await this.idOf(`github:${subject}`), { role: 'admin' }, actor)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Person, Role } from '../contract/access/principal.ts'
+import type { Person, PersonChange } from '../contract/access/principal.ts'
 import type { SessionInfo } from '../contract/access/session.ts'
 import type { TokenInfo, TokenInput } from '../contract/access/token.ts'
 import type { LiveEvent } from '../contract/event.ts'
@@ -24,10 +24,10 @@ export interface Access {
   signIn(signIn: SignIn, from: SignInOrigin): Promise<string>
   people(): Promise<Person[]>
   /**
-   * Changes a person's role and ends their sessions immediately. The role `none` also revokes their
-   * tokens. See `people.ts`.
+   * Changes a person's role and its limit, and ends their sessions immediately. The role `none` also
+   * revokes their tokens. See `people.ts`.
    */
-  changeRole(id: string, role: Role, actor: Caller): Promise<void>
+  changeRole(id: string, change: PersonChange, actor: Caller): Promise<void>
   sessions(person: string, current: string): Promise<SessionInfo[]>
   /** Ends one session of a person immediately, or all of them if `session` is `all`. */
   endSession(person: string, session: string, actor: Caller): Promise<void>
@@ -91,10 +91,10 @@ export function createAccess(deps: AccessDeps): Access {
       return secret
     },
     people: () => listPeople(store, now()),
-    async changeRole(id, role, actor) {
-      await endingAccess(changeRole(store, record, id, role, { admins, actor, operatorKey }))
+    async changeRole(id, change, actor) {
+      await endingAccess(changeRole(store, record, id, change, { admins, actor, operatorKey }))
       publish({ type: 'person', id })
-      if (role === 'none') publish({ type: 'token', owner: id })
+      if (change.role === 'none') publish({ type: 'token', owner: id })
     },
     sessions: (person, current) => listSessions(store, person, now(), current),
     async endSession(person, session, actor) {

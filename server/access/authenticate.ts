@@ -1,14 +1,14 @@
 import { lowerRole, type Principal, role } from '../contract/access/principal.ts'
+import { intersectScopes } from '../contract/access/scope.ts'
 import {
   SESSION_IDLE,
   TOKEN_RECORD_INTERVAL,
   USE_RECORD_INTERVAL,
 } from '../contract/access/session.ts'
 import { TOKEN_HEADERS } from '../contract/access/token.ts'
-import { databaseNames } from '../contract/database.ts'
 import { Failure } from '../failure.ts'
 import { hashSecret } from '../secret.ts'
-import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
+import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import {
   type CredentialOwner,
@@ -263,7 +263,7 @@ function sessionPrincipal(row: FoundSession, unstoredUse = 0): CachedPrincipal {
       ...ownerOf(row),
       role: roleOf(row),
       by: 'session',
-      databases: null,
+      databases: scopeOf(row),
       credential: row.id,
       expires: row.expires_at,
       idleExpires: Math.min(used + SESSION_IDLE, row.expires_at),
@@ -279,10 +279,7 @@ function tokenPrincipal(row: FoundToken): CachedPrincipal {
       ...ownerOf(row),
       role: lowerRole(parseColumn(role, 'tokens.role', row.role), roleOf(row)),
       by: 'token',
-      databases:
-        row.databases === null
-          ? null
-          : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
+      databases: intersectScopes(parseScope('tokens.databases', row.databases), scopeOf(row)),
       credential: row.id,
       expires: row.expires_at,
       idleExpires: null,
@@ -298,3 +295,5 @@ const ownerOf = (row: CredentialOwner) => ({
 })
 
 const roleOf = (row: CredentialOwner) => parseColumn(role, 'people.role', row.person_role)
+
+const scopeOf = (row: CredentialOwner) => parseScope('people.databases', row.person_databases)

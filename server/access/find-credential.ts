@@ -7,6 +7,7 @@ export type CredentialOwner = Pick<PeopleTable, 'username' | 'provider'> & {
   readonly person_id: string
   readonly person_name: string | null
   readonly person_role: string
+  readonly person_databases: string | null
 }
 
 const OWNER = [
@@ -15,6 +16,7 @@ const OWNER = [
   'people.name as person_name',
   'people.provider',
   'people.role as person_role',
+  'people.databases as person_databases',
 ] as const
 
 const ownerHasAccess = sql<SqlBool>`people.role <> 'none'`

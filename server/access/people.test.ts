@@ -17,7 +17,7 @@ forEachEngine((engine) => {
     ] as const) {
       await fixture.access.signIn(github(subject, { issuer }), from)
     }
-    await fixture.access.changeRole(await fixture.idOf('github:3'), 'viewer', actor)
+    await fixture.access.changeRole(await fixture.idOf('github:3'), { role: 'viewer' }, actor)
     const listed = (await fixture.access.people()).map(({ username, issuer }) => [username, issuer])
     expect(listed).toEqual([
       ['github:1', 'a'],
@@ -31,7 +31,7 @@ forEachEngine((engine) => {
     it("can be changed by an admin, which ends the person's sessions", async () => {
       const secret = await fixture.access.signIn(github('1'), from)
       expect(await fixture.bySession(secret)).toBeDefined()
-      await fixture.access.changeRole(await fixture.idOf('github:1'), 'operator', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'operator' }, actor)
       expect(await fixture.bySession(secret)).toBeUndefined()
       expect(await fixture.bySession(await fixture.access.signIn(github('1'), from))).toMatchObject(
         {
@@ -48,7 +48,7 @@ forEachEngine((engine) => {
     it('of the last admin can be lowered while there is an operator key, whose holder is an admin', async () => {
       fixture.access = fixture.open([], () => 'fingerprint')
       await fixture.signInAdmin('1')
-      await fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'viewer' }, actor)
       expect(await fixture.access.people()).toMatchObject([{ role: 'viewer' }])
     })
 
@@ -72,7 +72,7 @@ forEachEngine((engine) => {
         }),
       )
       const change = async (role: Role, by = limited as Caller) =>
-        fixture.access.changeRole(await fixture.idOf('github:2'), role, by)
+        fixture.access.changeRole(await fixture.idOf('github:2'), { role }, by)
       const refused = { code: 'forbidden', message: expect.stringContaining('limited') }
       await expect(change('viewer')).rejects.toMatchObject(refused)
       await change('operator', unlimited)
@@ -87,10 +87,10 @@ forEachEngine((engine) => {
       await fixture.signInAdmin('1')
       const refused = { code: 'conflict', message: expect.stringContaining('the last admin') }
       await expect(
-        fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor),
+        fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'viewer' }, actor),
       ).rejects.toMatchObject(refused)
       await expect(
-        fixture.access.changeRole(await fixture.idOf('local:operator'), 'viewer', actor),
+        fixture.access.changeRole(await fixture.idOf('local:operator'), { role: 'viewer' }, actor),
       ).rejects.toMatchObject({ code: 'conflict' })
     })
 
@@ -99,8 +99,8 @@ forEachEngine((engine) => {
       await fixture.signInAdmin('2')
       const [one, two] = [await fixture.idOf('github:1'), await fixture.idOf('github:2')]
       const results = await Promise.allSettled([
-        fixture.access.changeRole(one, 'viewer', actor),
-        fixture.access.changeRole(two, 'viewer', actor),
+        fixture.access.changeRole(one, { role: 'viewer' }, actor),
+        fixture.access.changeRole(two, { role: 'viewer' }, actor),
       ])
       expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
       const admins = (await fixture.access.people()).filter(({ role }) => role === 'admin')
@@ -112,12 +112,14 @@ forEachEngine((engine) => {
       await fixture.access.signIn(github('1'), from)
       await fixture.signInAdmin('2')
       await expect(
-        fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor),
+        fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'viewer' }, actor),
       ).rejects.toMatchObject({ message: expect.stringContaining('GATEHOUSE_ADMINS') })
     })
 
     it('of an unknown person is 404', async () => {
-      await expect(fixture.access.changeRole('no-such', 'viewer', actor)).rejects.toMatchObject({
+      await expect(
+        fixture.access.changeRole('no-such', { role: 'viewer' }, actor),
+      ).rejects.toMatchObject({
         code: 'not-found',
       })
     })
@@ -127,7 +129,7 @@ forEachEngine((engine) => {
     it('ends sessions and tokens, rejects the sign-in, and is reversible', async () => {
       await fixture.signInAdmin('1')
       await fixture.access.signIn(github('2'), from)
-      await fixture.access.changeRole(await fixture.idOf('github:2'), 'viewer', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:2'), { role: 'viewer' }, actor)
       const session = await fixture.access.signIn(github('2'), from)
       const owner = { personId: await fixture.idOf('github:2'), role: 'viewer' } as const
       const { token } = await fixture.access.createToken(
@@ -137,7 +139,7 @@ forEachEngine((engine) => {
       )
       await fixture.byToken(token)
 
-      await fixture.access.changeRole(await fixture.idOf('github:2'), 'none', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:2'), { role: 'none' }, actor)
       expect(await fixture.bySession(session)).toBeUndefined()
       await expect(fixture.byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
       expect(await fixture.tokens('everybody')).toEqual([])
@@ -160,7 +162,7 @@ forEachEngine((engine) => {
         .executeTakeFirst()
       expect(stored).toEqual({ access_token: null })
 
-      await fixture.access.changeRole(await fixture.idOf('github:2'), 'viewer', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:2'), { role: 'viewer' }, actor)
       await expect(fixture.byToken(token)).rejects.toMatchObject({ code: 'unauthenticated' })
       expect(await fixture.bySession(await fixture.access.signIn(github('2'), from))).toMatchObject(
         {
@@ -173,13 +175,13 @@ forEachEngine((engine) => {
       await fixture.access.signIn(operator, from)
       await fixture.signInAdmin('1')
       await expect(
-        fixture.access.changeRole(await fixture.idOf('github:1'), 'none', actor),
+        fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'none' }, actor),
       ).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('the last admin'),
       })
       await expect(
-        fixture.access.changeRole(await fixture.idOf('local:operator'), 'none', actor),
+        fixture.access.changeRole(await fixture.idOf('local:operator'), { role: 'none' }, actor),
       ).rejects.toMatchObject({ code: 'conflict' })
     })
 

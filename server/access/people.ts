@@ -5,17 +5,20 @@ import {
   LOCAL_PROVIDER,
   OPERATOR,
   type Person,
+  type PersonChange,
   type Role,
   role as roleSchema,
 } from '../contract/access/principal.ts'
+import { includesScope, inScope, parseScopeInput, type Scope } from '../contract/access/scope.ts'
 import { SESSION_IDLE } from '../contract/access/session.ts'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import { parseColumn } from '../storage/sql/parse-column.ts'
+import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
 
@@ -58,7 +61,7 @@ export async function listPeople(store: Store, now: number): Promise<Person[]> {
       name: row.name,
       provider: row.provider,
       issuer: row.issuer,
-      role: parseColumn(roleSchema, 'people.role', row.role),
+      ...accessOf(row),
       created: toIsoTime(row.created_at),
       lastSignIn: toIsoTime(row.last_sign_in_at),
       sessions: Number(row.sessions),
@@ -84,7 +87,7 @@ export async function requirePerson(db: Kysely<Tables>, id: string): Promise<Peo
 /**
  * Finds or creates the person of an identity, inside the transaction of a sign-in. Provider, issuer
  * and subject identify a person; the email address does not. New people get the role `pending`. The
- * operator and people named in `admins` get `admin` at every sign-in.
+ * operator and people named in `admins` get `admin` without a limit at every sign-in.
  *
  * @returns the person, and an audit entry that the caller must record at the end of the
  *   transaction.
@@ -108,20 +111,22 @@ export async function findOrCreatePerson(
   const role = always ? 'admin' : (existing?.role ?? 'pending')
   if (role === 'none') throw new Failure('forbidden', ACCESS_REMOVED)
   if (existing !== undefined) {
-    const after = { ...existing, name, role, last_sign_in_at: options.now }
+    const databases = always ? null : existing.databases
+    const after = { ...existing, name, role, databases, last_sign_in_at: options.now }
     const updated = await trx
       .updateTable('people')
-      .set({ name, role, last_sign_in_at: options.now })
+      .set({ name, role, databases, last_sign_in_at: options.now })
       .where('id', '=', existing.id)
       .where('role', '=', existing.role)
+      .where('databases', existing.databases === null ? 'is' : '=', existing.databases)
       .executeTakeFirst()
     // An admin has changed the role since it was read.
     if (updated.numUpdatedRows === 0n) return findOrCreatePerson(trx, identity, options)
-    const changed = { before: { role: existing.role }, after: { role } }
+    const changed = recordedChange(existing, after)
     return {
       person: after,
       entry:
-        existing.role === role
+        existing.role === role && existing.databases === databases
           ? undefined
           : {
               actor: options.actor,
@@ -140,6 +145,7 @@ export async function findOrCreatePerson(
     username,
     name,
     role,
+    databases: null,
     created_at: options.now,
     last_sign_in_at: options.now,
     access_token: null,
@@ -177,6 +183,7 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
       ...OPERATOR,
       name: null,
       role: 'admin',
+      databases: null,
       created_at: now,
       last_sign_in_at: null,
       access_token: null,
@@ -192,34 +199,58 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
   return id
 }
 
+type StoredAccess = Pick<PeopleTable, 'role' | 'databases'>
+
+/** Returns the role of a person, with the databases that it is limited to. */
+const accessOf = ({ role, databases }: StoredAccess) => ({
+  role: parseColumn(roleSchema, 'people.role', role),
+  databases: parseScope('people.databases', databases),
+})
+
+/** Returns a change for the audit log, with `databases` only if there is or was a limit. */
+function recordedChange(from: StoredAccess, to: StoredAccess) {
+  const [before, after] = [accessOf(from), accessOf(to)]
+  if (before.databases !== null || after.databases !== null) return { before, after }
+  return { before: { role: before.role }, after: { role: after.role } }
+}
+
+/** Whether an admin can administer: without `_system`, only documents can be changed. */
+const isAdministrator = ({ role, databases }: { role: Role; databases: Scope }) =>
+  role === 'admin' && inScope(databases, SYSTEM_DATABASE)
+
 /**
- * Changes a person's role and ends their sessions. The role `none` removes access: it also revokes
- * the person's tokens and deletes the tokens that the provider issued. Durable when it resolves.
+ * Changes a person's role and its limit, and ends their sessions. The role `none` removes access: it
+ * also revokes the person's tokens and deletes the tokens that the provider issued. Durable when it
+ * resolves.
  *
  * @param options `operatorKey` throws if there is no operator key. Without one, an admin must remain.
- * @throws Failure `not-found`; `forbidden` if a limited token would raise the role; `conflict` for
- *   the operator, for a person named in `admins`, and if no admin would remain; the failures of
- *   {@link beginChange}.
+ * @throws Failure `not-found`; `bad-database-name` and `bad-parameter` for `databases`; `forbidden`
+ *   if a limited caller would raise the role or extend its limit; `conflict` for the operator, for a
+ *   person named in `admins`, and if no admin with access to `_system` would remain; the failures
+ *   of {@link beginChange}.
  */
 export function changeRole(
   store: Store,
   record: Recorder,
   id: string,
-  role: Role,
+  change: PersonChange,
   options: {
     admins: readonly string[]
     actor: Caller
     operatorKey?: (() => unknown) | undefined
   },
 ): Promise<void> {
+  const { role } = change
+  const input = change.databases === undefined ? undefined : parseScopeInput(change.databases)
   return store.change(async (trx) => {
     // The revision row also serves as a lock: two admins who demote each other are serialized.
     await beginChange(trx, options.actor)
     const person = await requirePerson(trx, id)
-    if (person.role === role) return
-    if (!atLeast(parseColumn(roleSchema, 'people.role', person.role), role)) {
-      requireUnlimited(options.actor)
-    }
+    const before = accessOf(person)
+    const databases = input === undefined ? before.databases : input
+    const isWider = !includesScope(before.databases, databases)
+    if (before.role === role && !isWider && includesScope(databases, before.databases)) return
+    if (isWider || !atLeast(before.role, role)) requireUnlimited(options.actor)
     if (isOperator(person)) {
       throw new Failure('conflict', 'The holder of the operator key is always an admin.', {
         field: '/role',
@@ -230,49 +261,61 @@ export function changeRole(
         field: '/role',
       })
     }
-    if (person.role === 'admin' && !isReadable(options.operatorKey)) {
+    if (
+      isAdministrator(before) &&
+      !isAdministrator({ role, databases }) &&
+      !isReadable(options.operatorKey)
+    ) {
       const others = await trx
         .selectFrom('people')
-        .select('id')
+        .select(['role', 'databases'])
         .where('role', '=', 'admin')
         .where('provider', '<>', LOCAL_PROVIDER)
         .where('id', '<>', id)
-        .executeTakeFirst()
-      if (others === undefined) {
+        .execute()
+      if (!others.some((other) => isAdministrator(accessOf(other)))) {
         throw new Failure(
           'conflict',
           `${person.username} is the last admin. Make another person an admin first.`,
         )
       }
     }
-    await trx.updateTable('people').set({ role }).where('id', '=', id).execute()
+    const after = { role, databases: databases && JSON.stringify(databases) }
+    await trx.updateTable('people').set(after).where('id', '=', id).execute()
     await trx.deleteFrom('sessions').where('person_id', '=', id).execute()
     // Also when access is restored: a token may have been created while access was being removed.
     const ends = role === 'none' || person.role === 'none'
     const revoked = ends ? await revokeTokensOf(trx, id) : undefined
+    const recorded = recordedChange(person, after)
     await record(trx, {
       actor: options.actor,
       action: 'person.role',
       target: person.username,
       outcome: 'done',
-      before: { role: person.role },
-      after: { role, ...(revoked === undefined ? {} : { revokedTokens: revoked }) },
+      before: recorded.before,
+      after: {
+        ...recorded.after,
+        ...(revoked === undefined ? {} : { revokedTokens: revoked }),
+      },
     })
   })
 }
 
 /**
- * Checks that the caller is no token that is limited to databases or expires: a role has no such
- * limits.
+ * Checks that the caller is not limited to databases, and is no token that expires: otherwise the
+ * caller could give access that exceeds its own.
  *
  * @throws Failure `forbidden`
  */
 function requireUnlimited({ authorization }: Caller): void {
-  if (authorization?.by !== 'token') return
-  if (authorization.databases === null && authorization.expires === null) return
+  if (authorization === undefined) return
+  const { by, databases, expires } = authorization
+  if (databases === null && (by === 'session' || expires === null)) return
   throw new Failure(
     'forbidden',
-    'A token that is limited to databases or expires cannot give people a higher role. Sign in instead.',
+    by === 'token'
+      ? 'A token that is limited to databases or expires cannot give people more access. Sign in instead.'
+      : 'Your role is limited to databases, so you cannot give people more access.',
     { field: '/role' },
   )
 }

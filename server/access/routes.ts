@@ -3,12 +3,18 @@ import { type Principal, personChange, personList } from '../contract/access/pri
 import { type CurrentSession, currentSession, sessionList } from '../contract/access/session.ts'
 import { createdToken, tokenInput, tokenList, tokenQuery } from '../contract/access/token.ts'
 import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import type { ClientOf } from '../http/guards/client-address.ts'
-import { callerOf, principalOf, type RequireRole } from '../http/guards/require-role.ts'
+import {
+  callerOf,
+  principalOf,
+  type RequireRole,
+  requireScope,
+} from '../http/guards/require-role.ts'
 import type { SessionCookie } from '../http/guards/session-cookie.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { queryInput } from '../http/input/query-input.ts'
@@ -55,10 +61,11 @@ export const sessionRoutes = ({ access, requireRole, clientOf, cookie }: AccessR
     )
 
 /**
- * A session may change the caller's own sessions and tokens. A token may do so only with the role
- * admin: otherwise a leaked token could end its owner's sessions, or create tokens that outlast it.
+ * A session may change the caller's own sessions and tokens, also if the caller is limited to other
+ * databases than `_system`. A token may do so only with the role admin: otherwise a leaked token
+ * could end its owner's sessions, or create tokens that outlast it.
  */
-const OWN_CREDENTIALS = { byToken: 'admin' } as const
+const OWN_CREDENTIALS = { byToken: 'admin', anyScope: true } as const
 
 /** Routes of `/_api/user`: people, their roles and their sessions. The id `me` is the caller. */
 export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) => {
@@ -79,17 +86,23 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       '/:id',
       describe({
         summary:
-          'Change the role of a person and end their sessions. The role none removes access: ' +
+          'Change the role of a person, and the databases that it is limited to, and end their ' +
+          'sessions. The role none removes access: ' +
           'it also revokes their tokens and rejects sign-in until a role is assigned again',
         body: personChange,
         responses: { 200: acknowledgement },
-        failures: { 404: 'there is no such person', 409: 'the person must remain an admin' },
+        failures: {
+          400: 'the role or a database is invalid',
+          403: 'the caller is limited, and the change gives more access',
+          404: 'there is no such person',
+          409: 'the person must remain an admin',
+        },
       }),
       audited('person.role', (c) => c.req.param('id')),
       requireRole('admin'),
       jsonBody(personChange),
       async (c) => {
-        await access.changeRole(c.req.param('id'), c.req.valid('json').role, callerOf(c))
+        await access.changeRole(c.req.param('id'), c.req.valid('json'), callerOf(c))
         return c.json(acknowledge(), 200)
       },
     )
@@ -120,7 +133,9 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
       audited('session.end', (c) => c.req.param('id')),
       requireRole('pending', OWN_CREDENTIALS),
       async (c) => {
-        const id = personOf(principalOf(c), c.req.param('id'))
+        const principal = principalOf(c)
+        const id = personOf(principal, c.req.param('id'))
+        if (id !== principal.personId) requireScope(principal, SYSTEM_DATABASE)
         await access.endSession(id, c.req.param('session'), callerOf(c))
         return c.json(acknowledge(), 200)
       },
@@ -192,9 +207,17 @@ export const tokenRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps)
 
 function toSession(principal: Principal | undefined, endpoint: string): CurrentSession {
   if (principal === undefined) return null
-  const { personId, username, name, provider, role, by, expires, idleExpires } = principal
+  const { personId, username, name, provider, role, databases, by, expires, idleExpires } =
+    principal
   return {
-    person: { id: personId, username, name, provider, role },
+    person: {
+      id: personId,
+      username,
+      name,
+      provider,
+      role,
+      databases: databases && [...databases],
+    },
     by,
     expires: toIsoTime(expires),
     idleExpires: toIsoTime(idleExpires),

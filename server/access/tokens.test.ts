@@ -108,15 +108,15 @@ forEachEngine((engine) => {
         actor,
       )
       expect(await fixture.byToken(token)).toMatchObject({ role: 'admin' })
-      await fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'viewer' }, actor)
       expect(await fixture.byToken(token)).toMatchObject({ role: 'viewer' })
-      await fixture.access.changeRole(await fixture.idOf('github:1'), 'pending', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'pending' }, actor)
       expect(await fixture.byToken(token)).toMatchObject({ role: 'pending' })
     })
 
     it('cannot have a higher role than its owner', async () => {
       await fixture.access.signIn(github('1'), from)
-      await fixture.access.changeRole(await fixture.idOf('github:1'), 'viewer', actor)
+      await fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'viewer' }, actor)
       const viewer = await fixture.bySession(await fixture.access.signIn(github('1'), from))
       await expect(
         fixture.access.createToken(

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { atLeast, type Role, role } from '../contract/access/principal.ts'
+import { includesScope, inScope, parseScopeInput, type Scope } from '../contract/access/scope.ts'
 import {
   TOKEN_SCOPES_BYTES,
   TOKENS_PER_PERSON,
   type TokenInfo,
   type TokenInput,
 } from '../contract/access/token.ts'
-import { databaseNames, requireDatabaseName } from '../contract/database.ts'
+import { SYSTEM_DATABASE } from '../contract/database.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
 import { hashSecret } from '../secret.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
-import { parseColumn, parseJsonColumn } from '../storage/sql/parse-column.ts'
+import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
@@ -28,9 +29,9 @@ export interface TokenOwner {
    * How the caller is authenticated. A token cannot create a token with more access than its own.
    */
   readonly by?: 'session' | 'token'
-  /** Databases that the caller's token is limited to. Default: all databases. */
-  readonly databases?: readonly string[] | null
-  /** Expiry of the caller's token, ms since 1970. Default: none. */
+  /** Databases that the caller is limited to. Default: all databases. */
+  readonly databases?: Scope
+  /** Expiry of the caller's credential, ms since 1970. Default: none. */
   readonly expires?: number | null
 }
 
@@ -44,8 +45,8 @@ export interface TokenDeps {
  * Creates a token and returns it with its listing. Only its hash is stored, so the token cannot be
  * shown again.
  *
- * @throws Failure `forbidden` if the role exceeds the owner's, or the databases or expiry exceed
- *   those of the caller's token; `bad-parameter`; `bad-database-name`; `too-many-requests` beyond
+ * @throws Failure `forbidden` if the role or a database exceeds the owner's, or the databases or
+ *   expiry exceed those of the caller's token; `bad-parameter`; `bad-database-name`; `too-many-requests` beyond
  *   {@link TOKENS_PER_PERSON} or {@link TOKEN_SCOPES_BYTES}; the failures of
  *   {@link beginChange}.
  */
@@ -75,20 +76,8 @@ export async function createToken(
       },
     )
   }
-  const databases = input.databases == null ? null : [...new Set(input.databases)]
-  for (const [at, name] of input.databases?.entries() ?? []) {
-    requireDatabaseName(name, `/databases/${at}`)
-  }
-  if (databases?.length === 0) {
-    throw new Failure(
-      'bad-parameter',
-      'databases: list at least one name, or omit the field for all databases.',
-      {
-        field: '/databases',
-      },
-    )
-  }
-  if (owner.by === 'token') requireWithin(owner, databases, expires)
+  const databases = parseScopeInput(input.databases ?? null)
+  requireWithin(owner, databases, expires)
   const token = createTokenText()
   const row: TokensTable = {
     id: randomUUID(),
@@ -145,24 +134,25 @@ export async function createToken(
 }
 
 /**
- * Checks that the new token has no more databases and no later expiry than the caller's token.
+ * Checks that the new token has no more databases than the caller, and no later expiry than the
+ * caller's token. A person's token without a list is limited as the person is.
  *
  * @throws Failure `forbidden`
  */
 function requireWithin(
-  { databases: scope = null, expires: end = null }: TokenOwner,
-  databases: readonly string[] | null,
+  { by, databases: scope = null, expires: end = null }: TokenOwner,
+  databases: Scope,
   expires: number | null,
 ): void {
-  const databasesInScope = new Set(scope)
-  if (scope !== null && !(databases?.every((name) => databasesInScope.has(name)) ?? false)) {
+  const isWithin = databases === null ? by === 'session' : includesScope(scope, databases)
+  if (scope !== null && !isWithin) {
     throw new Failure(
       'forbidden',
-      `A token can create only tokens for its own databases: ${scope.join(', ')}.`,
+      `${by === 'token' ? 'A token can create only tokens for its' : 'You can create only tokens for your'} own databases: ${scope.join(', ')}.`,
       { field: '/databases' },
     )
   }
-  if (end !== null && (expires === null || expires > end)) {
+  if (by === 'token' && end !== null && (expires === null || expires > end)) {
     throw new Failure(
       'forbidden',
       `A token can create only tokens that expire no later than itself, at ${toIsoTime(end)}.`,
@@ -206,7 +196,7 @@ export async function* listTokens(
  * Revokes a token and returns the id of its owner. Durable when it resolves.
  *
  * @throws Failure `not-found` if there is no such token, or it belongs to someone else and `owner`
- *   is not an admin; the failures of {@link beginChange}.
+ *   is not an admin with access to `_system`; the failures of {@link beginChange}.
  */
 export function revokeToken(
   { store, record }: Pick<TokenDeps, 'store' | 'record'>,
@@ -214,12 +204,13 @@ export function revokeToken(
   id: string,
   actor: Caller,
 ): Promise<string> {
+  const isAdmin = owner.role === 'admin' && inScope(owner.databases ?? null, SYSTEM_DATABASE)
   return store.change(async (trx) => {
     await beginChange(trx, actor)
     const row = await trx
       .deleteFrom('tokens')
       .where('id', '=', id)
-      .$if(owner.role !== 'admin', (query) => query.where('owner_id', '=', owner.personId))
+      .$if(!isAdmin, (query) => query.where('owner_id', '=', owner.personId))
       .returning(['name', 'owner_id', 'role'])
       .executeTakeFirst()
     if (row === undefined) throw new Failure('not-found', 'There is no such token.')
@@ -248,10 +239,7 @@ function toInfo(row: TokensTable & { username: string }): TokenInfo {
     owner: row.username,
     ownerId: row.owner_id,
     role: parseColumn(role, 'tokens.role', row.role),
-    databases:
-      row.databases === null
-        ? null
-        : parseJsonColumn(databaseNames, 'tokens.databases', row.databases),
+    databases: parseScope('tokens.databases', row.databases),
     created: toIsoTime(row.created_at),
     expires: toIsoTime(row.expires_at),
     lastUsed: toIsoTime(row.last_used_at),

@@ -76,7 +76,9 @@ export function createProgram(
   const token = program.command('token').description('manage API tokens')
   add(token, 'create', 'create an API token, and print only the token')
     .addOption(valueOption('--name <NAME>', 'name of the token').makeOptionMandatory())
-    .addOption(valueOption('--role <ROLE>', 'viewer, operator or admin').makeOptionMandatory())
+    .addOption(
+      valueOption('--role <ROLE>', 'viewer, editor, operator or admin').makeOptionMandatory(),
+    )
     .addOption(valueOption('--databases <a,b>', 'names of its databases (default: all)'))
     .addOption(valueOption('--expires <30d>', 'lifetime (default: unlimited)'))
 
@@ -84,9 +86,11 @@ export function createProgram(
   add(
     user,
     'role',
-    'change the role of a person, such as github:583231, to none (no access), pending, viewer, operator or admin',
+    'change the role of a person, such as github:583231, to none (no access), pending, viewer, editor, operator or admin',
     ['USERNAME', 'ROLE'],
-  ).addOption(valueOption('--issuer <URL>', 'required if several issuers have the username'))
+  )
+    .addOption(valueOption('--databases <a,b>', 'names of its databases (default: all)'))
+    .addOption(valueOption('--issuer <URL>', 'required if several issuers have the username'))
 
   add(program, 'operator-key', 'print the operator key').option(
     '--renew',

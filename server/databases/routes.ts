@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { inScope } from '../contract/access/scope.ts'
 import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
 import { databaseInput, databaseList } from '../contract/database.ts'
 import type { AppEnv } from '../http/env.ts'
@@ -20,16 +21,22 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
   new Hono<AppEnv>()
     .get(
       '/',
-      describe({ summary: 'List the databases', responses: { 200: databaseList } }),
+      describe({
+        summary: 'List the databases of the scope of the caller',
+        responses: { 200: databaseList },
+      }),
       requireRole('viewer', { inMemory: true }),
-      (c) =>
-        sendList(
+      (c) => {
+        const scope = c.get('principal')?.databases ?? null
+        return sendList(
           c,
           databases
             .list()
             .values()
+            .filter((name) => inScope(scope, name))
             .map((name) => ({ name })),
-        ),
+        )
+      },
     )
     .post(
       '/',
@@ -53,7 +60,7 @@ export const databaseRoutes = ({ databases, requireRole, sendList }: DatabaseRou
         summary: 'Drop a database',
         responses: { 200: acknowledgement },
         failures: {
-          403: '_system cannot be dropped, and a token can drop only databases of its scope',
+          403: '_system cannot be dropped, and a limited caller can drop only databases of its scope',
           404: 'there is no such database',
         },
       }),

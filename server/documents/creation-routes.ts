@@ -60,11 +60,11 @@ export function creationRoutes({
 }: CreationRoutesDeps) {
   const collectionOf = createCollectionParam(idOf)
   const schemaAhead = createReadAhead((c) => currentSchema(collectionOf(c)))
-  const operatorCreates = requireRole('operator', { readAhead: schemaAhead.begin })
+  const editorCreates = requireRole('editor', { readAhead: schemaAhead.begin })
   const imports = importHandler({ importer, beginImport, collectionOf })
   return new Hono<AppEnv>().post(
     PATH,
-    described(collection.post, operatorCreates),
+    described(collection.post, editorCreates),
     imports,
     async (c) => {
       const json = jsonHeaders(c)

@@ -67,8 +67,8 @@ export function documentRoutes({
   })
   const storedAhead = createReadAhead((c) => documents.stored(refOf(c)))
   const viewerReads = requireRole('viewer', { readAhead: documentAhead.begin })
-  const operatorChanges = requireRole('operator', { readAhead: changeAhead.begin })
-  const operatorDeletes = requireRole('operator', { readAhead: storedAhead.begin })
+  const editorChanges = requireRole('editor', { readAhead: changeAhead.begin })
+  const editorDeletes = requireRole('editor', { readAhead: storedAhead.begin })
   return new Hono<AppEnv>()
     .get(PATH, described(document.get, viewerReads), (c) => {
       const json = jsonHeaders(c)
@@ -80,7 +80,7 @@ export function documentRoutes({
       const found = documentAhead.take(c) ?? documents.read(refOf(c), conditions)
       return found instanceof Promise ? found.then<Response>(respond) : respond(found)
     })
-    .put(PATH, described(document.put, operatorChanges), async (c) => {
+    .put(PATH, described(document.put, editorChanges), async (c) => {
       const json = jsonHeaders(c)
       const ahead = takeIfBodyArrived(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
@@ -97,7 +97,7 @@ export function documentRoutes({
         .catch(withCreateAdvice)
       return documentResponse(replaced, 200, json)
     })
-    .patch(PATH, described(document.patch, operatorChanges), async (c) => {
+    .patch(PATH, described(document.patch, editorChanges), async (c) => {
       const json = jsonHeaders(c)
       const ahead = takeIfBodyArrived(c, changeAhead)
       const text = await textBody(c, DOCUMENT_BYTES)
@@ -105,7 +105,7 @@ export function documentRoutes({
       const patched = await documents.patch(refOf(c), text, conditionsOf(c), options)
       return documentResponse(patched, 200, json)
     })
-    .delete(PATH, described(document.delete, operatorDeletes), async (c) => {
+    .delete(PATH, described(document.delete, editorDeletes), async (c) => {
       const json = jsonHeaders(c)
       const stored = storedAhead.take(c)
       const deleted = await documents.delete(refOf(c), conditionsOf(c), stored && { stored })

@@ -42,7 +42,7 @@ forEngine('sqlite', (engine) => {
       await signIn(subject)
       const people = await access.people()
       const id = people.find(({ username }) => username === `github:${subject}`)?.id ?? ''
-      await access.changeRole(id, 'admin', system)
+      await access.changeRole(id, { role: 'admin' }, system)
       return { id, session: await signIn(subject) }
     }
     const roles = async () =>
@@ -58,7 +58,7 @@ forEngine('sqlite', (engine) => {
       {
         // Called once the server reads the body, after it has authorized the request.
         async pull(controller) {
-          await access.changeRole(id, 'none', system)
+          await access.changeRole(id, { role: 'none' }, system)
           controller.enqueue(new TextEncoder().encode('{"role":"admin"}'))
           controller.close()
         },
@@ -116,8 +116,8 @@ forEngine('sqlite', (engine) => {
         system,
       )
       const bearer = { Authorization: `Bearer ${token}` }
-      expect(await send(bearer, () => access.changeRole(id, 'viewer', system))).toBe(403)
-      await access.changeRole(id, 'admin', system)
+      expect(await send(bearer, () => access.changeRole(id, { role: 'viewer' }, system))).toBe(403)
+      await access.changeRole(id, { role: 'admin' }, system)
       expect(await send(bearer, () => access.revokeToken(owner, info.id, system))).toBe(401)
       const session = await signIn('2')
       expect(await send(session, () => access.endSession(id, 'all', system))).toBe(401)
@@ -263,10 +263,10 @@ forEngine('sqlite', (engine) => {
 
       const { token, info } = await createToken()
       const bearer = { Authorization: `Bearer ${token}` }
-      hook.beforeChange = () => access.changeRole(id, 'viewer', system)
+      hook.beforeChange = () => access.changeRole(id, { role: 'viewer' }, system)
       const lowered = await send(route, path, body, bearer)
       expect([route, lowered.status]).toEqual([route, 403])
-      await access.changeRole(id, 'admin', system)
+      await access.changeRole(id, { role: 'admin' }, system)
       hook.beforeChange = () => access.revokeToken({ personId: id, role: 'admin' }, info.id, system)
       const revoked = await send(route, path, body, bearer)
       expect([route, revoked.status]).toEqual([route, 401])

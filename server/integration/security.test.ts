@@ -110,7 +110,14 @@ forEngine('sqlite', (engine) => {
     const store = await openStore(engine.location(), 'tool')
     for (const id of [1, 2]) {
       await signIn(id)
-      await changeRoleByCommand(store, createRecorder(), `oauth2:${id}`, 'admin', undefined, [])
+      await changeRoleByCommand(
+        store,
+        createRecorder(),
+        `oauth2:${id}`,
+        { role: 'admin', databases: null },
+        undefined,
+        [],
+      )
     }
     await store.close()
     const cookies = [await signIn(1), await signIn(2)]

@@ -1,12 +1,19 @@
-import { atLeast, lowerRole, type Role, role } from '../contract/access/principal.ts'
+import {
+  type AccessRole,
+  atLeast,
+  lowerRole,
+  type Role,
+  role,
+} from '../contract/access/principal.ts'
+import { inScope } from '../contract/access/scope.ts'
 import type { Actor } from '../contract/audit.ts'
-import type { JobKind } from '../contract/job.ts'
+import { type JobKind, WHOLE_DATABASE } from '../contract/job.ts'
 import type { CollectionSearch } from '../documents/collections/collection-search.ts'
 import type { BeginImport } from '../documents/import/stored-part.ts'
 import type { ChangeDocuments } from '../documents/repository/writes/change-documents.ts'
 import { Failure } from '../failure.ts'
 import type { CollectionRef } from '../storage/document-ref.ts'
-import { parseColumn } from '../storage/sql/parse-column.ts'
+import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import { createChangeCollection } from './change-collection.ts'
 import { cancelImport, createBeginImport } from './import-job.ts'
@@ -142,20 +149,23 @@ export function createJobs(deps: JobsDeps): Jobs {
 const VISIBLE_STATES: readonly JobState[] = ['running', 'done', 'failed', 'cancelled']
 
 /**
- * Checks that the person or token that requested a job still has the role that it requires. The
- * databases of a token never change.
+ * Checks that the person or token that requested a job still has the role that it requires, in the
+ * database of the job. The databases of a token itself never change.
  *
  * @param now ms since 1970
  * @throws Failure `forbidden`
  */
 async function requireCallerPermission(
   { db }: Pick<Store, 'db'>,
-  { kind, caller }: Pick<Job, 'kind' | 'caller'>,
+  { kind, caller, database, collection }: Pick<Job, 'kind' | 'caller' | 'database' | 'collection'>,
   now: number,
 ): Promise<void> {
   const [by = '', id = ''] = caller.split(':', 2)
   if (id === '') return
-  const people = db.selectFrom('people').select('people.role as owner_role')
+  const people = db
+    .selectFrom('people')
+    .leftJoin('databases', (join) => join.on('databases.id', '=', database))
+    .select(['people.role as owner_role', 'people.databases', 'databases.name'])
   const row = await (by === 'token'
     ? people
         .innerJoin('tokens', 'tokens.owner_id', 'people.id')
@@ -166,7 +176,7 @@ async function requireCallerPermission(
         .where('people.id', '=', id)
   ).executeTakeFirst()
   const parsed = (text: string): Role => parseColumn(role, 'role', text)
-  const needed = kind === 'list' ? 'viewer' : 'operator'
+  const needed = neededRole(kind, collection)
   if (
     row === undefined ||
     (row.expires_at !== null && row.expires_at <= now) ||
@@ -174,4 +184,13 @@ async function requireCallerPermission(
   ) {
     throw new Failure('forbidden', `The caller no longer has the ${needed} role.`)
   }
+  if (!inScope(parseScope('people.databases', row.databases), row.name ?? '')) {
+    throw new Failure('forbidden', 'The caller no longer has access to the database.')
+  }
+}
+
+/** Returns the role that a job requires. */
+function neededRole(kind: JobKind, collection: string): AccessRole {
+  if (kind === 'list') return 'viewer'
+  return collection === WHOLE_DATABASE ? 'operator' : 'editor'
 }

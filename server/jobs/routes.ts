@@ -38,7 +38,7 @@ export interface JobRoutesDeps {
  */
 export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRoutesDeps) =>
   new Hono<AppEnv>()
-    .delete('/:id', described(operations.delete, requireRole('operator')), async (c) => {
+    .delete('/:id', described(operations.delete, requireRole('editor')), async (c) => {
       const job = await jobs.cancel(idOf(c.get('database')), c.req.param('id'), c.get('actor'))
       if (prefersMinimal(c)) return c.body(null, 204, MINIMAL)
       return c.json(toView(job), 200, { 'Cache-Control': 'no-store' })

@@ -139,6 +139,8 @@ export interface PeopleTable {
   /** Display name from the provider. */
   name: string | null
   role: string
+  /** JSON array of the databases that the role is limited to; null: all. */
+  databases: string | null
   created_at: number
   last_sign_in_at: number | null
   /** Access token of the provider from the last sign-in, encrypted. */

@@ -1,5 +1,6 @@
 import { Link, Outlet } from '@tanstack/react-router'
-import { usePresence } from '../api/session/person.ts'
+import { useHasRole } from '../api/session/person.ts'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { PageHead } from '../ui/layout/page-head.tsx'
 import { Tabs, tabClass } from '../ui/layout/tabs.tsx'
@@ -13,8 +14,7 @@ const tabs = [
 
 /** The Access page for admins: people, tokens, and providers. Others see a notice. */
 export function AccessPage() {
-  const { role } = usePresence().person
-  if (role !== 'admin') return <NotForYou role={role} />
+  if (!useHasRole('admin')) return <NotForYou />
   return (
     <>
       <PageHead title="Access" />
@@ -30,14 +30,14 @@ export function AccessPage() {
   )
 }
 
-function NotForYou({ role }: { role: string }) {
+function NotForYou() {
+  const ownRole = useOwnRole()
   usePageTitle('Access')
   return (
     <>
       <PageHead title="Access" />
       <Notice action={<Link to="/me">Go to your sessions and tokens</Link>}>
-        You are {role === 'operator' ? 'an operator' : 'a viewer'}. Only admins can see people,
-        other people’s tokens and providers.
+        {ownRole}. Only admins can see people, other people’s tokens and providers.
       </Notice>
     </>
   )

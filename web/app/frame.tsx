@@ -1,7 +1,7 @@
 import { createRootRoute, Link, Outlet } from '@tanstack/react-router'
-import { atLeast, type Role } from '../../server/contract/access/principal.ts'
+import type { Role } from '../../server/contract/access/principal.ts'
 import { useConnection } from '../api/live/live-provider.tsx'
-import { usePresence } from '../api/session/person.ts'
+import { hasRole, usePresence } from '../api/session/person.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
@@ -41,7 +41,7 @@ const pages = [
 function Frame() {
   const lost = useConnection().state === 'lost'
   const { person, end } = usePresence()
-  const offered = pages.filter(({ needs }) => atLeast(person.role, needs))
+  const offered = pages.filter(({ needs }) => hasRole(person, needs))
   return (
     <Shell
       nav={offered.map(({ to, label, Icon }) => (

@@ -4,6 +4,7 @@ import { databasesQuery, endpointsQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useCreateDatabase } from '../shared/create-database.ts'
 import { useDraftForm } from '../shared/forms/use-draft-form.ts'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { CodeInput } from '../ui/form/code-input.tsx'
 import { FormFrame } from '../ui/form/form-frame.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
@@ -15,9 +16,10 @@ import { findDatabaseLink, useDatabasesLocation } from './use-databases-location
 /** Form that creates a database. Viewers see why they cannot. */
 export function CreateDatabaseDialog() {
   const { close } = useDatabasesLocation()
+  const ownRole = useOwnRole()
   if (useHasRole('operator')) return <CreateForm />
   return (
-    <UnavailableDialog title="You are a viewer" onClose={close}>
+    <UnavailableDialog title={ownRole} onClose={close}>
       Only operators and admins can create databases. Ask an admin for that role.
     </UnavailableDialog>
   )

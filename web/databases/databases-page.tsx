@@ -2,9 +2,11 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, useMemo, useState } from 'react'
+import { useAllDatabases } from '../api/all-databases.ts'
 import { databasesQuery, endpointsQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { CreateMissing } from '../shared/create-missing.tsx'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { LoadFailure } from '../ui/feedback/load-failure.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -37,8 +39,10 @@ const DropDatabaseDialog = lazy(async () => ({
 export function DatabasesPage() {
   const { search, create, openImport, close } = useDatabasesLocation()
   const [text, filter] = useFilterText('/databases')
+  const ownRole = useOwnRole()
   const mayChange = useHasRole('operator')
   const { data: names, error, refetch } = useQuery(databasesQuery)
+  const all = useAllDatabases()
   const sizes = useQuery(sizesQuery)
   const endpoints = useQuery(endpointsQuery)
   const rows = useMemo(
@@ -46,8 +50,8 @@ export function DatabasesPage() {
     [names, sizes.data, endpoints.data],
   )
   const missing = useMemo(
-    () => missingDatabases(names ?? [], endpoints.data),
-    [names, endpoints.data],
+    () => (all === undefined ? [] : missingDatabases(all, endpoints.data)),
+    [all, endpoints.data],
   )
   const ordered = useStableOrder(rows, search.sort ?? BY_NAME)
   const shown = filterByName(ordered, text)
@@ -71,7 +75,7 @@ export function DatabasesPage() {
       />
       {!mayChange && (
         <p className={classes.note}>
-          You are a viewer. Only operators and admins can create, import and drop databases.
+          {ownRole}. Only operators and admins can create, import and drop databases.
         </p>
       )}
       {names === undefined && error === null && <SkeletonRows what="the databases" />}
@@ -100,7 +104,7 @@ export function DatabasesPage() {
             advice="Filter the table to see others."
           />
           {shown.length === 0 && <NoNameMatch {...nameFilter} />}
-          {rows.length === 1 && text === '' && <OnlySystem mayChange={mayChange} />}
+          {all?.length === 1 && text === '' && <OnlySystem mayChange={mayChange} />}
         </>
       )}
       {names !== undefined && search.open !== undefined && (

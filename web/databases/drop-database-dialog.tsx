@@ -3,6 +3,7 @@ import { api, ignoreMissing, NoResponse, readJson } from '../api/client.ts'
 import { collectionsQuery, databasesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { TypedConfirmDialog } from '../ui/overlay/typed-confirm-dialog.tsx'
@@ -26,6 +27,7 @@ export interface DropDatabaseDialogProps {
  */
 export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialogProps) {
   const { close } = useDatabasesLocation()
+  const ownRole = useOwnRole()
   const mayChange = useHasRole('operator')
   const drop = useDropDatabase()
   // The collections that contain documents. The sizes of the row may be older.
@@ -48,7 +50,7 @@ export function DropDatabaseDialog({ name, row, reachKnown }: DropDatabaseDialog
   }
   if (!mayChange) {
     return (
-      <UnavailableDialog {...dialog} title="You are a viewer">
+      <UnavailableDialog {...dialog} title={ownRole}>
         Only operators and admins can drop databases. Ask an admin for that role.
       </UnavailableDialog>
     )

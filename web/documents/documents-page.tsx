@@ -5,6 +5,7 @@ import { lazy } from 'react'
 import { databasesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useKeys } from '../shared/keys/use-keys.ts'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { QueryResult } from '../ui/feedback/query-result.tsx'
 import { AddButton } from '../ui/form/add-button.tsx'
@@ -25,7 +26,8 @@ const DocumentDialogs = lazy(async () => ({ default: (await loadDialogs()).Docum
 /** The Documents page: selects a database and a collection, and lists its documents. */
 export function DocumentsPage() {
   const { database, collection, search, create, load } = useDocumentsLocation()
-  const mayChange = useHasRole('operator')
+  const ownRole = useOwnRole()
+  const mayChange = useHasRole('editor')
   usePageTitle(collection ?? false, database ?? false, 'Documents')
   return (
     <>
@@ -53,7 +55,7 @@ export function DocumentsPage() {
       )}
       {!mayChange && (
         <p className={classes.role}>
-          You are a viewer. Only operators and admins can change documents.
+          {ownRole}. Only editors, operators and admins can change documents.
         </p>
       )}
       {database === undefined ? (

@@ -56,7 +56,7 @@ export function DocumentsView({ collectionRef }: { collectionRef: CollectionRef 
   )
   const fields = useMemo(() => fieldsOf(seen), [seen])
   const sort = parseSort(list.sort)
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const shown = query.data?.documents.map(({ id }) => id) ?? []
   const { selection, select, toggle, togglePage, ...choice } = useSelectedIds(shown)
   return (
@@ -207,7 +207,7 @@ function Nothing({ collectionRef }: { collectionRef: CollectionRef }) {
 /** Shown in place of an empty list, with a button that creates the first document. */
 export function NoDocuments({ children }: PropsWithChildren) {
   const { create } = useDocumentsLocation()
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   return (
     <Notice
       action={

@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import * as z from 'zod/mini'
 import { useHasRole } from '../api/session/person.ts'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { FormFrame } from '../ui/form/form-frame.tsx'
 import { IconTrash } from '../ui/icon/icons.tsx'
@@ -33,7 +34,7 @@ const INITIAL_TEXT = `{
 export function SchemaPage() {
   const { database = '', collection = '' }: Partial<CollectionRef> = useParams({ strict: false })
   const collectionRef = { database, collection }
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const query = useQuery(schemaQuery(collectionRef))
   usePageTitle('Schema', collection, database, 'Documents')
   return (
@@ -57,9 +58,12 @@ export function SchemaPage() {
 }
 
 function ReadOnly({ schema }: { schema: StoredJson | null }) {
+  const ownRole = useOwnRole()
   return (
     <>
-      <p className={classes.way}>You are a viewer. Only operators and admins can change schemas.</p>
+      <p className={classes.way}>
+        {ownRole}. Only editors, operators and admins can change schemas.
+      </p>
       {schema === null ? (
         <Notice>No schema. Any JSON object can be stored.</Notice>
       ) : (

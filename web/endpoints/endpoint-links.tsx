@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useHasRole } from '../api/session/person.ts'
+import { useOwnRole } from '../shared/session/role-labels.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { announce } from '../ui/announce.tsx'
 import { AddButton } from '../ui/form/add-button.tsx'
@@ -77,10 +78,9 @@ export function EndpointLinks(props: {
 
 /** The Add endpoint button of the table and the map. Viewers see why it is missing. */
 export function AddAction({ onAdd }: { onAdd: () => void }) {
+  const ownRole = useOwnRole()
   if (!useHasRole('operator')) {
-    return (
-      <p className="meta dim">You are a viewer. Only operators and admins can change endpoints.</p>
-    )
+    return <p className="meta dim">{ownRole}. Only operators and admins can change endpoints.</p>
   }
   return (
     <AddButton onClick={onAdd} onPointerEnter={preloadForms} onFocus={preloadForms}>

@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { databasesQuery } from '../api/queries.ts'
+import { useAllDatabases } from '../api/all-databases.ts'
 import { useHasRole, useOwnEndpoint } from '../api/session/person.ts'
 import { announce } from '../ui/announce.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
@@ -55,7 +54,7 @@ export interface EndpointsViewProps {
 export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsViewProps) {
   const where = useEndpointsLocation()
   const { search, add, edit, remove, open } = where
-  const { data: databases } = useQuery(databasesQuery)
+  const databases = useAllDatabases()
   const { retry, closeConnections, problem } = useListenerActions()
   const mayChange = useHasRole('operator')
   const [menu, setMenu] = useState<{ id: string; button: HTMLElement }>()

@@ -3,8 +3,8 @@ import { useSearch } from '@tanstack/react-router'
 import * as z from 'zod/mini'
 import type { AuditRow } from '../../server/contract/audit.ts'
 import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
+import { useAllDatabases } from '../api/all-databases.ts'
 import { api, readJson } from '../api/client.ts'
-import { databasesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
@@ -67,7 +67,7 @@ interface RestoreProps {
 }
 
 function Restore({ row, rows, onClose }: RestoreProps) {
-  const { data: existing } = useQuery(databasesQuery)
+  const existing = useAllDatabases()
   const check = useChangeGuard(rows)
   const address = row.target
   const now = rows.find((each) => each.id === address)?.databases ?? null

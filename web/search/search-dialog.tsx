@@ -44,12 +44,12 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
 
   const items = useMemo(
     () => [
-      ...builtInItems(person.role),
+      ...builtInItems(person),
       ...databaseItems(databases.data ?? []),
       ...collections.items,
       ...endpointItems((endpoints.data ?? []).map(({ endpoint }) => endpoint)),
     ],
-    [person.role, databases.data, collections.items, endpoints.data],
+    [person, databases.data, collections.items, endpoints.data],
   )
   const hasQuery = query.trim() !== ''
   const found = useMemo(

@@ -1,4 +1,5 @@
-import { atLeast, type Role } from '../../server/contract/access/principal.ts'
+import type { Role } from '../../server/contract/access/principal.ts'
+import { hasRole, type SignedIn } from '../api/session/person.ts'
 import { type Searchable, searchable } from './match.ts'
 
 /** The kind of a search result, shown beside it. */
@@ -100,13 +101,13 @@ const make =
     searched: searchable(label, also),
   })
 
-/** Returns the pages and actions that a role allows. */
-export const builtInItems = (role: Role): readonly Item[] =>
+/** Returns the pages and actions that the role of a person allows. */
+export const builtInItems = (person: SignedIn): readonly Item[] =>
   [
     ...pages.map((given) => ({ given, make: make('Page') })),
     ...actions.map((given) => ({ given, make: make('Action') })),
   ]
-    .filter(({ given: { needs = 'viewer' } }) => atLeast(role, needs))
+    .filter(({ given: { needs = 'viewer' } }) => hasRole(person, needs))
     .map(({ given, make }) => make(given))
 
 /** Returns the endpoints; each opens its panel. */

@@ -1,8 +1,7 @@
 import { test as base, expect } from '@playwright/test'
-import type { AccessRole } from '../../../server/contract/access/principal.ts'
 import { awaitInterception } from '../page/await-interception.ts'
 import { type BrowserErrors, watchBrowserErrors } from '../page/browser-errors.ts'
-import { openSampleData, type SampleData } from '../sample-data.ts'
+import { openSampleData, type SampleData, type SampleRole } from '../sample-data.ts'
 import { signInWithKey } from '../sign-in.ts'
 import { type GatehouseProcess, openGatehouse } from './open-gatehouse.ts'
 import { resetGatehouse } from './reset.ts'
@@ -131,7 +130,7 @@ export const freshTest = test.extend<FreshFixtures>({
 })
 
 /** {@link test} with a person who is signed in to a {@link SampleData}, which the test must not change. */
-export const sampleTest = test.extend<{ role: AccessRole | 'anonymous' }>({
+export const sampleTest = test.extend<{ role: SampleRole | 'anonymous' }>({
   /** The role of the signed-in person. */
   role: ['admin', { option: true }],
   baseURL: async ({ sample }, use) => {

@@ -96,8 +96,12 @@ forEngine('sqlite', (engine) => {
   })
 
   describe('user role', () => {
-    const change = (username: string, role: string, issuer?: string) =>
-      changeRoleByCommand(store, record, username, role, issuer, [])
+    const change = (
+      username: string,
+      role: string,
+      issuer?: string,
+      databases: string[] | null = null,
+    ) => changeRoleByCommand(store, record, username, { role, databases }, issuer, [])
 
     it('changes the role of a person who has signed in, and ends their sessions', async () => {
       await signIn({})
@@ -125,7 +129,7 @@ forEngine('sqlite', (engine) => {
     it('explains what to do for an unknown person and an invalid role', async () => {
       await expect(change('github:9', 'admin')).rejects.toThrow('GATEHOUSE_ADMINS')
       await expect(change('github:9', 'king')).rejects.toThrow(
-        'Unknown role "king". Use none, pending, viewer, operator or admin.',
+        'Unknown role "king". Use none, pending, viewer, editor, operator or admin.',
       )
     })
   })

@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import { ensureOperator } from '../../access/people.ts'
 import { createToken } from '../../access/tokens.ts'
 import { COMMAND_LINE, createRecorder } from '../../audit/record.ts'
-import { TOKEN_DATABASES, tokenInput } from '../../contract/access/token.ts'
+import { SCOPE_DATABASES } from '../../contract/access/scope.ts'
+import { tokenInput } from '../../contract/access/token.ts'
 import { Failure } from '../../failure.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
@@ -27,13 +28,13 @@ const duration = z.pipe(
 const tokenOptions = z.object({
   name: tokenInput.shape.name,
   role: tokenInput.shape.role,
-  databases: z.optional(z.pipe(nameList, z.array(z.string()).check(z.maxLength(TOKEN_DATABASES)))),
+  databases: z.optional(z.pipe(nameList, z.array(z.string()).check(z.maxLength(SCOPE_DATABASES)))),
   expires: z.optional(duration),
 })
 
 const RULES: Readonly<Record<string, string>> = {
   name: '1 to 64 characters, not only spaces',
-  role: 'viewer, operator or admin',
+  role: 'viewer, editor, operator or admin',
   databases: 'at most 1,000 names',
   expires: 'a duration, such as 30d, 12h or 2w',
 } satisfies Record<keyof typeof tokenOptions.shape, string>

@@ -8,16 +8,17 @@ import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
+import { nameList } from './name-list.ts'
 
 const input = z.object({
   operands: z.tuple([z.string(), z.string()]),
-  options: z.object({ issuer: z.optional(z.string()) }),
+  options: z.object({ issuer: z.optional(z.string()), databases: z.optional(nameList) }),
 })
 
 export const run: RunCommand = async (context) => {
   const {
     operands: [username, role],
-    options: { issuer },
+    options: { issuer, databases = null },
   } = input.parse(context)
   const { admins, data, databaseUrl, operatorKey: key } = context.config
   // With a database URL, the key is in the environment of the nodes.
@@ -25,13 +26,13 @@ export const run: RunCommand = async (context) => {
     databaseUrl === undefined || key !== undefined ? () => openOperatorKey(data, key) : undefined
   const record = createRecorder()
   await withStore(context.config, (store) =>
-    changeRoleByCommand(store, record, username, role, issuer, admins, operatorKey),
+    changeRoleByCommand(store, record, username, { role, databases }, issuer, admins, operatorKey),
   )
-  return [`${username} is ${role}`]
+  return [`${username} is ${role}${databases === null ? '' : ` in ${databases.join(', ')}`}`]
 }
 
 /**
- * Changes the role of the person with a username.
+ * Changes the role of the person with a username, and the databases that it is limited to.
  *
  * @throws Failure `bad-parameter`, `not-found`; `conflict` if several issuers have the username and
  * none is given; and the failures of `changeRole`.
@@ -40,16 +41,16 @@ export async function changeRoleByCommand(
   store: Store,
   record: Recorder,
   username: string,
-  text: string,
+  access: { readonly role: string; readonly databases: string[] | null },
   issuer: string | undefined,
   admins: readonly string[],
   operatorKey?: () => unknown,
 ): Promise<void> {
-  const role = roles.safeParse(text)
+  const role = roles.safeParse(access.role)
   if (!role.success) {
     throw new Failure(
       'bad-parameter',
-      `Unknown role ${JSON.stringify(text)}. Use none, pending, viewer, operator or admin.`,
+      `Unknown role ${JSON.stringify(access.role)}. Use none, pending, viewer, editor, operator or admin.`,
     )
   }
   let query = store.db
@@ -72,9 +73,6 @@ export async function changeRoleByCommand(
       `Several issuers have the username ${username}. Add --issuer with one of ${issuers}.`,
     )
   }
-  await changeRole(store, record, person.id, role.data, {
-    admins,
-    actor: COMMAND_LINE,
-    operatorKey,
-  })
+  const change = { role: role.data, databases: access.databases }
+  await changeRole(store, record, person.id, change, { admins, actor: COMMAND_LINE, operatorKey })
 }

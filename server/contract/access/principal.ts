@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { type Scope, scopeInput } from './scope.ts'
 
 /** The authenticated caller of a request. */
 export interface Principal {
@@ -10,8 +11,8 @@ export interface Principal {
   /** The effective role; for a token, the lower of its own and its owner's. */
   readonly role: Role
   readonly by: 'session' | 'token'
-  /** The scope of a token; null: every database. */
-  readonly databases: readonly string[] | null
+  /** The databases that the caller may use: those of the person and of the token; null: all. */
+  readonly databases: Scope
   /** The id of the session or token, as listed and revoked. */
   readonly credential: string
   /** When it expires, ms since 1970; null: never. */
@@ -21,18 +22,20 @@ export interface Principal {
 }
 
 /** Roles of people and tokens, lowest first; each role includes the permissions of lower ones. */
-export const ROLES = ['none', 'pending', 'viewer', 'operator', 'admin'] as const
+export const ROLES = ['none', 'pending', 'viewer', 'editor', 'operator', 'admin'] as const
 
 /**
  * A role: `none` has no access and cannot sign in, `pending` waits for a role, `viewer` reads,
- * `operator` changes, `admin` also manages people.
+ * `editor` also writes documents, `operator` also changes endpoints and databases, `admin` also
+ * manages people.
  */
 export const role = z
   .enum(ROLES)
   .check(
     z.describe(
       'none: access removed, cannot sign in; pending: waits for a role; viewer: reads; ' +
-        'operator: changes endpoints, databases and documents; admin: also people and tokens',
+        'editor: also writes documents, indexes and schemas; operator: also changes endpoints ' +
+        'and databases; admin: also people and tokens',
     ),
   )
 
@@ -56,6 +59,9 @@ export const person = z.object({
   provider: z.string(),
   issuer: z.string().check(z.describe('the issuer or token endpoint that the id comes from')),
   role,
+  databases: z
+    .nullable(z.array(z.string()))
+    .check(z.describe('the databases that the role is limited to; null for all')),
   created: z.string(),
   lastSignIn: z.nullable(z.string()),
   sessions: z.int().check(z.describe('open now')),
@@ -65,8 +71,17 @@ export const personList = z.array(person)
 
 export type Person = z.infer<typeof person>
 
-/** Body of `PATCH /_api/user/<id>`; the role `none` removes access. */
-export const personChange = z.object({ role })
+/** Body of `PATCH /_api/user/<id>`. Without `databases`, the limit stays. */
+export const personChange = z.object({
+  role,
+  databases: z.optional(
+    scopeInput.check(
+      z.describe('databases that the role is limited to; null for all, omitted to keep the limit'),
+    ),
+  ),
+})
+
+export type PersonChange = z.infer<typeof personChange>
 
 /** Name of the built-in provider. */
 export const LOCAL_PROVIDER = 'local'

@@ -10,6 +10,9 @@ export const currentSession = z.nullable(
       name: z.nullable(z.string().check(z.describe('the name of the person at the provider'))),
       provider: z.string(),
       role,
+      databases: z
+        .nullable(z.array(z.string()))
+        .check(z.describe('the databases that the caller is limited to; null for all')),
     }),
     by: z.enum(['session', 'token']),
     expires: z.nullable(

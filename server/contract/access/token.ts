@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { isoTime } from '../iso-time.ts'
 import { role } from './principal.ts'
+import { scopeInput } from './scope.ts'
 
 /** Rejects line breaks and bidirectional controls, which could make a list misleading. */
 const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
@@ -8,9 +9,6 @@ const PLAIN = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u
 /** How a request sends a token, for responses of 401. */
 export const TOKEN_HEADERS =
   '"Authorization: Bearer TOKEN", or "Authorization: Basic …" with the token as the user name'
-
-/** Maximum number of databases in the scope of a token. */
-export const TOKEN_DATABASES = 1_000
 
 /** Maximum number of tokens per person, including expired ones. */
 export const TOKENS_PER_PERSON = 1_000
@@ -36,11 +34,9 @@ export const tokenInput = z.object({
       z.maxLength(64, 'at most 64 characters'),
       z.regex(PLAIN, 'must be a single line without control and direction characters'),
     ),
-  role: z.enum(['viewer', 'operator', 'admin'], 'viewer, operator or admin'),
+  role: z.enum(['viewer', 'editor', 'operator', 'admin'], 'viewer, editor, operator or admin'),
   databases: z.optional(
-    z
-      .nullable(z.array(z.string()).check(z.maxLength(TOKEN_DATABASES, 'at most 1,000 names')))
-      .check(z.describe('databases that it gives access to; null or omitted for all')),
+    scopeInput.check(z.describe('databases that it gives access to; null or omitted for all')),
   ),
   expires: z.optional(
     z.nullable(

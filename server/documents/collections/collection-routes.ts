@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { inScope } from '../../contract/access/scope.ts'
 import { collectionList, collectionQuery, sizeList } from '../../contract/document.ts'
 import { toIsoTime } from '../../contract/iso-time.ts'
 import type { AppEnv } from '../../http/env.ts'
@@ -72,7 +73,7 @@ export const collectionRoutes = ({
 
 /**
  * Returns the routes of `/_api/size`: the size of each database. Like the names of databases, sizes
- * belong to the administration, so the endpoint's mapping does not apply. The token's scope does.
+ * belong to the administration, so the endpoint's mapping does not apply. The caller's scope does.
  */
 export const sizeRoutes = ({ sizes, requireRole, idOf, list, sendList }: SizeRoutesDeps) =>
   new Hono<AppEnv>().get(
@@ -82,7 +83,7 @@ export const sizeRoutes = ({ sizes, requireRole, idOf, list, sendList }: SizeRou
     async (c) => {
       const scope = c.get('principal')?.databases ?? null
       const named = list()
-        .filter((name) => scope?.includes(name) ?? true)
+        .filter((name) => inScope(scope, name))
         .map((name) => [name, idOf(name)] as const)
       const sized = await sizes.of(named.map(([, id]) => id))
       return sendList(

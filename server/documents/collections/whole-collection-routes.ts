@@ -62,7 +62,7 @@ export const wholeCollectionRoutes = <Path extends string>(
 ) => {
   const { collections, requireRole, collectionOf } = deps
   return new Hono<AppEnv>()
-    .patch(path, described<FilterInput>(collection.patch, requireRole('operator')), async (c) => {
+    .patch(path, described<FilterInput>(collection.patch, requireRole('editor')), async (c) => {
       const headers = jsonHeaders(c)
       const patch = await textBody(c, DOCUMENT_BYTES)
       // After the body, because the database may be dropped while it arrives.
@@ -82,7 +82,7 @@ export const wholeCollectionRoutes = <Path extends string>(
       if (typeof changed === 'object') return acceptedResponse(c, changed)
       return prefersMinimal(c) ? c.body(null, 204, MINIMAL) : c.json({ changed }, 200, headers)
     })
-    .delete(path, described<FilterInput>(collection.delete, requireRole('operator')), async (c) => {
+    .delete(path, described<FilterInput>(collection.delete, requireRole('editor')), async (c) => {
       const headers = jsonHeaders(c)
       const where = collectionOf(c)
       const request = { filter: parseFilterQuery(searchParameters(c)) }

@@ -57,7 +57,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
     .put(
       `${PATH}/:name`,
       audited('index.create', targetOf),
-      described(documentIndexOperations.put, requireRole('operator')),
+      described(documentIndexOperations.put, requireRole('editor')),
       jsonBody(indexInput, BODY),
       async (c) => {
         requireNoConditions(conditionsOf(c), 'indexes')
@@ -69,7 +69,7 @@ export function indexRoutes({ indexes, requireRole, record, idOf }: IndexRoutesD
     .delete(
       `${PATH}/:name`,
       audited('index.drop', targetOf),
-      described(documentIndexOperations.delete, requireRole('operator')),
+      described(documentIndexOperations.delete, requireRole('editor')),
       async (c) => {
         requireNoConditions(conditionsOf(c), 'indexes')
         const deleted = await indexes.delete(collectionOf(c), nameOf(c), recordOf(c))

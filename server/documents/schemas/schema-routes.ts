@@ -55,7 +55,7 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
     .put(
       PATH,
       audited('schema.set', targetOf),
-      described(schema.put, requireRole('operator')),
+      described(schema.put, requireRole('editor')),
       async (c) => {
         const json = jsonHeaders(c)
         const text = await textBody(c, SCHEMA_BYTES)
@@ -66,7 +66,7 @@ export function schemaRoutes({ schemas, record, requireRole, idOf }: SchemaRoute
     .delete(
       PATH,
       audited('schema.delete', targetOf),
-      described(schema.delete, requireRole('operator')),
+      described(schema.delete, requireRole('editor')),
       async (c) => {
         const json = jsonHeaders(c)
         const deleted = await schemas.delete(collectionOf(c), conditionsOf(c), recordOf(c))

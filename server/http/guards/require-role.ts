@@ -6,6 +6,7 @@ import {
   type Principal,
   type Role,
 } from '../../contract/access/principal.ts'
+import { inScope } from '../../contract/access/scope.ts'
 import { BACKGROUND_HEADER } from '../../contract/access/session.ts'
 import { TOKEN_HEADERS } from '../../contract/access/token.ts'
 import { invariant } from '../../contract/invariant.ts'
@@ -55,6 +56,11 @@ export interface RouteOptions {
    * tokens requires an admin's token.
    */
   readonly byToken?: AccessRole
+  /**
+   * Whether a session may change something under `/_api` although the person is limited to other
+   * databases than `_system`: for what belongs to the person.
+   */
+  readonly anyScope?: true
   /**
    * Requests to this route never count as use of the session, because the page sends them without
    * the user. On other routes a request sets {@link BACKGROUND_HEADER} for the same effect.
@@ -124,12 +130,13 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
     return principal
   }
 
-  return (needed, { byToken, background, inMemory = false, readAhead } = {}) => {
+  return (needed, { byToken, anyScope, background, inMemory = false, readAhead } = {}) => {
     const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
     if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
     const permit = (c: Context<AppEnv>, principal: Principal | undefined) => {
       if (needed === 'known') return
-      authorize(principal, needed, c.get('database'))
+      authorize(principal, needed)
+      if (anyScope === undefined || principal.by === 'token') requireScopeOf(c, principal)
       if (byToken !== undefined) authorizeToken(principal, byToken)
     }
     const authorizeAgain = async (c: Context<AppEnv>) => {
@@ -207,11 +214,11 @@ function guardBrowser(
 }
 
 /**
- * Checks that a principal has the role, and access to the database.
+ * Checks that a principal has the role.
  *
  * @throws Failure `unauthenticated` or `forbidden`
  */
-function authorize(principal: Principal | undefined, needed: Role, database: string): void {
+function authorize(principal: Principal | undefined, needed: Role): asserts principal is Principal {
   if (principal === undefined) throw notSignedIn(`Sign in, or send a token: ${TOKEN_HEADERS}.`)
   if (!atLeast(principal.role, needed)) {
     throw new Failure(
@@ -221,20 +228,35 @@ function authorize(principal: Principal | undefined, needed: Role, database: str
         : `This requires the ${needed} role. Your role is ${principal.role}.`,
     )
   }
-  requireScope(principal, database)
 }
 
 /**
- * Checks that the scope of a token includes a database. A route of `_system` calls it for a request
- * that affects the documents of another database.
+ * Checks that the scope of a principal includes the database of the request. With a session,
+ * everything under `/_api` can be read: routes leave out the other databases.
+ *
+ * @throws Failure `forbidden`
+ */
+function requireScopeOf(c: Context<AppEnv>, principal: Principal): void {
+  if (principal.databases === null) return
+  const { method, path } = c.req
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && principal.by === 'session' && path.startsWith('/_api/')) return
+  requireScope(principal, c.get('database'))
+}
+
+/**
+ * Checks that the scope of a principal includes a database. A route of `_system` calls it for a
+ * request that affects the documents of another database.
  *
  * @throws Failure `forbidden`
  */
 export function requireScope(principal: Principal | undefined, database: string): void {
-  if (principal?.databases?.includes(database) ?? true) return
+  if (principal === undefined || inScope(principal.databases, database)) return
   throw new Failure(
     'forbidden',
-    `The scope of this token does not include the database ${database}.`,
+    principal.by === 'token'
+      ? `The scope of this token does not include the database ${database}.`
+      : `Your role is limited to databases that do not include ${database}.`,
   )
 }
 

@@ -6,10 +6,11 @@ import {
   type Role,
   role,
 } from '../../contract/access/principal.ts'
+import { includesScope } from '../../contract/access/scope.ts'
 import type { Actor } from '../../contract/audit.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
-import { parseColumn } from '../sql/parse-column.ts'
+import { parseColumn, parseScope } from '../sql/parse-column.ts'
 import { type Change, executeAll } from './transactions.ts'
 
 /** The author of an administrative change. */
@@ -28,7 +29,8 @@ export interface Caller extends Actor {
  *
  * @returns the revision.
  * @throws Failure `unauthenticated` if the session or token has been revoked or the token has
- *   expired; `forbidden` if its role has been lowered.
+ *   expired; `forbidden` if its role has been lowered, or its owner limited to other
+ *   databases.
  */
 export async function beginChange(trx: Change, caller: Caller): Promise<number> {
   if (caller.authorization === undefined) return nextRevision(trx)
@@ -47,6 +49,7 @@ interface StoredCredential {
   readonly id: string
   readonly role: string
   readonly owner_role: string
+  readonly owner_databases: string | null
   /** When a token expires, Unix time, ms. The end of a session is extended by its use. */
   readonly expires_at: number | null
 }
@@ -65,6 +68,7 @@ export function credentialsOf(trx: Change, callers: readonly Caller[]) {
       'sessions.id',
       'people.role',
       'people.role as owner_role',
+      'people.databases as owner_databases',
       sql<number | null>`null`.as('expires_at'),
     ])
     .where('sessions.id', 'in', ids)
@@ -72,13 +76,14 @@ export function credentialsOf(trx: Change, callers: readonly Caller[]) {
       trx
         .selectFrom('tokens')
         .innerJoin('people', 'people.id', 'tokens.owner_id')
-        .select(['tokens.id', 'tokens.role', 'people.role as owner_role', 'tokens.expires_at'])
+        .select(['tokens.id', 'tokens.role', 'people.role as owner_role'])
+        .select(['people.databases as owner_databases', 'tokens.expires_at'])
         .where('tokens.id', 'in', ids),
     )
 }
 
 /**
- * Checks that a caller still has the role with which the request was authorized.
+ * Checks that a caller still has the role and the databases with which the request was authorized.
  *
  * @throws Failure `unauthenticated` or `forbidden`
  */
@@ -100,7 +105,11 @@ export function requireAuthorized(
     throw new Failure('unauthenticated', 'The token has expired.')
   }
   const parsed = (text: string): Role => parseColumn(role, 'role', text)
-  if (!atLeast(lowerRole(parsed(stored.role), parsed(stored.owner_role)), authorization.role)) {
+  const databases = parseScope('people.databases', stored.owner_databases)
+  if (
+    !atLeast(lowerRole(parsed(stored.role), parsed(stored.owner_role)), authorization.role) ||
+    !includesScope(databases, authorization.databases ?? null)
+  ) {
     throw new Failure('forbidden', 'Your role has changed.')
   }
 }

@@ -21,6 +21,7 @@ import { jobCallers } from './0018-job-callers.ts'
 import { visibleJobs } from './0019-visible-jobs.ts'
 import { endBulkChanges } from './0020-end-bulk-changes.ts'
 import { dropDocumentCtids } from './0021-drop-document-ctids.ts'
+import { limitedPeople } from './0022-limited-people.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -49,5 +50,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0019-visible-jobs': visibleJobs(engine),
     '0020-end-bulk-changes': endBulkChanges(),
     '0021-drop-document-ctids': dropDocumentCtids(),
+    '0022-limited-people': limitedPeople(),
   }
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { databaseNames } from '../../contract/database.ts'
 
 /**
  * Parses a stored value whose form its column does not guarantee, such as one of several texts.
@@ -15,3 +16,7 @@ export function parseColumn<T>(schema: z.ZodMiniType<T>, column: string, value: 
 /** Parses the JSON text of a column, as {@link parseColumn}. */
 export const parseJsonColumn = <T>(schema: z.ZodMiniType<T>, column: string, text: string): T =>
   parseColumn(schema, column, JSON.parse(text))
+
+/** Parses the databases of a person or a token. */
+export const parseScope = (column: string, text: string | null): string[] | null =>
+  text === null ? null : parseJsonColumn(databaseNames, column, text)

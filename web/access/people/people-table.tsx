@@ -1,9 +1,15 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { OPERATOR, type Person, type Role } from '../../../server/contract/access/principal.ts'
+import {
+  atLeast,
+  OPERATOR,
+  type Person,
+  type Role,
+} from '../../../server/contract/access/principal.ts'
 import { nameOf, usePresence } from '../../api/session/person.ts'
 import { roleLabels } from '../../shared/session/role-labels.ts'
 import { type Column, RecordTable } from '../../ui/table/record-table.tsx'
 import { RelativeTime } from '../../ui/text/relative-time.tsx'
+import { ScopeNames } from '../scope/scope-names.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import classes from './people-table.module.css'
 import { personRoles } from './roles.ts'
@@ -39,6 +45,25 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
             data={personRoles.map((role) => ({ value: role, label: labelOf(role, person.role) }))}
             onChange={(event) => confirmRole(person.id, event.currentTarget.value as Role)}
           />
+        ),
+    },
+    {
+      head: 'Databases',
+      width: 160,
+      cell: (person) =>
+        !atLeast(person.role, 'viewer') ? (
+          <span className="dim">None</span>
+        ) : person.username === OPERATOR.username ? (
+          'All'
+        ) : (
+          <Button
+            variant="subtle"
+            className={classes.databases}
+            onClick={() => confirmRole(person.id, person.role)}
+          >
+            {person.databases === null ? 'All' : <ScopeNames names={person.databases} />}
+            <span className="visually-hidden">, databases of {nameOf(person)}</span>
+          </Button>
         ),
     },
     {

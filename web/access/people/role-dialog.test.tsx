@@ -9,6 +9,7 @@ const ada: Person = {
   provider: 'oidc',
   issuer: 'https://id.example',
   role: 'viewer',
+  databases: null,
   created: '2026-01-01T00:00:00Z',
   lastSignIn: null,
   sessions: 2,

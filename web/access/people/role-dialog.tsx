@@ -1,36 +1,69 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { atLeast, type Person, type Role } from '../../../server/contract/access/principal.ts'
 import { api, readJson } from '../../api/client.ts'
 import { nameOf, usePresence } from '../../api/session/person.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { withArticle } from '../../shared/session/role-labels.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { peopleQuery } from '../queries.ts'
+import { toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
+import { ScopeFields } from '../scope/scope-fields.tsx'
 import { usePeopleLocation } from '../use-access-location.ts'
 import { roleDescriptions } from './roles.ts'
 
-/** Asks for confirmation before a role change, and lists its consequences. */
+/**
+ * Asks for confirmation before a role change, lists its consequences, and limits the role to
+ * databases. With the current role, only the limit changes.
+ */
 export function RoleDialog({ person, role }: { person: Person; role: Role }) {
   const { close } = usePeopleLocation()
   const me = usePresence().person.id
   const name = nameOf(person)
   const removes = role === 'none'
   const change = useChangeRole()
+  const [scope, setScope] = useState(toScopeDraft(person.databases))
+  const [invalid, setInvalid] = useState<string>()
+  const isSame = role === person.role
+  const run = () => {
+    const problem = validateScope(scope)
+    setInvalid(problem)
+    if (problem !== undefined) return
+    change.mutate({ person, role, databases: toDatabases(scope) }, { onSuccess: close })
+  }
   return (
     <ConfirmDialog
-      title={removes ? `Remove access of ${name}?` : `Make ${name} ${role}?`}
-      keep={keepLabel(person.role, removes)}
+      title={
+        removes
+          ? `Remove access of ${name}?`
+          : isSame
+            ? `Databases of ${name}`
+            : `Make ${name} ${role}?`
+      }
+      keep={isSame ? 'Cancel' : keepLabel(person.role, removes)}
       error={change.error?.message ?? ''}
       confirm={{
-        label: removes ? 'Remove access' : `Make ${role}`,
+        label: removes ? 'Remove access' : isSame ? 'Change databases' : `Make ${role}`,
         busy: change.isPending,
         harmless: !removes,
         // A callback of `mutate` does not run if the dialog was closed before the response.
-        run: () => change.mutate({ person, role }, { onSuccess: close }),
+        run,
       }}
       onClose={close}
     >
-      {!removes && <p>{roleDescriptions[role]}</p>}
+      {!removes && !isSame && <p>{roleDescriptions[role]}</p>}
+      {atLeast(role, 'viewer') && (
+        <ScopeFields
+          scope={scope}
+          error={invalid}
+          note={`${name} can change no endpoints, databases or people. The limit also applies to tokens.`}
+          onChange={(part) => {
+            setScope({ ...scope, ...part })
+            setInvalid(undefined)
+          }}
+        />
+      )}
       {formatRoleChange({ person, role, self: person.id === me }).map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
@@ -46,10 +79,11 @@ function keepLabel(now: Role, removes: boolean): string {
 interface RoleAssignment {
   readonly person: Person
   readonly role: Role
+  readonly databases: string[] | null
 }
 
-const changeRole = ({ person: { id }, role }: RoleAssignment) =>
-  readJson(api._api.user[':id'].$patch({ param: { id }, json: { role } }))
+const changeRole = ({ person: { id }, ...json }: RoleAssignment) =>
+  readJson(api._api.user[':id'].$patch({ param: { id }, json }))
 
 /** Gives a person another role. The role `none` removes access. */
 function useChangeRole() {
@@ -59,10 +93,15 @@ function useChangeRole() {
     change: ({ person }) => ({ what: `The role of ${nameOf(person)}`, done: 'changed' }),
     onSuccess: (_, { person, role }) => {
       const name = nameOf(person)
-      showToast({ text: role === 'none' ? `Access of ${name} removed` : `${name} is now ${role}` })
+      showToast({ text: describeChange(name, person.role, role) })
       return queryClient.invalidateQueries({ queryKey: peopleQuery.queryKey })
     },
   })
+}
+
+function describeChange(name: string, before: Role, role: Role): string {
+  if (role === 'none') return `Access of ${name} removed`
+  return role === before ? `Databases of ${name} changed` : `${name} is now ${role}`
 }
 
 interface RoleChange {
@@ -91,11 +130,9 @@ export function formatRoleChange({ person, role, self }: RoleChange): string[] {
   const tokens =
     role === 'pending'
       ? `${possessive} tokens are rejected until a role is assigned again.`
-      : `${possessive} tokens are limited to the permissions of ${article(role)}.`
+      : `${possessive} tokens are limited to the permissions of ${withArticle(role)}.`
   return [
     self ? `This is your own role. Your sessions end, and you sign in again as ${role}.` : sessions,
     ...(atLeast(role, person.role) ? [] : [tokens]),
   ]
 }
-
-const article = (role: Role) => `${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role}`

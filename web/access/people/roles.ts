@@ -6,12 +6,20 @@ export const roleDescriptions: Readonly<Record<Role, string>> = {
   none: 'Cannot sign in.',
   pending: 'No access until an admin assigns a role.',
   viewer: 'Can read endpoints, databases, documents and activity.',
+  editor: 'Can read everything that viewers can, and change documents, indexes and schemas.',
   operator: 'Can read and change endpoints, databases and documents.',
   admin: 'Can do everything, including managing people and their tokens.',
 }
 
 /** Roles that a token can have. */
-export const tokenRoles: readonly TokenInput['role'][] = ['viewer', 'operator', 'admin']
+export const tokenRoles: readonly TokenInput['role'][] = ['viewer', 'editor', 'operator', 'admin']
 
 /** Roles that a person can have, in the order of the select field. */
-export const personRoles: readonly Role[] = ['pending', 'viewer', 'operator', 'admin', 'none']
+export const personRoles: readonly Role[] = [
+  'pending',
+  'viewer',
+  'editor',
+  'operator',
+  'admin',
+  'none',
+]

@@ -1,16 +1,14 @@
 import * as z from 'zod/mini'
 import type { TokenInput } from '../../../server/contract/access/token.ts'
+import { type ScopeDraft, toDatabases, toScopeDraft, validateScope } from '../scope/scope-draft.ts'
 
 /** Lifetime of a token: a number of days, until a date, or unlimited. */
 export type TokenLifetime = '30' | '90' | '365' | 'date' | 'never'
 
 /** Values of the token form. */
-export interface TokenDraft {
+export interface TokenDraft extends ScopeDraft {
   readonly name: string
   readonly role: TokenInput['role']
-  /** Whether the token can access all databases or only the selected ones. */
-  readonly reach: 'all' | 'only'
-  readonly databases: readonly string[]
   readonly lifetime: TokenLifetime
   /** Last day, as `2027-01-31`, if `lifetime` is `date`. */
   readonly day: string
@@ -20,8 +18,7 @@ export interface TokenDraft {
 export const emptyTokenDraft: TokenDraft = {
   name: '',
   role: 'viewer',
-  reach: 'all',
-  databases: [],
+  ...toScopeDraft(null),
   lifetime: '90',
   day: '',
 }
@@ -57,9 +54,9 @@ export const tokenSchema = (now: () => number) =>
       path: ['name'],
       error: `The name is too long. Use at most ${LONGEST_NAME} characters.`,
     }),
-    z.refine(({ reach, databases }) => reach === 'all' || databases.length > 0, {
+    z.refine((draft) => validateScope(draft) === undefined, {
       path: ['databases'],
-      error: 'Choose at least one database, or choose All databases.',
+      error: ({ input }) => validateScope(input as TokenDraft),
     }),
     z.refine((draft) => isToCome(endOf(draft, now()), now()), {
       path: ['day'],
@@ -75,7 +72,7 @@ export function toTokenInput(draft: TokenDraft, now: number): TokenInput {
   return {
     name: draft.name.trim(),
     role: draft.role,
-    databases: draft.reach === 'all' ? null : [...draft.databases],
+    databases: toDatabases(draft),
     expires: end === null ? null : new Date(end).toISOString(),
   }
 }

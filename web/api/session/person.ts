@@ -1,6 +1,8 @@
 import { createContext, useContext } from 'react'
 import { atLeast, type Role } from '../../../server/contract/access/principal.ts'
+import { inScope } from '../../../server/contract/access/scope.ts'
 import type { CurrentSession } from '../../../server/contract/access/session.ts'
+import { SYSTEM_DATABASE } from '../../../server/contract/database.ts'
 
 export type Session = NonNullable<CurrentSession>
 
@@ -35,10 +37,17 @@ export function usePresence(): Presence {
 export const useOwnEndpoint = (): string => usePresence().endpoint
 
 /**
- * Returns whether the person has at least the needed role. The server enforces access; this only
- * decides which controls to show.
+ * Returns whether a person has at least the needed role. What operators and admins change belongs to
+ * `_system`, so a person who is limited to other databases has neither role.
  */
-export const useHasRole = (needed: Role): boolean => atLeast(usePresence().person.role, needed)
+export const hasRole = ({ role, databases }: SignedIn, needed: Role): boolean =>
+  atLeast(role, needed) && (!atLeast(needed, 'operator') || inScope(databases, SYSTEM_DATABASE))
+
+/**
+ * Returns whether the signed-in person has at least the needed role. The server enforces access;
+ * this only decides which controls to show.
+ */
+export const useHasRole = (needed: Role): boolean => hasRole(usePresence().person, needed)
 
 /** Returns the display name, or the username if the provider supplies none. */
 export const nameOf = ({ name, username }: { name: string | null; username: string }): string =>

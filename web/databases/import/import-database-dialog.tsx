@@ -15,6 +15,7 @@ import { ImportDialog } from '../../shared/import/import-dialog.tsx'
 import { CANCELLED, SourceError, withNote } from '../../shared/import/import-failure.ts'
 import { ImportOutcome } from '../../shared/import/import-outcome.tsx'
 import { useImport, useImportForm, useRead } from '../../shared/import/use-import.ts'
+import { useOwnRole } from '../../shared/session/role-labels.ts'
 import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { createErrors, nameError } from '../database-name.ts'
@@ -27,9 +28,10 @@ import { readExportPreview } from './preview-export.ts'
 /** Imports an export of a database, into an existing database or a new one. */
 export function ImportDatabaseDialog() {
   const { closeImport } = useDatabasesLocation()
+  const ownRole = useOwnRole()
   if (useHasRole('operator')) return <ImportForm />
   return (
-    <UnavailableDialog title="You are a viewer" onClose={closeImport}>
+    <UnavailableDialog title={ownRole} onClose={closeImport}>
       Only operators and admins can import databases. Ask an admin for that role.
     </UnavailableDialog>
   )

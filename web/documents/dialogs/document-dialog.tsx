@@ -19,7 +19,7 @@ export function DocumentDialog({
 }) {
   const { id, json } = document
   const { close, edit, remove } = useDocumentsLocation()
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const [copied, copy] = useCopied()
   const text = formatJson(json)
   return (

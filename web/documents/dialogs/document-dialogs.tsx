@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ApiFailure } from '../../api/client.ts'
 import { useHasRole } from '../../api/session/person.ts'
+import { useOwnRole } from '../../shared/session/role-labels.ts'
 import { LoadFailure } from '../../ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
@@ -34,7 +35,8 @@ const EditDocumentDialog = lazy(async () => ({
 export function DocumentDialogs(props: { database: string; collection: string | undefined }) {
   const { database, collection } = props
   const { search, close } = useDocumentsLocation()
-  const mayChange = useHasRole('operator')
+  const ownRole = useOwnRole()
+  const mayChange = useHasRole('editor')
   const { open, edit, remove, create, empty, bulk, job } = search
   if (job !== undefined) return <JobDialog key={job} database={database} id={job} />
   const changing = [create, edit, remove, search.import, empty, bulk].some(
@@ -42,8 +44,8 @@ export function DocumentDialogs(props: { database: string; collection: string | 
   )
   if (!mayChange && changing) {
     return (
-      <UnavailableDialog title="You are a viewer" onClose={close}>
-        Only operators and admins can change documents. Ask an admin for that role.
+      <UnavailableDialog title={ownRole} onClose={close}>
+        Only editors, operators and admins can change documents. Ask an admin for that role.
       </UnavailableDialog>
     )
   }

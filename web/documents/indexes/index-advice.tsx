@@ -16,10 +16,10 @@ export interface IndexAdviceProps {
   readonly fields: readonly string[]
 }
 
-/** Advises to create an index, with a button for operators, and shows how far it is built. */
+/** Advises to create an index, with a button for editors, and shows how far it is built. */
 export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
   const { data: indexes } = useQuery(indexesQuery(collectionRef))
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const create = useCreateIndex(collectionRef)
   const queryClient = useQueryClient()
   const index = findIndex(indexes ?? [], fields)
@@ -54,7 +54,7 @@ export function IndexAdvice({ collectionRef, fields }: IndexAdviceProps) {
       </>
     )
   }
-  if (!mayChange) return <span>An operator can create an index on {names}.</span>
+  if (!mayChange) return <span>An editor can create an index on {names}.</span>
   const run = () =>
     create.mutate({
       name: nameIndex({ fields: [...fields], unique: false }, indexes),

@@ -3,6 +3,7 @@ import type { DocumentIndex } from '../../../server/contract/document-index.ts'
 import { ignoreMissing, requireOk } from '../../api/client.ts'
 import { useHasRole } from '../../api/session/person.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
+import { useOwnRole } from '../../shared/session/role-labels.ts'
 import { showToast } from '../../shared/toast/toast.ts'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
@@ -16,11 +17,12 @@ import { useIndexesLocation } from './use-indexes-location.ts'
 /** Renders the dialog that the URL search selects. */
 export function IndexDialogs({ indexes }: { indexes: readonly DocumentIndex[] }) {
   const { search, close } = useIndexesLocation()
-  const mayChange = useHasRole('operator')
+  const ownRole = useOwnRole()
+  const mayChange = useHasRole('editor')
   if (!mayChange) {
     return (
-      <UnavailableDialog title="You are a viewer" onClose={close}>
-        Only operators and admins can change indexes. Ask an admin for that role.
+      <UnavailableDialog title={ownRole} onClose={close}>
+        Only editors, operators and admins can change indexes. Ask an admin for that role.
       </UnavailableDialog>
     )
   }

@@ -23,7 +23,7 @@ export interface IndexTableProps {
  * again.
  */
 export function IndexTable({ indexes, collectionRef, onDelete }: IndexTableProps) {
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   return (
     <RecordTable
       caption={`Indexes of ${collectionRef.collection}`}
@@ -86,7 +86,7 @@ function FailedBuild({
   index: { name, fields, unique, duplicates },
   collectionRef,
 }: FailedBuildProps) {
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const create = useCreateIndex(collectionRef)
   const params = { database: collectionRef.database, collection: collectionRef.collection }
   return (

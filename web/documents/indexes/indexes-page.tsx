@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy } from 'react'
 import { useHasRole } from '../../api/session/person.ts'
+import { useOwnRole } from '../../shared/session/role-labels.ts'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { AddButton } from '../../ui/form/add-button.tsx'
@@ -19,7 +20,8 @@ const IndexDialogs = lazy(async () => ({
 export function IndexesPage() {
   const { collectionRef, search, create, remove } = useIndexesLocation()
   const { database, collection } = collectionRef
-  const mayChange = useHasRole('operator')
+  const ownRole = useOwnRole()
+  const mayChange = useHasRole('editor')
   const query = useQuery(indexesQuery(collectionRef))
   usePageTitle('Indexes', collection, database, 'Documents')
   const isOpen = search.create !== undefined || search.remove !== undefined
@@ -32,7 +34,7 @@ export function IndexesPage() {
         action={mayChange && <AddButton onClick={create}>Create index</AddButton>}
       />
       {!mayChange && (
-        <p className="dim">You are a viewer. Only operators and admins can change indexes.</p>
+        <p className="dim">{ownRole}. Only editors, operators and admins can change indexes.</p>
       )}
       <ReadResult query={query} what="the indexes" database={database}>
         {(indexes) => (

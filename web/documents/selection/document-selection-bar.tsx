@@ -29,7 +29,7 @@ export interface DocumentSelectionBarProps {
 export function DocumentSelectionBar(props: DocumentSelectionBarProps) {
   const { collectionRef, selection, hasMore, onChoose, onChooseAll, onClear } = props
   const { search, bulk, close } = useDocumentsLocation()
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const { ids, isAll } = selection
   const isSome = isAll || ids.size > 0
   const Dialog = search.bulk === 'edit' ? EditSelected : DeleteSelected

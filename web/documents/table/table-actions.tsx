@@ -17,7 +17,7 @@ export interface TableActionsProps {
  */
 export function TableActions({ collectionRef, onEditText }: TableActionsProps) {
   const { load, empty } = useDocumentsLocation()
-  const mayChange = useHasRole('operator')
+  const mayChange = useHasRole('editor')
   const narrow = useNarrowScreen()
   const phone = usePhoneScreen()
   if (!mayChange && !phone) return null

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
-import { databasesQuery, endpointsQuery } from '../../api/queries.ts'
+import { useAllDatabases } from '../../api/all-databases.ts'
+import { endpointsQuery } from '../../api/queries.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../ui/announce.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
@@ -61,7 +62,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
   const draft = form.values
   const [added, setAdded] = useState<string>()
   const { stage, save, stopWaiting } = useSaveEndpoint(close)
-  const { data: existing } = useQuery(databasesQuery)
+  const existing = useAllDatabases()
   const found = useAddressCheck(draft, taken)
   // Once the endpoint is added, the check would report its own address as taken.
   const addressProblem = stage === 'idle' && added === undefined ? found : undefined

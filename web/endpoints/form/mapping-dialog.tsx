@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { databasesQuery } from '../../api/queries.ts'
+import { useAllDatabases } from '../../api/all-databases.ts'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Conflict } from '../../ui/overlay/conflict.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
@@ -53,7 +53,7 @@ interface MappingFormProps {
 function MappingForm({ address, row, rows, mapping }: MappingFormProps) {
   const { close } = useEndpointsLocation()
   const queryClient = useQueryClient()
-  const { data: existing } = useQuery(databasesQuery)
+  const existing = useAllDatabases()
   const { draft, form, theirs, inConflict } = mapping
   const gone = row === undefined
   const mapped = draft.reach === 'all' || draft.names.length > 0

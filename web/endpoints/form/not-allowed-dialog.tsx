@@ -1,5 +1,5 @@
-import { usePresence } from '../../api/session/person.ts'
 import { useHasDrafts } from '../../shared/forms/draft-storage.ts'
+import { useOwnRole } from '../../shared/session/role-labels.ts'
 import { UnavailableDialog } from '../../ui/overlay/unavailable-dialog.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 
@@ -9,11 +9,11 @@ import { useEndpointsLocation } from '../use-endpoints-location.ts'
  */
 export function NotAllowedDialog() {
   const { close } = useEndpointsLocation()
-  const { person } = usePresence()
+  const ownRole = useOwnRole()
   const hasDrafts = useHasDrafts()
   return (
     <UnavailableDialog title="Only operators and admins can change endpoints" onClose={close}>
-      You are a {person.role}. Ask an admin for that role.
+      {ownRole}. Ask an admin for that role.
       {hasDrafts && ' Your input is kept in this tab.'}
     </UnavailableDialog>
   )

@@ -8,6 +8,7 @@ const person = (id: string, role: Role) => ({
   name: null,
   provider: 'github',
   role,
+  databases: null,
 })
 const session = (id: string, role: Role) => ({
   person: person(id, role),

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { atLeast } from '../../../server/contract/access/principal.ts'
 import type { CurrentSession } from '../../../server/contract/access/session.ts'
 import { isSignedOut } from '../../api/client.ts'
 import { sessionQuery } from '../../api/queries.ts'
-import { type SignedIn, usePresence } from '../../api/session/person.ts'
+import { hasRole, type SignedIn, usePresence } from '../../api/session/person.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useFailureReporter } from '../../shared/reports/use-reported-mutation.ts'
+import { withArticle } from '../../shared/session/role-labels.ts'
 import { readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../queries.ts'
@@ -126,6 +126,6 @@ export function validateSession(me: SignedIn, now: CurrentSession): string | und
   if (now.person.id !== me.id) {
     return `Not saved: ${now.person.username} is now signed in with this browser.`
   }
-  if (atLeast(now.person.role, 'operator')) return undefined
-  return `Not saved: you are now a ${now.person.role}. Only operators and admins can change endpoints.`
+  if (hasRole(now.person, 'operator')) return undefined
+  return `Not saved: you are now ${withArticle(now.person.role)}. Only operators and admins can change endpoints.`
 }

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { databasesQuery } from '../../api/queries.ts'
+import { useAllDatabases } from '../../api/all-databases.ts'
 import { LoadFailure } from '../../ui/feedback/load-failure.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
 import { useFilterText } from '../../ui/form/use-filter-text.ts'
@@ -50,7 +49,7 @@ export function MapPage() {
 
 function MapView({ rows }: { rows: readonly EndpointRow[] }) {
   const [text, filter] = useFilterText('/endpoints/map')
-  const { data: databases } = useQuery(databasesQuery)
+  const databases = useAllDatabases()
   const phone = usePhoneScreen()
   const [open, setOpen] = useState<string>()
   const graph = useMemo(() => {

@@ -13,7 +13,7 @@ export interface TryCommand {
   readonly label: string
   readonly text: string
   /** The role that its token needs; undefined if it needs no token. */
-  readonly role?: 'viewer' | 'operator'
+  readonly role?: 'viewer' | 'editor'
 }
 
 export interface TryTarget {
@@ -62,7 +62,7 @@ export function tryCommands(target: TryTarget, page: PageLocation): TryCommand[]
         ? `Insert a document, which creates the collection ${NEW_COLLECTION}`
         : `Insert a document into ${collection}`,
     text: curl(path, store),
-    role: 'operator',
+    role: 'editor',
   } as const
   return [health, ...(collection === undefined ? [] : [read]), ...(mayStore ? [insert] : [])]
 }

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useAllDatabases } from '../../api/all-databases.ts'
 import { databasesQuery } from '../../api/queries.ts'
 import { useHasRole, useOwnEndpoint } from '../../api/session/person.ts'
 import { CreateMissing } from '../../shared/create-missing.tsx'
@@ -23,6 +24,7 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
   const { edit, remove, duplicate } = useEndpointsLocation()
   const mayChange = useHasRole('operator')
   const { data: databases } = useQuery(databasesQuery)
+  const all = useAllDatabases()
   const gone = goneAt !== undefined
   const here = useOwnEndpoint() === address && !gone
   return (
@@ -61,7 +63,7 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
             )
           }
         >
-          <MappingLines mapping={mapping} existing={databases} />
+          <MappingLines mapping={mapping} existing={all} />
         </PanelSection>
       )}
       {!gone && mapping !== null && (

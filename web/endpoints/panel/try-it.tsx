@@ -25,7 +25,7 @@ export function TryIt(props: {
   existing: readonly string[] | undefined
 }) {
   const { address, mapping, listeners, existing } = props
-  const mayStore = useHasRole('operator')
+  const mayStore = useHasRole('editor')
   const [chosen, setChosen] = useState<string>()
   const parsed = parseAddress(reachedAddress(address, listeners))
   const names = existing ?? []
@@ -78,7 +78,7 @@ export function TryIt(props: {
           </div>
           <p className={classes.note}>
             <code className="mono">$TOKEN</code> is an API token with the role{' '}
-            {mayStore ? 'operator' : 'viewer'} and{' '}
+            {mayStore ? 'editor' : 'viewer'} and{' '}
             {database === SYSTEM_DATABASE ? 'access to' : 'the database'}{' '}
             <span className="mono">{database}</span>. <Link to="/me">Create one</Link>
             {parsed.address.scheme === 'unix' && '. The socket is on the machine of the node.'}

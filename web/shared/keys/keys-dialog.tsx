@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { atLeast } from '../../../server/contract/access/principal.ts'
-import { usePresence } from '../../api/session/person.ts'
+import { hasRole, usePresence } from '../../api/session/person.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { useCharacterKeys } from './character-keys.ts'
 import { KeyCaps } from './key-caps.tsx'
@@ -18,11 +17,11 @@ const scopes: readonly { readonly where: KeyScope; readonly title: string }[] = 
 
 /** Lists the shortcuts that the person's role allows, from {@link KEYS}. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {
-  const { role } = usePresence().person
+  const { person } = usePresence()
   const characters = useCharacterKeys()
   const useful = (KEYS as readonly KeySpec[]).filter(
     ({ needs = 'viewer', keys }) =>
-      atLeast(role, needs) && (characters || !keys.every(isCharacterKey)),
+      hasRole(person, needs) && (characters || !keys.every(isCharacterKey)),
   )
   return (
     <Dialog title="Keyboard shortcuts" width={720} palette onClose={onClose}>

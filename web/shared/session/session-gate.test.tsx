@@ -10,6 +10,7 @@ const session = {
     name: null,
     provider: 'local',
     role: 'admin' as const,
+    databases: null,
   },
   by: 'session' as const,
   expires: time(168 * HOUR),

@@ -1,7 +1,8 @@
 import { Hono } from 'hono'
 import { describe, expect, it, test } from 'vitest'
 import * as z from 'zod/mini'
-import { TOKEN_DATABASES, tokenInput } from '../../../contract/access/token.ts'
+import { SCOPE_DATABASES } from '../../../contract/access/scope.ts'
+import { tokenInput } from '../../../contract/access/token.ts'
 import {
   endpointInput,
   endpointQuery,
@@ -105,7 +106,7 @@ describe('validated', () => {
     const { properties } = z.toJSONSchema(endpointInput, { io: 'input' })
     expect(properties?.databases).toMatchObject({ maxItems: MAPPING_NAMES })
     const scope = z.toJSONSchema(tokenInput, { io: 'input' }).properties?.databases
-    expect(JSON.stringify(scope)).toContain(`"maxItems":${TOKEN_DATABASES}`)
+    expect(JSON.stringify(scope)).toContain(`"maxItems":${SCOPE_DATABASES}`)
   })
 })
 

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { isDatabaseName } from '../../../../server/contract/database.ts'
+import { useAllDatabases } from '../../../api/all-databases.ts'
 import { databasesQuery } from '../../../api/queries.ts'
 import { useCreateDatabase } from '../../../shared/create-database.ts'
 import { ChoiceGroup } from '../../../ui/form/choice-group.tsx'
@@ -19,7 +20,8 @@ const ACCESS = 'Anyone who can connect sees the sign-in page; admins can manage 
  */
 export function MappingEditor(props: FormSectionProps & { readonly first?: boolean }) {
   const { draft, errors, onChange, first = false } = props
-  const { data: existing } = useQuery(databasesQuery)
+  const { data: suggested = [] } = useQuery(databasesQuery)
+  const existing = useAllDatabases()
   const { reach, names, typing } = draft
   const list = useRef<HTMLDivElement>(null)
   const chosen = (
@@ -31,7 +33,7 @@ export function MappingEditor(props: FormSectionProps & { readonly first?: boole
       />
       <NameField
         names={names}
-        existing={existing ?? []}
+        existing={suggested}
         error={errors.databases}
         typing={typing}
         onType={(next) => onChange({ typing: next })}

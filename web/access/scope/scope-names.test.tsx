@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countVisibleNames } from './token-table.tsx'
+import { countVisibleNames } from './scope-names.tsx'
 
 test.each([
   { names: ['blog'], fit: 1 },
