@@ -106,7 +106,7 @@ test('A token is created, shown once, used by a program and revoked', async ({
 })
 
 freshTest(
-  'A new person waits for a role, becomes a viewer, loses access and regains it',
+  'A new person waits for a role, becomes a viewer and an editor, loses access and regains it',
   async ({ page, gatehouse, browser }) => {
     // Two people sign in.
     test.slow()
@@ -131,7 +131,7 @@ freshTest(
     // The change of role ended the person's sessions, so there are none to show.
     const person = page.getByRole('row').filter({ hasText: 'oidc:' })
     await expect(person.getByRole('cell').last()).toHaveText('None')
-    await expect(person.getByRole('button')).toHaveCount(0)
+    await expect(person.getByRole('button', { name: 'open' })).toHaveCount(0)
 
     // The waiting page polls every 15 s and updates itself.
     await ada.clock.fastForward(15_000)
@@ -143,6 +143,40 @@ freshTest(
     await expect(
       ada.getByText('You are a viewer. Only operators and admins can change endpoints.'),
     ).toBeVisible()
+    expect(browserErrors.list()).toEqual([])
+
+    for (const name of ['blog', 'shop']) {
+      await gatehouse.post('/_db/_system/_api/database', { name })
+      await gatehouse.post(`/_db/${name}/articles`, { id: 'one', title: 'One' })
+    }
+    await person.getByRole('combobox', { name: /^Role of / }).selectOption('Editor')
+    const limit = page.getByRole('dialog', { name: /^Make oidc:.* editor\?$/ })
+    await expect(limit).toContainText('change documents, indexes and schemas')
+    await limit.getByLabel('Only these').check()
+    await limit.getByRole('button', { name: 'Make editor' }).click()
+    await expect(limit.getByText('Choose at least one database')).toBeVisible()
+    await limit.getByRole('checkbox', { name: 'blog' }).check()
+    await expectAccessible(page)
+    await limit.getByRole('button', { name: 'Make editor' }).click()
+    await expect(person.getByRole('button', { name: /databases of/ })).toContainText('blog')
+
+    // An editor of one database edits documents there, and changes no endpoints.
+    browserErrors.allow(/^http 401 /)
+    await ada.getByRole('link', { name: 'Sign in again' }).click()
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(
+      ada.getByText('You are an editor. Only operators and admins can change endpoints.'),
+    ).toBeVisible()
+    await expect(ada.getByRole('button', { name: 'Add endpoint' })).toHaveCount(0)
+    await ada.getByRole('link', { name: 'Documents' }).click()
+    await expect(ada.getByRole('link', { name: 'shop', exact: true })).toHaveCount(0)
+    await ada.getByRole('link', { name: 'blog', exact: true }).click()
+    await ada.getByRole('link', { name: 'articles', exact: true }).click()
+    await ada.getByRole('link', { name: 'one', exact: true }).click()
+    await ada.getByRole('button', { name: 'Edit document' }).click()
+    await ada.getByRole('textbox', { name: 'Document as JSON' }).fill('{ "title": "Two" }')
+    await ada.keyboard.press('Control+Enter')
+    await expect(ada.getByRole('dialog')).toContainText('"title": "Two"')
     expect(browserErrors.list()).toEqual([])
 
     await person.getByRole('combobox', { name: /^Role of / }).selectOption('Remove access…')

@@ -49,7 +49,7 @@ const expected = {
   },
   operator: {
     menu: ['Copy address', 'Edit mapping', 'Remove endpoint'],
-    roles: ['Viewer', 'Operator'],
+    roles: ['Viewer', 'Editor', 'Operator'],
     finds: ['Add endpoint', 'Create database'] as string[],
   },
 } as const
@@ -129,7 +129,7 @@ for (const role of ['viewer', 'operator'] as const) {
 
       await page.goto('/_console/me/new-token')
       const form = page.getByRole('dialog', { name: 'Create token' })
-      const choices = form.getByRole('radio', { name: /^(Viewer|Operator|Admin)/ })
+      const choices = form.getByRole('radio', { name: /^(Viewer|Editor|Operator|Admin)/ })
       await expect(choices).toHaveCount(roles.length)
       for (const name of roles) await expect(form.getByRole('radio', { name })).toBeVisible()
     })

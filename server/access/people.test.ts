@@ -94,6 +94,71 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({ code: 'conflict' })
     })
 
+    it('can be limited to databases, which ends sessions and limits tokens', async () => {
+      await fixture.access.signIn(github('1'), from)
+      const id = await fixture.idOf('github:1')
+      await fixture.access.changeRole(id, { role: 'editor' }, actor)
+      const secret = await fixture.access.signIn(github('1'), from)
+      const owner = { personId: id, role: 'editor' } as const
+      const [whole, part] = await Promise.all(
+        [null, ['shop', 'blog']].map(async (databases, at) => {
+          const input = { name: `${at}`, role: 'editor', databases } as const
+          return (await fixture.access.createToken(owner, input, actor)).token
+        }),
+      )
+      const limit = { role: 'editor' as const, databases: ['blog', 'news', 'blog'] }
+      await fixture.access.changeRole(id, limit, actor)
+      expect(await fixture.bySession(secret)).toBeUndefined()
+      const session = await fixture.bySession(await fixture.access.signIn(github('1'), from))
+      expect(session).toMatchObject({ role: 'editor', databases: ['blog', 'news'] })
+      expect(await fixture.byToken(whole ?? '')).toMatchObject({ databases: ['blog', 'news'] })
+      expect(await fixture.byToken(part ?? '')).toMatchObject({ databases: ['blog'] })
+      expect(
+        fixture.entries.find(
+          ({ action, after }) => action === 'person.role' && 'databases' in (after as object),
+        ),
+      ).toMatchObject({
+        before: { role: 'editor', databases: null },
+        after: { role: 'editor', databases: ['blog', 'news'] },
+      })
+      const own = { ...owner, by: 'session', databases: ['blog', 'news'] } as const
+      await expect(
+        fixture.access.createToken(own, { name: 'a', role: 'viewer', databases: ['shop'] }, actor),
+      ).rejects.toThrow('only tokens for your own databases: blog, news')
+
+      // A role alone keeps the limit.
+      await fixture.access.changeRole(id, { role: 'viewer' }, actor)
+      expect(await fixture.access.people()).toMatchObject([{ databases: ['blog', 'news'] }])
+      for (const databases of [[], ['1a']]) {
+        await expect(
+          fixture.access.changeRole(id, { role: 'viewer', databases }, actor),
+        ).rejects.toThrow(/list at least one name|valid database name/)
+      }
+    })
+
+    it('that is limited cannot be given to the last admin, and gives others no more access', async () => {
+      await fixture.signInAdmin('1')
+      await fixture.signInAdmin('2')
+      const [one, two] = [await fixture.idOf('github:1'), await fixture.idOf('github:2')]
+      const limit = (id: string, databases: string[] | null, by: Caller = actor) =>
+        fixture.access.changeRole(id, { role: 'admin', databases }, by)
+      await limit(one, ['blog'])
+      await expect(limit(two, ['blog'])).rejects.toMatchObject({
+        message: expect.stringContaining('the last admin'),
+      })
+      await limit(two, ['_system', 'blog'])
+      const session = await fixture.bySession(await fixture.access.signIn(github('2'), from))
+      const by = { ...actor, authorization: session } as Caller
+      for (const databases of [null, ['_system', 'blog', 'shop']]) {
+        await expect(limit(two, databases, by)).rejects.toMatchObject({ code: 'forbidden' })
+      }
+      await fixture.access.changeRole(one, { role: 'viewer' }, by)
+      expect(await fixture.access.people()).toMatchObject([
+        { role: 'viewer', databases: ['blog'] },
+        { role: 'admin', databases: ['_system', 'blog'] },
+      ])
+    })
+
     it('leaves one admin when two demote each other concurrently', async () => {
       await fixture.signInAdmin('1')
       await fixture.signInAdmin('2')

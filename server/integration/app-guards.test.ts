@@ -149,30 +149,58 @@ describe('permissions', () => {
     // Tokens of a viewer may use no other changing route.
     const read = (method: string | undefined) => method === 'GET'
     const open = routes().filter(
-      ({ method, byToken }) => !read(method) && !atLeast(byToken as Role, 'operator'),
+      ({ method, byToken }) => !read(method) && !atLeast(byToken as Role, 'editor'),
     )
     expect(open.map(({ route }) => route)).toEqual(['DELETE /_api/session'])
   })
 
-  it.each(ROLES)("allow %s exactly the role's requests", async (role) => {
+  /** Signs in a person with a role. Returns the secret of the session and the person. */
+  const signInWith = async (subject: string, role: Role, databases: string | null = null) => {
+    const identity = { provider: 'github', issuer: 'a', subject, name: null }
     const secret = await access.signIn(
-      {
-        provider: 'github',
-        issuer: 'a',
-        subject: role,
-        name: null,
-        accessToken: 'x',
-        operatorKey: null,
-      },
+      { ...identity, accessToken: 'x', operatorKey: null },
       { address: null, userAgent: null },
     )
-    const person = (await access.people()).find(({ username }) => username === `github:${role}`)
+    const person = (await access.people()).find(({ username }) => username === `github:${subject}`)
     await store.db
       .updateTable('people')
-      .set({ role })
+      .set({ role, databases })
       .where('id', '=', person?.id ?? '')
       .execute()
     access.sync()
+    return { secret, person }
+  }
+
+  it.each(['viewer', 'editor', 'operator', 'admin'] as const)(
+    'let a session of %s that is limited to a database read the administration, change nothing outside of it, and manage its own credentials',
+    async (role) => {
+      const { secret } = await signInWith(`limited-${role}`, role, '["blog"]')
+      const headers = {
+        Cookie: `gatehouse_test=${secret}`,
+        Origin: 'http://localhost:8529',
+        'X-Gatehouse': '1',
+      }
+      for (const prefix of ['/_db/_system', '/_db/blog']) {
+        for (const { route, method = 'GET', path, permission } of routes()) {
+          const isApi = /^\/_api\/(?!health)/.test(path)
+          if ((isApi && prefix === '/_db/blog') || route === 'DELETE /_api/session') continue
+          const body = method === 'GET' || method === 'DELETE' ? {} : { body: '{}' }
+          const response = await request(prefix + path, { method, headers, ...body })
+          await response.body?.cancel()
+          const isOwn = /^\/_api\/(token|user\/me\/session)/.test(path)
+          const isOpen = permission === 'public' || permission === 'known'
+          const inScope = prefix === '/_db/blog' || (isApi && (method === 'GET' || isOwn))
+          const may = isOpen || (inScope && atLeast(role, permission as Role))
+          expect([prefix, route, response.status === 403]).toEqual([prefix, route, !may])
+        }
+      }
+      const listed = await request('/_api/database', { headers })
+      expect(await listed.json()).toEqual([{ name: 'blog' }])
+    },
+  )
+
+  it.each(ROLES)("allow %s exactly the role's requests", async (role) => {
+    const { secret, person } = await signInWith(role, role)
     for (const { route, method, path, permission } of routes()) {
       const response = await request(path, {
         method: method ?? 'GET',
@@ -217,7 +245,7 @@ describe('permissions', () => {
     }
   })
 
-  it.each(['viewer', 'operator', 'admin'] as const)(
+  it.each(['viewer', 'editor', 'operator', 'admin'] as const)(
     "allow a token of %s its role's requests in the databases of its scope",
     async (role) => {
       const owner = (await access.people()).find(({ username }) => username === OPERATOR.username)

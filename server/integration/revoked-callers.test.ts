@@ -118,6 +118,9 @@ forEngine('sqlite', (engine) => {
       const bearer = { Authorization: `Bearer ${token}` }
       expect(await send(bearer, () => access.changeRole(id, { role: 'viewer' }, system))).toBe(403)
       await access.changeRole(id, { role: 'admin' }, system)
+      const limit = { role: 'admin' as const, databases: ['shop'] }
+      expect(await send(bearer, () => access.changeRole(id, limit, system))).toBe(403)
+      await access.changeRole(id, { role: 'admin', databases: null }, system)
       expect(await send(bearer, () => access.revokeToken(owner, info.id, system))).toBe(401)
       const session = await signIn('2')
       expect(await send(session, () => access.endSession(id, 'all', system))).toBe(401)
@@ -267,6 +270,11 @@ forEngine('sqlite', (engine) => {
       const lowered = await send(route, path, body, bearer)
       expect([route, lowered.status]).toEqual([route, 403])
       await access.changeRole(id, { role: 'admin' }, system)
+      const limit = { role: 'admin' as const, databases: ['shop'] }
+      hook.beforeChange = () => access.changeRole(id, limit, system)
+      const limited = await send(route, path, body, bearer)
+      expect([route, limited.status]).toEqual([route, 403])
+      await access.changeRole(id, { role: 'admin', databases: null }, system)
       hook.beforeChange = () => access.revokeToken({ personId: id, role: 'admin' }, info.id, system)
       const revoked = await send(route, path, body, bearer)
       expect([route, revoked.status]).toEqual([route, 401])

@@ -26,6 +26,17 @@ export const ACCESS_VIEWS: readonly View[] = [
     refusal: PEOPLE,
   },
   {
+    name: 'people: limit to databases',
+    url: ({ ids }) => `/_console/access/people?change=${ids.viewer}&role=viewer`,
+    async steps(page) {
+      await page.getByLabel('Only these').check()
+      await page.getByRole('checkbox', { name: 'blog' }).check()
+    },
+    shows: dialog('Databases of Vera'),
+    needs: 'admin',
+    refusal: PEOPLE,
+  },
+  {
     name: 'tokens: all',
     list: true,
     url: () => '/_console/access/tokens',

@@ -82,7 +82,7 @@ forEngine('sqlite', (engine) => {
     })
 
     it.each([
-      [{ name: 'a', role: 'pending' }, '--role must be viewer, operator or admin'],
+      [{ name: 'a', role: 'pending' }, '--role must be viewer, editor, operator or admin'],
       [{ name: 'a'.repeat(65), role: 'viewer' }, '--name must be 1 to 64 characters'],
       [{ name: 'a', role: 'viewer', expires: '30' }, '--expires must be a duration'],
       [{ name: 'a', role: 'viewer', databases: '1a' }, 'not a valid database name'],
@@ -113,6 +113,15 @@ forEngine('sqlite', (engine) => {
         action: 'person.role',
         target: 'github:1',
       })
+    })
+
+    it('limits the role to databases, and without them lifts the limit', async () => {
+      await signIn({})
+      const limits = () => store.db.selectFrom('people').select('databases').execute()
+      await change('github:1', 'editor', undefined, ['blog'])
+      expect(await limits()).toEqual([{ databases: '["blog"]' }])
+      await change('github:1', 'editor')
+      expect(await limits()).toEqual([{ databases: null }])
     })
 
     it('rejects a name that several issuers use', async () => {

@@ -60,12 +60,19 @@ forEachEngine((engine) => {
     })
   })
 
-  it('ends a job whose caller loses the role, and keeps what it has done', async () => {
+  it.each([
+    ['the role', { role: 'viewer' }, 'The caller no longer has the editor role.'],
+    [
+      'access to the database',
+      { databases: '["blog"]' },
+      'The caller no longer has access to the database.',
+    ],
+  ])('ends a job whose caller loses %s, and keeps what it has done', async (_, lost, message) => {
     const { db } = fixture.store
     const person = { id: 'p', provider: 'a', issuer: 'a', subject: 'a', username: 'a:a' }
     await db
       .insertInto('people')
-      .values({ ...person, role: 'operator', created_at: 1 })
+      .values({ ...person, role: 'editor', created_at: 1 })
       .execute()
     const token = { id: 't', name: 't', prefix: 't', hash: 't', owner_id: 'p', role: 'operator' }
     await db
@@ -75,14 +82,14 @@ forEachEngine((engine) => {
     await insert()
     let steps = 0
     const jobs: Jobs = node(async () => {
-      if (++steps === 2) await db.updateTable('people').set({ role: 'viewer' }).execute()
+      if (++steps === 2) await db.updateTable('people').set(lost).execute()
     })
     const { id } = await jobs.begin(where, 'patch', patched, 'token:t')
     await expect.poll(async () => (await jobs.read('_system', id)).state).toBe('failed')
     const { failure, found } = await jobs.read('_system', id)
     expect(failure).toMatchObject({
       code: 'forbidden',
-      message: 'The caller no longer has the operator role.',
+      message,
     })
     expect(found).toBeGreaterThan(0)
     expect(found).toBeLessThan(COUNT)

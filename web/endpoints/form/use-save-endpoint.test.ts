@@ -2,16 +2,16 @@ import { expect, test } from 'vitest'
 import type { Role } from '../../../server/contract/access/principal.ts'
 import { validateSession } from './use-save-endpoint.ts'
 
-const person = (id: string, role: Role) => ({
+const person = (id: string, role: Role, databases: string[] | null = null) => ({
   id,
   username: `github:${id}`,
   name: null,
   provider: 'github',
   role,
-  databases: null,
+  databases,
 })
-const session = (id: string, role: Role) => ({
-  person: person(id, role),
+const session = (id: string, role: Role, databases: string[] | null = null) => ({
+  person: person(id, role, databases),
   by: 'session' as const,
   expires: null,
   idleExpires: null,
@@ -23,6 +23,8 @@ test.each([
   [session('1', 'operator'), undefined],
   [session('1', 'admin'), undefined],
   [session('1', 'viewer'), 'you are now a viewer'],
+  [session('1', 'admin', ['_system']), undefined],
+  [session('1', 'admin', ['blog']), 'you are now an admin without access to _system'],
   [session('2', 'admin'), 'github:2 is now signed in'],
   [null, 'You are signed out.'],
 ])('with the session %j: %s', (now, why) => {

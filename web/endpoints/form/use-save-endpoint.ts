@@ -6,7 +6,7 @@ import { sessionQuery } from '../../api/queries.ts'
 import { hasRole, type SignedIn, usePresence } from '../../api/session/person.ts'
 import type { RequestedChange } from '../../shared/reports/failure-store.ts'
 import { useFailureReporter } from '../../shared/reports/use-reported-mutation.ts'
-import { withArticle } from '../../shared/session/role-labels.ts'
+import { describeRole } from '../../shared/session/role-labels.ts'
 import { readEndpoint } from '../endpoint-requests.ts'
 import { sameMapping } from '../model/mapping.ts'
 import { refetchEndpoints } from '../queries.ts'
@@ -127,5 +127,5 @@ export function validateSession(me: SignedIn, now: CurrentSession): string | und
     return `Not saved: ${now.person.username} is now signed in with this browser.`
   }
   if (hasRole(now.person, 'operator')) return undefined
-  return `Not saved: you are now ${withArticle(now.person.role)}. Only operators and admins can change endpoints.`
+  return `Not saved: you are now ${describeRole(now.person)}. Only operators and admins can change endpoints.`
 }

@@ -26,7 +26,7 @@ export interface Callers {
 /** Scopes of tokens. */
 const SCOPES = [null, ['_system'], ['blog'], ['nowhere']]
 
-const TOKEN_ROLES = ['viewer', 'operator', 'admin'] as const
+const TOKEN_ROLES = ['viewer', 'editor', 'operator', 'admin'] as const
 
 /** Creates a caller of each kind: without credentials, a session of each role, and tokens. */
 export async function createCallers(node: EngineNode): Promise<Callers> {
