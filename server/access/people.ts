@@ -9,7 +9,7 @@ import {
   type Role,
   role as roleSchema,
 } from '../contract/access/principal.ts'
-import { includesScope, inScope, parseScopeInput, type Scope } from '../contract/access/scope.ts'
+import { includesScope, inScope, type Scope } from '../contract/access/scope.ts'
 import { SESSION_IDLE } from '../contract/access/session.ts'
 import type { Actor, AuditEntry } from '../contract/audit.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
@@ -21,6 +21,7 @@ import type { Recorder } from '../storage/changes/recorder.ts'
 import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
+import { parseScopeInput } from './parse-scope.ts'
 
 /**
  * A person as identified by a provider. Provider, issuer and subject together are the identity. The

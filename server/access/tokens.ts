@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { atLeast, type Role, role } from '../contract/access/principal.ts'
-import { includesScope, inScope, parseScopeInput, type Scope } from '../contract/access/scope.ts'
+import { includesScope, inScope, type Scope } from '../contract/access/scope.ts'
 import {
   TOKEN_SCOPES_BYTES,
   TOKENS_PER_PERSON,
@@ -19,6 +19,7 @@ import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { TokensTable } from '../storage/tables.ts'
 import type { LastUseRecorder } from './last-use-recorder.ts'
+import { parseScopeInput } from './parse-scope.ts'
 import { createTokenText } from './secrets/secret-text.ts'
 
 /** The person who creates or revokes tokens. */

@@ -1,6 +1,4 @@
 import * as z from 'zod/mini'
-import { Failure } from '../../failure.ts'
-import { requireDatabaseName } from '../database.ts'
 
 /** The databases that a role or a token is limited to; null: every database. */
 export type Scope = readonly string[] | null
@@ -12,23 +10,6 @@ export const SCOPE_DATABASES = 1_000
 export const scopeInput = z.nullable(
   z.array(z.string()).check(z.maxLength(SCOPE_DATABASES, 'at most 1,000 names')),
 )
-
-/**
- * Returns the scope of a request without repeated names.
- *
- * @throws Failure `bad-database-name`; `bad-parameter` if it is empty.
- */
-export function parseScopeInput(input: Scope): Scope {
-  for (const [at, name] of input?.entries() ?? []) requireDatabaseName(name, `/databases/${at}`)
-  if (input?.length === 0) {
-    throw new Failure(
-      'bad-parameter',
-      'databases: list at least one name, or omit the field for all databases.',
-      { field: '/databases' },
-    )
-  }
-  return input && [...new Set(input)]
-}
 
 /** Returns whether a scope includes a database. */
 export const inScope = (scope: Scope, database: string): boolean =>
