@@ -176,7 +176,7 @@ async function requireCallerPermission(
         .where('people.id', '=', id)
   ).executeTakeFirst()
   const parsed = (text: string): Role => parseColumn(role, 'role', text)
-  const needed = neededRole(kind, collection)
+  const needed = neededRole({ kind, collection })
   if (
     row === undefined ||
     (row.expires_at !== null && row.expires_at <= now) ||
@@ -190,7 +190,7 @@ async function requireCallerPermission(
 }
 
 /** Returns the role that a job requires. */
-function neededRole(kind: JobKind, collection: string): AccessRole {
+export function neededRole({ kind, collection }: Pick<Job, 'kind' | 'collection'>): AccessRole {
   if (kind === 'list') return 'viewer'
   return collection === WHOLE_DATABASE ? 'operator' : 'editor'
 }

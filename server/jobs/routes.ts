@@ -7,7 +7,7 @@ import type { ReadBounds } from '../documents/find/read-in-id-order.ts'
 import type { Page } from '../documents/find/read-page.ts'
 import { Failure, toErrorBody } from '../failure.ts'
 import type { AppEnv } from '../http/env.ts'
-import type { RequireRole } from '../http/guards/require-role.ts'
+import { authorize, type RequireRole } from '../http/guards/require-role.ts'
 import { MINIMAL, prefersMinimal } from '../http/input/prefer.ts'
 import { searchParameters } from '../http/input/url.ts'
 import { described } from '../http/openapi/describe.ts'
@@ -16,7 +16,7 @@ import { nextLink } from '../http/output/next-link.ts'
 import { type Body, partsBody } from '../http/output/parts-body.ts'
 import type { Reserve } from '../http/output/response-memory.ts'
 import { failureOf, type Job } from './job.ts'
-import type { Jobs } from './jobs.ts'
+import { type Jobs, neededRole } from './jobs.ts'
 
 /** Maximum number of batches that one request for a listing's results reads, at most 20 MiB. */
 const BATCHES = 20
@@ -39,7 +39,9 @@ export interface JobRoutesDeps {
 export const jobRoutes = ({ jobs, documents, requireRole, reserve, idOf }: JobRoutesDeps) =>
   new Hono<AppEnv>()
     .delete('/:id', described(operations.delete, requireRole('editor')), async (c) => {
-      const job = await jobs.cancel(idOf(c.get('database')), c.req.param('id'), c.get('actor'))
+      const [database, id] = [idOf(c.get('database')), c.req.param('id')]
+      authorize(c.get('principal'), neededRole(await jobs.read(database, id)))
+      const job = await jobs.cancel(database, id, c.get('actor'))
       if (prefersMinimal(c)) return c.body(null, 204, MINIMAL)
       return c.json(toView(job), 200, { 'Cache-Control': 'no-store' })
     })

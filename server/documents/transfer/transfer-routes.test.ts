@@ -144,6 +144,10 @@ forEachEngineNode(
         const begun = await sendRequest('later', 'POST', '/_import', exported, headers)
         expect([begun.status, begun.headers['preference-applied']]).toEqual([202, 'respond-async'])
         const job = String(begun.headers.location)
+        const { json } = await node.request('POST', '/_api/token', { name: 'x', role: 'editor' })
+        const byEditor = { headers: { Authorization: `Bearer ${json.token}` } }
+        const cancelled = await node.request('DELETE', job, undefined, byEditor)
+        expect([cancelled.status, cancelled.json.id]).toEqual([403, 'forbidden'])
         await expect.poll(async () => (await node.request('GET', job)).status).toBe(200)
         expect((await node.request('GET', job)).json).toMatchObject({
           kind: 'import',

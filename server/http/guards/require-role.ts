@@ -218,7 +218,10 @@ function guardBrowser(
  *
  * @throws Failure `unauthenticated` or `forbidden`
  */
-function authorize(principal: Principal | undefined, needed: Role): asserts principal is Principal {
+export function authorize(
+  principal: Principal | undefined,
+  needed: Role,
+): asserts principal is Principal {
   if (principal === undefined) throw notSignedIn(`Sign in, or send a token: ${TOKEN_HEADERS}.`)
   if (!atLeast(principal.role, needed)) {
     throw new Failure(
@@ -232,7 +235,7 @@ function authorize(principal: Principal | undefined, needed: Role): asserts prin
 
 /**
  * Checks that the scope of a principal includes the database of the request. With a session,
- * everything under `/_api` can be read: routes leave out the other databases.
+ * everything under `/_api` can be read: lists of databases leave out the others.
  *
  * @throws Failure `forbidden`
  */

@@ -29,7 +29,8 @@ export function JobDialog({ database, id }: { database: string; id: string }) {
   const queryClient = useQueryClient()
   const { data: job, error, refetch } = useQuery(jobQuery(database, id))
   const ended = job !== undefined && job.state !== 'running'
-  const mayCancel = useHasRole('editor') && job !== undefined && !ended
+  const mayChange = useHasRole(job?.collection === null ? 'operator' : 'editor')
+  const mayCancel = mayChange && job !== undefined && !ended
   const cancel = useCancelJob(database, id)
   useEffect(() => watchJob(queryClient, database, id), [queryClient, database, id])
   return (
