@@ -89,7 +89,7 @@ export function createProgram(
     'change the role of a person, such as github:583231, to none (no access), pending, viewer, editor, operator or admin',
     ['USERNAME', 'ROLE'],
   )
-    .addOption(valueOption('--databases <a,b>', 'names of its databases (default: all)'))
+    .addOption(valueOption('--databases <a,b>', 'limit the role to databases; * lifts the limit'))
     .addOption(valueOption('--issuer <URL>', 'required if several issuers have the username'))
 
   add(program, 'operator-key', 'print the operator key').option(

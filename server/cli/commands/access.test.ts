@@ -96,12 +96,8 @@ forEngine('sqlite', (engine) => {
   })
 
   describe('user role', () => {
-    const change = (
-      username: string,
-      role: string,
-      issuer?: string,
-      databases: string[] | null = null,
-    ) => changeRoleByCommand(store, record, username, { role, databases }, issuer, [])
+    const change = (username: string, role: string, issuer?: string, databases?: string[] | null) =>
+      changeRoleByCommand(store, record, username, { role, databases }, issuer, [])
 
     it('changes the role of a person who has signed in, and ends their sessions', async () => {
       await signIn({})
@@ -115,12 +111,14 @@ forEngine('sqlite', (engine) => {
       })
     })
 
-    it('limits the role to databases, and without them lifts the limit', async () => {
+    it('limits the role to databases, keeps the limit without them, and lifts it', async () => {
       await signIn({})
       const limits = () => store.db.selectFrom('people').select('databases').execute()
       await change('github:1', 'editor', undefined, ['blog'])
       expect(await limits()).toEqual([{ databases: '["blog"]' }])
-      await change('github:1', 'editor')
+      await change('github:1', 'viewer')
+      expect(await limits()).toEqual([{ databases: '["blog"]' }])
+      await change('github:1', 'viewer', undefined, null)
       expect(await limits()).toEqual([{ databases: null }])
     })
 

@@ -10,6 +10,9 @@ import type { RunCommand } from '../command.ts'
 import { withStore } from '../with-store.ts'
 import { nameList } from './name-list.ts'
 
+/** What `--databases` is to lift the limit. */
+const EVERY_DATABASE = '*'
+
 const input = z.object({
   operands: z.tuple([z.string(), z.string()]),
   options: z.object({ issuer: z.optional(z.string()), databases: z.optional(nameList) }),
@@ -18,21 +21,23 @@ const input = z.object({
 export const run: RunCommand = async (context) => {
   const {
     operands: [username, role],
-    options: { issuer, databases = null },
+    options: { issuer, databases: names },
   } = input.parse(context)
   const { admins, data, databaseUrl, operatorKey: key } = context.config
   // With a database URL, the key is in the environment of the nodes.
   const operatorKey =
     databaseUrl === undefined || key !== undefined ? () => openOperatorKey(data, key) : undefined
+  const databases = names?.join() === EVERY_DATABASE ? null : names
   const record = createRecorder()
   await withStore(context.config, (store) =>
     changeRoleByCommand(store, record, username, { role, databases }, issuer, admins, operatorKey),
   )
-  return [`${username} is ${role}${databases === null ? '' : ` in ${databases.join(', ')}`}`]
+  return [`${username} is ${role}${databases == null ? '' : ` in ${databases.join(', ')}`}`]
 }
 
 /**
- * Changes the role of the person with a username, and the databases that it is limited to.
+ * Changes the role of the person with a username, and the databases that it is limited to. Without
+ * `databases`, the limit stays.
  *
  * @throws Failure `bad-parameter`, `not-found`; `conflict` if several issuers have the username and
  * none is given; and the failures of `changeRole`.
@@ -41,7 +46,7 @@ export async function changeRoleByCommand(
   store: Store,
   record: Recorder,
   username: string,
-  access: { readonly role: string; readonly databases: string[] | null },
+  access: { readonly role: string; readonly databases?: string[] | null | undefined },
   issuer: string | undefined,
   admins: readonly string[],
   operatorKey?: () => unknown,
