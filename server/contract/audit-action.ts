@@ -34,6 +34,15 @@ export const ENDPOINT_CHANGES: readonly string[] = [
   'endpoint.remove',
 ]
 
+/** Returns whether a row of the audit log is a change of an endpoint that can be undone. */
+export const isRestorable = ({
+  action,
+  outcome,
+}: {
+  action: AuditAction
+  outcome: string
+}): boolean => outcome === 'done' && ENDPOINT_CHANGES.includes(action)
+
 export const auditAction = z.enum(AUDIT_ACTIONS)
 
 export type AuditAction = z.infer<typeof auditAction>

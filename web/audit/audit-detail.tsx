@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
+import { isRestorable } from '../../server/contract/audit-action.ts'
 import { useHasRole } from '../api/session/person.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
@@ -69,9 +69,6 @@ export function AuditDetail({ row }: { row: AuditRow }) {
     </div>
   )
 }
-
-const isRestorable = ({ action, outcome }: AuditRow): boolean =>
-  outcome === 'done' && ENDPOINT_CHANGES.includes(action)
 
 const byWords: Readonly<Record<AuditRow['by'], string>> = {
   session: 'a browser session',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { isRestorable, planRestore } from './restore-dialog.tsx'
+import { isRestorable } from '../../server/contract/audit-action.ts'
+import { planRestore } from './restore-dialog.tsx'
 
 const address = 'tcp://127.0.0.1:8530'
 const row = (

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import * as z from 'zod/mini'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { ENDPOINT_CHANGES } from '../../server/contract/audit-action.ts'
+import { isRestorable } from '../../server/contract/audit-action.ts'
 import { useAllDatabases } from '../api/all-databases.ts'
 import { api, readJson } from '../api/client.ts'
 import { useHasRole } from '../api/session/person.ts'
@@ -178,10 +178,6 @@ type RestorePlan =
     }
 
 const endpointState = z.nullable(z.object({ databases: z.array(z.string()) }))
-
-/** Returns whether an audit log row can be restored: an applied change of one endpoint. */
-export const isRestorable = ({ action, outcome }: Pick<AuditRow, 'action' | 'outcome'>): boolean =>
-  outcome === 'done' && ENDPOINT_CHANGES.includes(action)
 
 /**
  * Plans to restore the state before a row. `now` is the current mapping, null if there is no
