@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
+import v8 from 'node:v8'
 import { afterEach, expect, test, vi } from 'vitest'
 import { WAIT } from '../test-support/wait.testing.ts'
 import { releaseMemoryWhenIdle } from './release-memory.ts'
-
-const setFlags = vi.hoisted(() => vi.fn())
-vi.mock('node:v8', () => ({ setFlagsFromString: setFlags }))
 
 afterEach(() => {
   vi.useRealTimers()
@@ -54,6 +52,7 @@ test('short pauses between requests do not release memory', async () => {
     active: 0,
     utilization,
   }))
+  const setFlags = vi.spyOn(v8, 'setFlagsFromString').mockReturnValue()
   const onRelease = vi.fn()
   releaseMemoryWhenIdle(onRelease, 1)
   vi.advanceTimersByTime(10)

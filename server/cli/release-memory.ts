@@ -1,6 +1,6 @@
 import { setMaxIdleHTTPParsers } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import { setFlagsFromString } from 'node:v8'
+import v8 from 'node:v8'
 
 /** How often the load of the event loop is measured, ms. */
 const INTERVAL = 1_000
@@ -38,7 +38,7 @@ export function releaseMemoryWhenIdle(onRelease = () => {}, interval = INTERVAL)
     idleIntervals = utilization < IDLE_BELOW ? idleIntervals + 1 : 0
     const isIdle = idleIntervals >= IDLE_INTERVALS
     if (isIdle !== wasIdle) {
-      setFlagsFromString(isIdle ? '--optimize-for-size' : '--no-optimize-for-size')
+      v8.setFlagsFromString(isIdle ? '--optimize-for-size' : '--no-optimize-for-size')
     }
     wasIdle = isIdle
     // Native memory of objects is unused only after V8 has collected them, so this is repeated.

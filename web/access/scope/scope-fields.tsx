@@ -72,9 +72,13 @@ function DatabaseNames(props: ScopeFieldsProps & { existing: readonly string[] }
   const { scope, error, existing, onChange } = props
   const { databases } = scope
   const [text, setText] = useState('')
-  const filter = { kind: 'database', total: existing.length, text, onChange: setText } as const
+  // A limit may name databases that were dropped. They stay in the list when they are unchecked.
+  const [initial] = useState(databases)
+  const missing = initial.filter((name) => !existing.includes(name))
+  const names = [...existing, ...missing]
+  const filter = { kind: 'database', total: names.length, text, onChange: setText } as const
   const shown = filterByName(
-    existing.map((name) => ({ name })),
+    names.map((name) => ({ name })),
     text,
   )
   const toggle = (name: string) =>
@@ -97,11 +101,12 @@ function DatabaseNames(props: ScopeFieldsProps & { existing: readonly string[] }
               onChange={() => toggle(name)}
             />
             <span className="mono">{name}</span>
+            {missing.includes(name) && <span className="dim">does not exist</span>}
           </label>
         ))}
       </div>
       <p role="status" className={hints.note}>
-        {formatCount(databases.length)} of {formatCount(existing.length)} chosen
+        {formatCount(databases.length)} of {formatCount(names.length)} chosen
       </p>
     </>
   )
