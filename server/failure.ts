@@ -145,6 +145,7 @@ export function toErrorObject({ kind, message, details }: Failure): ErrorObject 
     ...(details.field !== undefined && { field: details.field }),
     ...(details.errors !== undefined && { errors: details.errors }),
     ...(details.systemCode !== undefined && { systemCode: details.systemCode }),
+    ...(details.rule !== undefined && { rule: details.rule }),
   }
 }
 

@@ -37,6 +37,9 @@ const details = {
   systemCode: z
     .optional(z.string())
     .check(z.describe('the code of the operating system, such as EADDRINUSE')),
+  rule: z
+    .optional(z.string())
+    .check(z.describe('the rule of the policy of the endpoint that rejected the request')),
 }
 
 /** Response to a failed request under `/_api` (docs/http-api.md, "Errors"). */
