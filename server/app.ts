@@ -15,6 +15,7 @@ import type { ErrorLog } from './health/error-log.ts'
 import type { HealthModule } from './health/module.ts'
 import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
 import type { AppEnv } from './http/env.ts'
+import { answerPreflight, requireAdmitted } from './http/guards/endpoint-rules.ts'
 import { guardHost } from './http/guards/guard-host.ts'
 import { selectDatabase } from './http/guards/select-database.ts'
 import { splitRequestPath } from './http/input/url.ts'
@@ -33,6 +34,7 @@ import type { JobsModule } from './jobs/module.ts'
 import type { ChangeSync } from './nodes/change-sync.ts'
 import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
+import type { PolicyModule } from './policy/module.ts'
 
 /** The parts of a node that serve requests. */
 export interface AppModules {
@@ -49,6 +51,7 @@ export interface AppModules {
   readonly jobs: JobsModule
   readonly nodes: NodesModule
   readonly oauth2: OAuth2Module
+  readonly policy: PolicyModule
   readonly schemas: SchemasModule
   readonly log: Logger
   readonly logError: ErrorLog
@@ -71,10 +74,12 @@ export function createApp(modules: AppModules) {
     .use(securityHeaders)
     .use(compressResponses())
     .use(requireFresh({ catchUp: modules.changes.catchUp, freshness: health.freshness }))
+    .use(requireAdmitted(http.clientOf))
     .use('/_console/*', ownHost)
     .use('/_oauth2/*', ownHost)
     .use('/_idp/*', ownHost)
     .use(selectDatabase(databases.has, databases.idOf))
+    .use(answerPreflight)
     .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRejections)
@@ -87,6 +92,8 @@ export function createApp(modules: AppModules) {
     .route('/_api/listener', endpoints.listenerRoutes)
     .route('/_api/address', endpoints.addressRoutes)
     .route('/_api/endpoint-check', endpoints.checkRoutes)
+    .route('/_api/policy', modules.policy.routes)
+    .route('/_api/policy-trial', modules.policy.trialRoutes)
     .route('/_api/node', modules.nodes.routes)
     .route('/_api/database', databases.routes)
     .route('/_api/collection', documents.collectionRoutes)
@@ -106,7 +113,8 @@ export function createApp(modules: AppModules) {
     .route('/healthz', health.routes)
     .get('/', requireRole('public'), (c) => {
       const database = c.get('database')
-      if (database === SYSTEM_DATABASE) return c.redirect('/_console/', 302)
+      const isHidden = c.env.listener.policy?.hides('/_console/')
+      if (database === SYSTEM_DATABASE && !isHidden) return c.redirect('/_console/', 302)
       return c.json({ service: 'gatehouse', database }, 200)
     })
     .route('/', documents.routes)

@@ -17,6 +17,7 @@ import { createDocumentRepository } from './documents/repository/stored-document
 import { createChangeDocuments } from './documents/repository/writes/change-documents.ts'
 import { createSchemasModule } from './documents/schemas/module.ts'
 import { createDatabaseImporter } from './documents/transfer/database-importer.ts'
+import { canonicalAddress } from './endpoints/address.ts'
 import type { Certificate } from './endpoints/listeners/certificate.ts'
 import { createHttpEngine } from './endpoints/listeners/http-engine.ts'
 import type { Listener } from './endpoints/listeners/listener.ts'
@@ -31,6 +32,7 @@ import { createJobsModule } from './jobs/module.ts'
 import { type ChangeSync, createChangeSync } from './nodes/change-sync.ts'
 import { createNodesModule } from './nodes/module.ts'
 import { createOAuth2Module } from './oauth2/module.ts'
+import { createPolicyModule } from './policy/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
 import { createFailureLimit } from './storage/changes/failure-limit.ts'
 import type { Store } from './storage/store.ts'
@@ -184,6 +186,16 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     }),
   )
   readiness.register(endpoints.metrics)
+  const policy = createPolicyModule({
+    store,
+    record,
+    endpoints: endpoints.policyEndpoints,
+    now: nodes.now,
+    onError: logError('the end of a policy could not be applied'),
+    canonicalAddress,
+    http,
+    requireRole,
+  })
 
   const changes: ChangeSync = stack.use(
     createChangeSync({
@@ -239,6 +251,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     jobs,
     documents,
     endpoints,
+    policy,
     health,
     audit,
     oauth2,

@@ -132,13 +132,15 @@ async function open(
   // The key may have been replaced in the environment.
   const keep = fingerprint(operatorKey.read())
   await untilAvailable(() => endReplacedSessions(store, createRecorder(), keep, START))
-  const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2 } = modules
+  const { changes, documents, endpoints, engine, health, indexes, jobs, nodes, oauth2, policy } =
+    modules
   engine.onRequest(nodeHandler(createApp(modules).fetch, engine.ownerOf))
 
   // The node leaves the others before it closes what it reports to them.
   stack.use(nodes)
   await untilAvailable(nodes.start)
   changes.start()
+  await untilAvailable(policy.expire)
   await untilAvailable(() =>
     endpoints.open({
       addresses: config.endpoints,
@@ -154,6 +156,7 @@ async function open(
   const background = stack.use(new DisposableStack())
   const wakes = [jobs.wake, indexes.wake]
   for (const wake of wakes) background.adopt(setInterval(wake, TAKE_OVER_INTERVAL), clearInterval)
+  stack.defer(policy.watch())
   stack.defer(endpoints.sampleTraffic())
   readiness.reason = null
   documents.purge()

@@ -5,8 +5,10 @@ const KEY_LENGTH = 64
 
 /** Returns why a value does not match its schema: "expected string, received number", "missing". */
 export function issueReason(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys)
   const { message } = issue
+  if (issue.code === 'unrecognized_keys' && message.startsWith('Unrecognized key')) {
+    return unknownKeys(issue.keys)
+  }
   return message.endsWith(', received undefined')
     ? 'missing'
     : message.replace(/^Invalid input: /, '')

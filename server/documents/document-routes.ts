@@ -66,7 +66,7 @@ export function documentRoutes({
     return ahead
   })
   const storedAhead = createReadAhead((c) => documents.stored(refOf(c)))
-  const viewerReads = requireRole('viewer', { readAhead: documentAhead.begin })
+  const viewerReads = requireRole('viewer', { documents: true, readAhead: documentAhead.begin })
   const editorChanges = requireRole('editor', { readAhead: changeAhead.begin })
   const editorDeletes = requireRole('editor', { readAhead: storedAhead.begin })
   return new Hono<AppEnv>()

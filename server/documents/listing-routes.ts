@@ -124,7 +124,7 @@ export function listingRoutes({
     found.catch(() => {})
     return { parameters, query, found, permit }
   })
-  const viewerLists = requireRole('viewer', { readAhead: pageAhead.begin })
+  const viewerLists = requireRole('viewer', { documents: true, readAhead: pageAhead.begin })
   return new Hono<AppEnv>().get(PATH, described<ListInput>(collection.get, viewerLists), (c) => {
     const json = jsonHeaders(c)
     const where = collectionOf(c)
@@ -134,7 +134,9 @@ export function listingRoutes({
     if (format !== undefined) return exportCollection(c, where, format, parameters, exports)
     const conditions = conditionsOf(c)
     const query = ahead?.query ?? parseDocumentQuery(parameters)
-    if (ahead === undefined && prefersAsync(c) && isListable(query)) {
+    // A caller without a credential could not read the job.
+    const isKnown = c.get('principal') !== undefined
+    if (ahead === undefined && isKnown && prefersAsync(c) && isListable(query)) {
       return beginListing(c, where, query)
     }
     const respond = (page: FoundPage): Response => {

@@ -58,6 +58,18 @@ const METRICS: readonly ListenerMetric[] = [
     },
   },
   {
+    name: 'gatehouse_refused_connections_total',
+    help: 'Connections that the policy closed before anything was read',
+    type: 'counter',
+    lines({ label, totals: { traffic } }) {
+      let lines = ''
+      for (const [rule, count] of Object.entries(traffic.refused))
+        if (count > 0)
+          lines += `gatehouse_refused_connections_total{${label},rule="${rule}"} ${count}\n`
+      return lines
+    },
+  },
+  {
     name: 'gatehouse_received_bytes_total',
     help: 'Bytes received',
     type: 'counter',

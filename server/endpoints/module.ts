@@ -28,7 +28,7 @@ export interface EndpointsModuleDeps
   > {
   readonly nodes: NodesModule
   readonly events: Pick<EventHub, 'publish'>
-  readonly http: Pick<HttpModule, 'hosts' | 'reserve' | 'sendList'>
+  readonly http: Pick<HttpModule, 'hosts' | 'reserve' | 'sendList' | 'isTrustedProxy'>
   readonly requireRole: RequireRole
   readonly log: Logger
   readonly droppedLogLines: () => number
@@ -40,6 +40,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
   const { store, record, certificate, nodes, events, http, requireRole, log } = deps
   const registry = createEndpointRegistry({
     ...deps,
+    isTrustedProxy: http.isTrustedProxy,
     publish: events.publish,
     peers: nodes.nodes && createPeers(nodes.nodes),
   })
@@ -85,6 +86,8 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     /** The metrics of the node. Other modules register theirs here. */
     metrics: metrics.registry,
     sync: registry.sync,
+    /** See `PolicyEndpoints` (`policy/policies.ts`). */
+    policyEndpoints: registry as Pick<typeof registry, 'setPolicy' | 'apply' | 'due'>,
     open: (configured: ConfiguredEndpoints) =>
       openEndpoints({ endpoints: registry, store, node: nodes.name, log }, configured),
     /** Samples the traffic of all listeners periodically. Returns a function that stops it. */

@@ -29,6 +29,8 @@ export class Traffic {
   requests = 0
   /** Number of requests answered with status 400 or higher, including errors of providers. */
   errors = 0
+  /** Connections that the policy closed before anything was read, by rule. */
+  readonly refused = { allow: 0, maxConnections: 0 }
   /** Number of rejected requests whose status does not imply it. */
   rejected = 0
   /** Bytes of closed connections only; open connections count their own. */
@@ -71,6 +73,8 @@ export class Traffic {
     this.errors += other.errors
     this.bytesIn += other.bytesIn
     this.bytesOut += other.bytesOut
+    this.refused.allow += other.refused.allow
+    this.refused.maxConnections += other.refused.maxConnections
     for (const [status, count] of other.statuses) {
       this.#statuses ??= new Map()
       this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + count)

@@ -4,6 +4,35 @@ import type { Principal } from '../contract/access/principal.ts'
 import type { Actor } from '../contract/audit.ts'
 import type { AuditAction } from '../contract/audit-action.ts'
 
+/** The rules of an endpoint's policy, as guards ask for them (`policy/decide.ts`). */
+export interface EndpointRules {
+  readonly maxBodyBytes?: number | undefined
+  /** Returns whether clients at an address may use the endpoint; null is one without an address. */
+  admits(client: string | null): boolean
+  /** Returns whether a path does not exist here, because it belongs to the administration. */
+  hides(path: string): boolean
+  /** Returns whether everyone may read a collection. */
+  isPublic(method: string, database: string, collection: string): boolean
+  /** Returns whether a request would change something that can only be read here. */
+  isReadOnly(method: string, path: string): boolean
+  /** Returns whether `readOnly`, `rateLimit` and `maxBodyBytes` apply to a path. */
+  isLimited(path: string): boolean
+  /** Counts a request. Returns 0, or the time after which another one is allowed, ms. */
+  consume(client: string | null, caller: string | undefined): number
+  /** The rate limit as the header field `RateLimit-Policy` names it. */
+  readonly ratePolicy: string
+  /** Returns the headers of each response that pages of an origin may read. */
+  corsHeaders(
+    path: string,
+    origin: string | undefined,
+  ): Readonly<Record<string, string>> | undefined
+  /** Returns the further headers of a response to a preflight request; undefined if it gets none. */
+  preflightHeaders(
+    path: string,
+    origin: string | undefined,
+  ): Readonly<Record<string, string>> | undefined
+}
+
 /** The part of an endpoint that routes can read. */
 export interface ListenerContext {
   /** The canonical address of the endpoint. */
@@ -15,6 +44,8 @@ export interface ListenerContext {
    * mapping changes.
    */
   readonly mapping: { readonly names: readonly string[]; readonly defaultDatabase: string }
+  /** Undefined without a policy. Replaced by a new object when the policy changes. */
+  readonly policy?: EndpointRules | undefined
   /** Aborted when the endpoint is removed or the node stops. Endless streams must end then. */
   readonly draining: AbortSignal
   /** Counts a request as rejected although its status does not imply it. */

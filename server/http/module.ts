@@ -1,4 +1,4 @@
-import { type ClientOf, createClientOf } from './guards/client-address.ts'
+import { type ClientOf, createClientOf, createProxyMatch } from './guards/client-address.ts'
 import { createSessionCookie, type SessionCookie } from './guards/session-cookie.ts'
 import type { Reserve, ResponseMemory } from './output/response-memory.ts'
 import { createSendList, type SendList } from './output/send-list.ts'
@@ -21,6 +21,8 @@ export interface HttpModule extends AsyncDisposable {
   readonly publicOrigin: string | undefined
   readonly hosts: OwnHosts
   readonly clientOf: ClientOf
+  /** Returns whether an address is that of a proxy whose forwarded headers are trusted. */
+  readonly isTrustedProxy: (address: string) => boolean
   readonly cookie: SessionCookie
   readonly responses: ResponseMemory
   readonly reserve: Reserve
@@ -34,6 +36,7 @@ export function createHttpModule(deps: HttpModuleDeps): HttpModule {
     publicOrigin,
     hosts: createOwnHosts(publicOrigin),
     clientOf: createClientOf(deps.trustedProxies),
+    isTrustedProxy: createProxyMatch(deps.trustedProxies),
     cookie: createSessionCookie(deps.instance, deps.sessionLifetime),
     responses,
     reserve,

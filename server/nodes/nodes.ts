@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely'
 import { onlyAdminEndpoint } from '../contract/endpoints/endpoint.ts'
 import type { ListenerStatus } from '../contract/endpoints/listener.ts'
 import { Failure } from '../failure.ts'
+import { offersAdministration, parseStoredPolicy } from '../policy/stored-policies.ts'
 import type { Store } from '../storage/store.ts'
 import type { Tables } from '../storage/tables.ts'
 import { createCoalescedSync } from './change-sync.ts'
@@ -47,6 +48,7 @@ export interface Nodes {
   requireOtherAdminAccess(
     trx: Transaction<Tables>,
     address: string,
+    client: string | null,
     own: readonly string[],
   ): Promise<void>
   /**
@@ -177,8 +179,8 @@ export function createNodes(deps: NodesDeps): Nodes {
       if (reports.delete(id)) reportSoon()
     },
     sendCommand: (address, command) => repository.sendCommand(self.name, address, command),
-    requireOtherAdminAccess: (trx, address, own) =>
-      requireOtherAdminAccess(trx, address, self.name, own),
+    requireOtherAdminAccess: (trx, address, client, own) =>
+      requireOtherAdminAccess(trx, address, client, self.name, own),
     async start() {
       await register()
       await reader.sync()
@@ -211,11 +213,15 @@ export function createNodes(deps: NodesDeps): Nodes {
   }
 }
 
+/** Maximum number of endpoints in which a change looks for another way to the administration. */
+const OTHER_ENDPOINTS = 1_000
+
 /**
- * Checks that an endpoint other than this one serves `_system` on a live node. Called in the
- * transaction of the change, under the lock of the revision, so concurrent changes cannot remove
- * the last one.
+ * Checks that an endpoint other than this one offers the administration on a live node. Called in
+ * the transaction of the change, under the lock of the revision, so concurrent changes cannot
+ * remove the last one.
  *
+ * @param client an address that the other endpoint must admit; null for any.
  * @param node the name of this node; `own` replaces what it has reported.
  * @param own the addresses through which this node currently serves `_system`.
  * @throws Failure `conflict` if there is no other.
@@ -223,15 +229,18 @@ export function createNodes(deps: NodesDeps): Nodes {
 async function requireOtherAdminAccess(
   trx: Transaction<Tables>,
   address: string,
+  client: string | null,
   node: string,
   own: readonly string[],
 ): Promise<void> {
-  const serving = await sql<{ address: string }>`
-    select address from endpoints
+  const findServing = (limit: number) =>
+    sql<{ address: string } & Parameters<typeof parseStoredPolicy>[0]>`
+    select endpoints.address, policy, policy_revision, trial
+    from endpoints left join policies on policies.address = endpoints.address
     where proposal is null
     and (databases = '[]' or position('"_system"' in databases) > 0)
     and (
-      address = any(${[...own]}::text[])
+      endpoints.address = any(${[...own]}::text[])
       or exists (
         select 1 from node_listeners join nodes on nodes.name = node_listeners.node
         where node_listeners.address = endpoints.address
@@ -239,10 +248,19 @@ async function requireOtherAdminAccess(
         and nodes.name <> ${node} and nodes.seen_at > ${aliveSince}
       )
     )
-    order by address = ${address}
-    limit 1`.execute(trx)
-  if (serving.rows[0]?.address !== address) return
-  throw onlyAdminEndpoint()
+    order by policy is null desc
+    limit ${limit}`.execute(trx)
+  // Usually one of the first two is another endpoint without a policy.
+  for (const limit of [2, OTHER_ENDPOINTS]) {
+    const { rows } = await findServing(limit)
+    const isOther = (row: (typeof rows)[number]) =>
+      row.address !== address && offersAdministration(parseStoredPolicy(row), client)
+    if (rows.some(isOther)) return
+    if (rows.length === limit && limit < OTHER_ENDPOINTS) continue
+    const own = rows.find((row) => row.address === address)
+    if (own !== undefined && offersAdministration(parseStoredPolicy(own))) throw onlyAdminEndpoint()
+    return
+  }
 }
 
 /** Maximum round trip after which a reply sets the clock, ms. */

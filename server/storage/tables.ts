@@ -18,6 +18,18 @@ export interface EndpointsTable {
   proposed_at: Generated<number | null>
 }
 
+/** The policy of an address, which may not be an endpoint yet. */
+export interface PoliciesTable {
+  /** Primary key, as in `endpoints`. */
+  address: string
+  /** JSON: a `Policy`. Null after it was removed from an endpoint, so that other nodes notice. */
+  policy: string | null
+  /** Store-wide revision of the last change to this row. */
+  policy_revision: number
+  /** JSON: a `Trial`; null unless the policy is being tried. */
+  trial: string | null
+}
+
 /** A running node that shares the store. */
 export interface NodesTable {
   /** Primary key. */
@@ -300,6 +312,7 @@ export interface SettingsTable {
  */
 export interface Tables {
   endpoints: EndpointsTable
+  policies: PoliciesTable
   databases: DatabasesTable
   nodes: NodesTable
   node_listeners: NodeListenersTable

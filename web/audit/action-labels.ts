@@ -7,6 +7,9 @@ export const actionLabels: Readonly<Record<AuditAction, string>> = {
   'endpoint.add': 'Endpoint added',
   'endpoint.map': 'Mapping changed',
   'endpoint.remove': 'Endpoint removed',
+  'policy.set': 'Policy changed',
+  'policy.remove': 'Policy removed',
+  'policy.confirm': 'Policy kept after a trial',
   'endpoint.change': 'Bulk change started',
   'endpoint.change-cancel': 'Bulk change cancelled',
   'endpoint.change-undo': 'Bulk change undone',
@@ -35,6 +38,9 @@ const attemptLabels: Readonly<Partial<Record<AuditAction, string>>> = {
   'endpoint.add': 'Add or map endpoint',
   'endpoint.map': 'Change mapping',
   'endpoint.remove': 'Remove endpoint',
+  'policy.set': 'Change policy',
+  'policy.remove': 'Remove policy',
+  'policy.confirm': 'Keep policy',
   'endpoint.change': 'Start bulk change',
   'endpoint.change-cancel': 'Cancel bulk change',
   'endpoint.change-undo': 'Undo bulk change',
@@ -60,6 +66,7 @@ export const labelOfRow = ({ action, outcome }: Pick<AuditRow, 'action' | 'outco
 /** Labels of the groups of actions in the filter. */
 export const nounLabels: Readonly<Record<AuditNoun, string>> = {
   endpoint: 'Endpoints',
+  policy: 'Policies',
   database: 'Databases',
   index: 'Indexes',
   schema: 'Schemas',

@@ -5,7 +5,7 @@ import { QUERY_ADDRESSES } from './endpoint.ts'
 import { SAMPLE_SECONDS } from './traffic.ts'
 
 /** The state of an endpoint's socket on one node. */
-const listenerState = z.enum(['opening', 'listening', 'failed', 'draining', 'elsewhere'])
+const listenerState = z.enum(['opening', 'listening', 'failed', 'draining', 'elsewhere', 'closed'])
 
 export type ListenerState = z.infer<typeof listenerState>
 

@@ -25,6 +25,7 @@ async function openWithClient(engine: HttpEngine<Listener>) {
   const listener = new Listener({ scheme: 'tcp', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
     engine,
     certificate: undefined,
+    isTrustedProxy: () => false,
     limit: createConnectionLimit(1_000, () => 1),
     changed: () => {},
   })
@@ -98,6 +99,7 @@ function createTlsListener(
   return new Listener({ scheme: 'ssl', host: '127.0.0.1', port: 0 }, MAPPING, 1, {
     engine,
     certificate,
+    isTrustedProxy: () => false,
     limit,
     changed: () => {},
   })

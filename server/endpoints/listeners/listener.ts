@@ -6,6 +6,8 @@ import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress, isIpLiteral } from '../../contract/endpoints/address.ts'
 import type { ListenerState } from '../../contract/endpoints/listener.ts'
 import { Failure } from '../../failure.ts'
+import { type CompiledPolicy, compilePolicy } from '../../policy/decide.ts'
+import type { StoredPolicy } from '../../policy/stored-policies.ts'
 import { bind, bindingFailure, resolveHost } from '../address.ts'
 import type { Mapping } from '../mapping.ts'
 import { Traffic, TrafficHistory } from '../traffic.ts'
@@ -29,6 +31,8 @@ export interface ListenerDeps {
   /** For `ssl://` addresses; `undefined` if not configured. */
   readonly certificate: Certificate | undefined
   readonly limit: ConnectionLimit
+  /** Returns whether an address is that of a trusted proxy. */
+  readonly isTrustedProxy: (address: string) => boolean
   /** Folders in which no socket may be created: those of the store and of keys. */
   readonly reservedFolders?: readonly string[] | undefined
   /** Called after each change of {@link Listener.state}. */
@@ -53,8 +57,10 @@ export class Listener {
   readonly history = new TrafficHistory()
   /** Applies from the next request on, including on open connections. */
   mapping: Mapping
-  /** Revision of the endpoint, raised by each change of it. */
+  /** Revision of the endpoint, raised by each change of its mapping. */
   revision: number
+  #policy: CompiledPolicy | undefined
+  #storedPolicy: StoredPolicy | undefined
   /** When the next attempt to open is due, ms since 1970. Set by the code that retries. */
   nextTry: number | undefined
   #address: Address
@@ -78,19 +84,50 @@ export class Listener {
   readonly #connections: ListenerConnections
   readonly #deps: ListenerDeps
 
-  constructor(address: Address, mapping: Mapping, revision: number, deps: ListenerDeps) {
+  /** @param policy if it is not enabled, the listener begins in the state `closed`. */
+  constructor(
+    address: Address,
+    mapping: Mapping,
+    revision: number,
+    deps: ListenerDeps,
+    policy?: StoredPolicy,
+  ) {
     this.#address = address
     this.#name = formatAddress(address)
     this.mapping = mapping
     this.revision = revision
     this.#deps = deps
+    this.setPolicy(policy)
+    if (this.policy?.enabled === false) this.#state = 'closed'
     this.#connections = new ListenerConnections({
       serve: (socket) => deps.engine.serve(socket, this),
       limit: deps.limit,
+      policy: () => this.#policy,
+      isTrustedProxy: deps.isTrustedProxy,
       servesSystem: () => includesDatabase(this.mapping.names, SYSTEM_DATABASE),
       traffic: this.traffic,
       onEmpty: () => this.#endDrain?.(),
     })
+  }
+
+  /** The rules of the endpoint; undefined if it has none. They apply from the next request on. */
+  get policy(): CompiledPolicy | undefined {
+    return this.#policy
+  }
+
+  get storedPolicy(): StoredPolicy | undefined {
+    return this.#storedPolicy
+  }
+
+  setPolicy(stored: StoredPolicy | undefined): void {
+    if (stored?.revision === this.#storedPolicy?.revision) return
+    this.#storedPolicy = stored
+    this.#policy = stored?.policy ? compilePolicy(stored.policy) : undefined
+  }
+
+  /** The revision of the last change of the mapping or the policy. */
+  get version(): number {
+    return Math.max(this.revision, this.#storedPolicy?.revision ?? 0)
   }
 
   /** The configured address. Port 0 is replaced by the port that the system chose, once it is open. */

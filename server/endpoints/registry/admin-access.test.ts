@@ -14,8 +14,8 @@ test('a listener whose mapping is updated while it is removed does not count as 
   const [one, other] = [listener(), listener()]
   access.update(one)
   access.update(other)
-  const removeOther = () => access.withdraw(other, async () => {})
-  const failed = access.withdraw(one, async () => {
+  const removeOther = () => access.withdraw(other, null, async () => {})
+  const failed = access.withdraw(one, null, async () => {
     access.update(one)
     await expect(removeOther()).rejects.toMatchObject({ code: 'conflict' })
     throw new Error('not stored')
@@ -39,7 +39,7 @@ forEngine('sqlite', (engine) => {
     // Another process has removed the endpoint of the other listener. Nothing listens on this one.
     await put('tcp://127.0.0.1:3', [])
     const remove = () =>
-      access.withdraw(one, (guard) => deleteEndpoint(store, one.name, { ...change, guard }))
+      access.withdraw(one, null, (guard) => deleteEndpoint(store, one.name, { ...change, guard }))
     await expect(remove()).rejects.toMatchObject({ code: 'conflict' })
     await put(other.name, ['xsystem'])
     await expect(remove()).rejects.toMatchObject({ code: 'conflict' })

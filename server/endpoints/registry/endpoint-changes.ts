@@ -1,15 +1,21 @@
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { type Address, formatAddress } from '../../contract/endpoints/address.ts'
 import type { EndpointInput } from '../../contract/endpoints/endpoint.ts'
+import type { Policy } from '../../contract/endpoints/policy.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure, failureAt } from '../../failure.ts'
+import {
+  offersAdministration,
+  readPolicy,
+  type StoredPolicy,
+} from '../../policy/stored-policies.ts'
 import type { Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { canonicalAddress, type KeyedLock, readAddress } from '../address.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { createMapping, type Mapping } from '../mapping.ts'
-import type { AdminAccess } from './admin-access.ts'
+import type { AdminAccess, Guard } from './admin-access.ts'
 import { createEndpointWriter, type EndpointChange } from './endpoint-writer.ts'
 import type { ListenerSet } from './listener-set.ts'
 import { explainBindFailure } from './placement/bind-failure.ts'
@@ -35,6 +41,23 @@ export interface EndpointChanges {
    * @throws Failure `endpoint-not-found`, `conflict`, `precondition-failed`, `unavailable`.
    */
   remove(address: string, actor: Caller, expected?: ExpectedRevision): Promise<void>
+  /**
+   * Stores the policy of an address with `write` and applies it. The change is durable and in
+   * effect when this resolves.
+   *
+   * @param address canonical.
+   * @param policy the new policy; null removes it.
+   * @throws Failure `conflict` for the last endpoint that offers the administration; the error of
+   * `write`.
+   */
+  setPolicy(
+    address: string,
+    policy: Policy | null,
+    actor: Caller,
+    write: (guard?: Guard) => Promise<StoredPolicy | undefined>,
+  ): Promise<StoredPolicy | undefined>
+  /** Applies the stored state of an address that another part of the server has changed. */
+  apply(address: string): Promise<void>
   /**
    * Stores an endpoint given at startup and opens it if possible. An existing endpoint is not
    * changed. With `strict`, an endpoint that cannot be opened is not stored and the error is
@@ -76,9 +99,10 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     listeners.get(address) === undefined && (expected === undefined || expected === 'none')
 
   async function put(endpoint: string, { names }: Mapping, change: EndpointChange) {
-    const { revision, isChanged } = await write({ ...change, endpoint, databases: [...names] })
+    const written = await write({ ...change, endpoint, databases: [...names] })
+    const { revision, isChanged, policy } = written
     invariant(revision !== undefined, 'a stored endpoint has a revision')
-    return { desired: { databases: names, revision }, isChanged }
+    return { desired: { databases: names, revision, policy }, isChanged }
   }
 
   /** Opens an address and stores it. Returns the Failure if the address cannot be opened. */
@@ -87,9 +111,10 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     mapping: Mapping,
     change: EndpointChange,
   ): Promise<Failure | undefined> {
-    const opened = listeners.create(address, mapping, 0)
+    const policy = await readPolicy(store.db, formatAddress(address))
+    const opened = listeners.create(address, mapping, 0, policy)
     try {
-      await opened.open()
+      if (opened.state !== 'closed') await opened.open()
     } catch (error) {
       opened.close()
       const { reason } = explainBindFailure(error as Failure, address, listeners.listed())
@@ -101,7 +126,7 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
     const storeEndpoint = async () => {
       const storing = includesDatabase(mapping.names, SYSTEM_DATABASE)
         ? storeMapping()
-        : adminAccess.withdraw(opened, storeMapping)
+        : adminAccess.withdraw(opened, change.actor.address, storeMapping)
       const { desired } = await storing.catch((error: unknown) => {
         opened.close()
         throw error
@@ -124,14 +149,14 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
   ): Promise<boolean> {
     if (sameNames(listener.mapping, mapping) && placement === undefined) return false
     const storeMapping = async (guard?: EndpointChange['guard']) => {
-      const seen = listener.revision
+      const seen = listener.version
       const { desired, isChanged } = await put(listener.name, mapping, { ...change, guard })
       await reconcile(listener.name, { desired, seen })
       return isChanged
     }
     return includesDatabase(mapping.names, SYSTEM_DATABASE)
       ? storeMapping()
-      : adminAccess.withdraw(listener, storeMapping)
+      : adminAccess.withdraw(listener, change.actor.address, storeMapping)
   }
 
   const changes: EndpointChanges = {
@@ -171,8 +196,8 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
         const listener = listeners.get(endpoint)
         if (listener === undefined) throw notFound()
         requireRevision(endpoint, listener.revision, expected)
-        const found = await adminAccess.withdraw(listener, async (guard) => {
-          const seen = listener.revision
+        const found = await adminAccess.withdraw(listener, actor.address, async (guard) => {
+          const seen = listener.version
           const written = await write({ endpoint, databases: null, actor, expected, guard })
           const { revision, isChanged } = written
           await reconcile(endpoint, { desired: { databases: null, revision }, seen })
@@ -181,6 +206,22 @@ export function createEndpointChanges(deps: EndpointChangesDeps): EndpointChange
         if (!found) throw notFound()
       })
     },
+    setPolicy: (address, policy, actor, write) =>
+      withLock(address, async () => {
+        if (placement !== undefined) await reconcile(address)
+        const listener = listeners.get(address)
+        const offers = (stored: Parameters<typeof offersAdministration>[0]) =>
+          offersAdministration(stored, actor.address)
+        const isWithdrawn = !offers({ policy, trial: null }) && offers(listener?.storedPolicy)
+        const servesSystem = listener && includesDatabase(listener.mapping.names, SYSTEM_DATABASE)
+        const stored =
+          listener !== undefined && servesSystem && isWithdrawn
+            ? await adminAccess.withdraw(listener, actor.address, write)
+            : await write()
+        await reconcile(address)
+        return stored
+      }),
+    apply: (address) => withLock(address, () => reconcile(address)),
     async ensure(address, actor, strict) {
       const endpoint = formatAddress(address)
       await withLock(endpoint, async () => {

@@ -4,6 +4,12 @@ import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import {
+  offersAdministration,
+  POLICY_COLUMNS,
+  parseStoredPolicy,
+  type StoredPolicy,
+} from '../../policy/stored-policies.ts'
+import {
   type Caller,
   credentialsOf,
   raiseRevision,
@@ -121,6 +127,8 @@ export interface Written {
   readonly revision: number | undefined
   /** Whether the stored endpoint was different before. */
   readonly isChanged: boolean
+  /** The stored policy of the address, which a removal removes. */
+  readonly policy: StoredPolicy | undefined
 }
 
 type WriteResult = PromiseSettledResult<Written>
@@ -148,6 +156,12 @@ function writeBatch(
   })
 }
 
+interface StoredMapping {
+  /** JSON. */
+  readonly databases: string
+  readonly revision: number
+}
+
 type StoredCredentials = Parameters<typeof requireAuthorized>[1]
 
 /** Checks writes in order and stores the accepted ones in few statements. */
@@ -155,7 +169,8 @@ class Batch {
   readonly entries: AuditEntry[] = []
   readonly #trx: Change
   readonly #revision: number
-  readonly #stored: Map<string, { databases: string; revision: number }>
+  readonly #stored: Map<string, StoredMapping>
+  readonly #policies: Map<string, StoredPolicy | undefined>
   readonly #credentials: StoredCredentials
   /** Databases to store by address, as JSON arrays; null removes the endpoint. */
   readonly #pending = new Map<string, string | null>()
@@ -163,12 +178,14 @@ class Batch {
   private constructor(
     trx: Change,
     revision: number,
-    stored: Map<string, { databases: string; revision: number }>,
+    stored: Map<string, StoredMapping>,
+    policies: Map<string, StoredPolicy | undefined>,
     credentials: StoredCredentials,
   ) {
     this.#trx = trx
     this.#revision = revision
     this.#stored = stored
+    this.#policies = policies
     this.#credentials = credentials
   }
 
@@ -179,12 +196,17 @@ class Batch {
       .select(['address', 'databases', 'revision'])
       .where('address', 'in', addresses)
       .where('proposal', 'is', null)
+    const readingPolicies = trx
+      .selectFrom('policies')
+      .select(['address', ...POLICY_COLUMNS])
+      .where('address', 'in', addresses)
     // Takes the lock: no other transaction changes endpoints between the read and the writes.
     const raising = raiseRevision(trx)
-    const [[counter], rows, credentials] = await executeAll(
+    const [[counter], rows, policies, credentials] = await executeAll(
       trx,
       raising.compile(),
       reading.compile(),
+      readingPolicies.compile(),
       credentialsOf(
         trx,
         writes.map(({ actor }) => actor),
@@ -194,7 +216,8 @@ class Batch {
     const stored = new Map(
       rows.map((row) => [row.address, { databases: row.databases, revision: row.revision }]),
     )
-    return new Batch(trx, counter.value, stored, credentials)
+    const policyOf = new Map(policies.map((row) => [row.address, parseStoredPolicy(row)]))
+    return new Batch(trx, counter.value, stored, policyOf, credentials)
   }
 
   async write(write: EndpointWrite): Promise<WriteResult> {
@@ -213,22 +236,26 @@ class Batch {
     const { endpoint, databases, expected, guard, actor } = write
     requireAuthorized(actor, this.#credentials)
     const before = this.#stored.get(endpoint)
+    const policy = this.#policies.get(endpoint)
     if (databases === null && before === undefined) {
-      return { revision: undefined, isChanged: false }
+      return { revision: undefined, isChanged: false, policy }
     }
     requireRevision(endpoint, before?.revision, expected)
     const after = databases === null ? null : JSON.stringify(databases)
     if (before !== undefined && before.databases === after) {
-      return { revision: before.revision, isChanged: false }
+      return { revision: before.revision, isChanged: false, policy }
     }
-    if (guard !== undefined && reachesSystem(before?.databases) && !reachesSystem(after)) {
+    const servesSystem = reachesSystem(before?.databases) && offersAdministration(policy)
+    if (guard !== undefined && servesSystem && !reachesSystem(after)) {
       // The guard must see the preceding writes.
       await this.flush()
       await guard(this.#trx)
     }
     this.#pending.set(endpoint, after)
-    if (after === null) this.#stored.delete(endpoint)
-    else this.#stored.set(endpoint, { databases: after, revision: this.#revision })
+    if (after === null) {
+      this.#stored.delete(endpoint)
+      this.#policies.delete(endpoint)
+    } else this.#stored.set(endpoint, { databases: after, revision: this.#revision })
     this.entries.push({
       actor,
       action: actionOf(before === undefined, after === null),
@@ -237,11 +264,14 @@ class Batch {
       before:
         before === undefined
           ? null
-          : { databases: parseJsonColumn(databaseNames, 'endpoints.databases', before.databases) },
+          : {
+              databases: parseJsonColumn(databaseNames, 'endpoints.databases', before.databases),
+              ...(after === null && policy?.policy && { policy: policy.policy }),
+            },
       after: databases === null ? null : { databases },
       change: actor.change,
     })
-    return { revision: this.#revision, isChanged: true }
+    return { revision: this.#revision, isChanged: true, policy }
   }
 
   /** Stores the pending writes with the next statement. */
@@ -255,6 +285,8 @@ class Batch {
     if (removed.length > 0) {
       const removing = this.#trx.deleteFrom('endpoints').where('address', 'in', removed)
       await executeLater(this.#trx, removing.compile())
+      const removingPolicies = this.#trx.deleteFrom('policies').where('address', 'in', removed)
+      await executeLater(this.#trx, removingPolicies.compile())
     }
     if (set.length === 0) return
     const setting = this.#trx

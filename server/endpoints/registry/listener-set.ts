@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Address } from '../../contract/endpoints/address.ts'
 import type { LiveEvent } from '../../contract/event.ts'
+import type { StoredPolicy } from '../../policy/stored-policies.ts'
 import { createConnectionLimit } from '../listeners/connections/connection-limit.ts'
 import { Listener, type ListenerDeps } from '../listeners/listener.ts'
 import type { Mapping } from '../mapping.ts'
@@ -21,12 +22,25 @@ export interface ListenerSet {
   draining(): IteratorObject<Listener>
   /** Whether any endpoint has this host in its address. */
   hasHost(host: string): boolean
-  /** Creates a listener that is not in the set and not open. */
-  create(address: Address, mapping: Mapping, revision: number): Listener
+  /** Creates a listener that is not in the set and not open; it is `closed` if its policy is off. */
+  create(
+    address: Address,
+    mapping: Mapping,
+    revision: number,
+    policy: StoredPolicy | undefined,
+  ): Listener
   add(listener: Listener): void
   /** Drains a listener, and removes it once it is closed. */
   remove(listener: Listener): void
-  setMapping(listener: Listener, mapping: Mapping, revision: number): void
+  /** Sets what applies to a listener from its next request on. */
+  update(
+    listener: Listener,
+    mapping: Mapping,
+    revision: number,
+    policy: StoredPolicy | undefined,
+  ): void
+  /** Drains a listener, and lists one that is `closed` in its place. */
+  turnOff(listener: Listener): void
   /** Calls back after the state of a listener of an endpoint has changed, and after its removal. */
   onStateChange(callback: (listener: Listener) => void): void
   /** Whether {@link drainAll} was called. No endpoint may be opened any more. */
@@ -94,6 +108,27 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
     else hosts.set(address.host, count)
   }
 
+  /** Drains a listener that is no longer listed. */
+  function drain(listener: Listener): void {
+    draining.add(listener)
+    const drained = listener.drain(grace)
+    for (const callback of callbacks) callback(listener)
+    log?.info({ endpoint: listener.name }, 'endpoint draining')
+    peers?.report(listener)
+    void drained.then(() => {
+      draining.delete(listener)
+      const { name } = listener
+      const other = listed.get(name) ?? draining.values().find((each) => each.name === name)
+      other?.inherit(listener)
+      log?.info({ endpoint: listener.name }, 'endpoint closed')
+      peers?.forget(listener)
+      publish({ type: 'listener', endpoint: listener.name })
+    })
+  }
+
+  const create: ListenerSet['create'] = (address, mapping, revision, policy) =>
+    new Listener(address, mapping, revision, { ...listenerDeps, limit, changed }, policy)
+
   return {
     get: (address) => listed.get(address),
     get size() {
@@ -102,8 +137,7 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
     listed: () => listed.values(),
     draining: () => draining.values(),
     hasHost: (host) => hosts.has(host),
-    create: (address, mapping, revision) =>
-      new Listener(address, mapping, revision, { ...listenerDeps, limit, changed }),
+    create,
     add(listener) {
       listed.set(listener.name, listener)
       countHost(listener, 1)
@@ -118,27 +152,25 @@ export function createListenerSet(deps: ListenerSetDeps): ListenerSet {
       countHost(listener, -1)
       adminAccess.forget(listener)
       publish({ type: 'endpoint', endpoint: listener.name, revision: null })
-      draining.add(listener)
-      const drained = listener.drain(grace)
-      for (const callback of callbacks) callback(listener)
-      log?.info({ endpoint: listener.name }, 'endpoint removed, draining')
-      peers?.report(listener)
-      void drained.then(() => {
-        draining.delete(listener)
-        const { name } = listener
-        const other = listed.get(name) ?? draining.values().find((each) => each.name === name)
-        other?.inherit(listener)
-        log?.info({ endpoint: listener.name }, 'endpoint closed')
-        peers?.forget(listener)
-        publish({ type: 'listener', endpoint: listener.name })
-      })
+      drain(listener)
     },
-    setMapping(listener, mapping, revision) {
+    update(listener, mapping, revision, policy) {
       listener.revision = revision
       listener.mapping = mapping
+      listener.setPolicy(policy)
       adminAccess.update(listener)
       peers?.report(listener)
       publish({ type: 'endpoint', endpoint: listener.name, revision })
+    },
+    turnOff(listener) {
+      const { address, mapping, revision, storedPolicy } = listener
+      if (listener.state === 'closed') return
+      const off = create(address, mapping, revision, storedPolicy)
+      adminAccess.forget(listener)
+      listed.set(listener.name, off)
+      peers?.report(off)
+      drain(listener)
+      publish({ type: 'listener', endpoint: listener.name })
     },
     onStateChange: (callback) => void callbacks.push(callback),
     get stopping() {

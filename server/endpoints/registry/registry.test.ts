@@ -75,7 +75,7 @@ test('the log records when an endpoint opens and closes', async () => {
   expect(log).toEqual([
     [endpoint, 'listening'],
     [other, 'listening'],
-    [endpoint, 'endpoint removed, draining'],
+    [endpoint, 'endpoint draining'],
     [endpoint, 'endpoint closed'],
   ])
 })

@@ -7,6 +7,7 @@ import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { Failure } from '../../failure.ts'
+import { isDue } from '../../policy/stored-policies.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { bind, bindingFailure, createKeyedLock, resolveHost } from '../address.ts'
@@ -32,6 +33,8 @@ export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Syn
   list(): EndpointRecord[]
   /** Number of endpoints. */
   readonly size: number
+  /** Returns the addresses whose policy demands a change at a time, ms since 1970. */
+  due(now: number): string[]
   /** Whether any endpoint has this host in its address. */
   hasHost(host: string): boolean
   /** Returns all listeners, sorted by address; draining listeners follow their successors. */
@@ -62,6 +65,8 @@ export interface EndpointRegistryDeps {
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
+  /** Returns whether an address is that of a trusted proxy; by default none is. */
+  readonly isTrustedProxy?: (address: string) => boolean
   /** The other nodes that share the store; `undefined` on SQLite. */
   readonly peers?: Peers | undefined
   /** Folders in which no socket may be created: those of the store and of keys. */
@@ -82,6 +87,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     engine: deps.engine,
     certificate: deps.certificate,
     reservedFolders: deps.reservedFolders,
+    isTrustedProxy: deps.isTrustedProxy ?? (() => false),
     runsElsewhere: (address, failure) => runsElsewhere(peers, address, failure),
     grace: deps.grace,
     openFiles: deps.openFiles ?? openFilesLimit(),
@@ -110,6 +116,10 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     get size() {
       return listeners.size
     },
+    due: (now) =>
+      [...listeners.listed()]
+        .filter(({ storedPolicy }) => storedPolicy !== undefined && isDue(storedPolicy, now))
+        .map(({ name }) => name),
     hasHost: listeners.hasHost,
     listeners: () => sorted([...listeners.listed(), ...listeners.draining()]),
     check(address) {

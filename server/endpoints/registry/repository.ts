@@ -3,12 +3,18 @@ import { databaseNames } from '../../contract/database.ts'
 import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
+import {
+  POLICY_COLUMNS,
+  parseStoredPolicy,
+  type StoredPolicy,
+} from '../../policy/stored-policies.ts'
 import { parseJsonColumn } from '../../storage/sql/parse-column.ts'
 import type { Store } from '../../storage/store.ts'
 
-/** A stored endpoint with the revision of its last change. */
+/** A stored endpoint with the revision of its last change, and its policy. */
 export interface StoredEndpoint extends EndpointRecord {
   readonly revision: number
+  readonly policy: StoredPolicy | undefined
 }
 
 /**
@@ -19,12 +25,7 @@ export type ExpectedRevision = Conditions['match'] | 'none'
 
 /** Returns all stored endpoints without proposals, sorted by address in code point order. */
 export async function readEndpoints(store: Store): Promise<StoredEndpoint[]> {
-  const rows = await store.db
-    .selectFrom('endpoints')
-    .selectAll()
-    .where('proposal', 'is', null)
-    .orderBy('address')
-    .execute()
+  const rows = await endpointsWithPolicies(store).orderBy('endpoints.address').execute()
   return rows.map(fromRow)
 }
 
@@ -43,14 +44,23 @@ export async function readChangedEndpoints(
 ): Promise<ChangedEndpoints> {
   const rows = await db
     .selectFrom('counters')
-    .leftJoin('endpoints', (join) =>
-      join.on('endpoints.proposal', 'is', null).on('endpoints.revision', '>', since),
+    .leftJoin(
+      (eb) =>
+        eb
+          .selectFrom('endpoints')
+          .leftJoin('policies', 'policies.address', 'endpoints.address')
+          .select(['endpoints.address', 'databases', 'revision', ...POLICY_COLUMNS])
+          .where('proposal', 'is', null)
+          .where((or) => or.or([or('revision', '>', since), or('policy_revision', '>', since)]))
+          .as('changed'),
+      (join) => join.onTrue(),
     )
     .select(({ selectFrom, fn }) => [
       'counters.value',
       'address',
       'databases',
       'revision',
+      ...POLICY_COLUMNS,
       selectFrom('endpoints as listed')
         .select(fn.countAll().as('total'))
         .where('listed.proposal', 'is', null)
@@ -58,10 +68,10 @@ export async function readChangedEndpoints(
     ])
     .where('counters.name', '=', 'revision')
     .execute()
-  const changed = rows.flatMap(({ address, databases, revision }) =>
+  const changed = rows.flatMap(({ address, databases, revision, ...row }) =>
     address === null || databases === null || revision === null
       ? []
-      : [fromRow({ address, databases, revision })],
+      : [fromRow({ address, databases, revision, ...row })],
   )
   const [counter] = rows
   invariant(counter, 'the store has a revision counter')
@@ -73,14 +83,18 @@ export async function readEndpoint(
   store: Store,
   address: string,
 ): Promise<StoredEndpoint | undefined> {
-  const row = await store.db
-    .selectFrom('endpoints')
-    .selectAll()
-    .where('address', '=', address)
-    .where('proposal', 'is', null)
+  const row = await endpointsWithPolicies(store)
+    .where('endpoints.address', '=', address)
     .executeTakeFirst()
   return row && fromRow(row)
 }
+
+const endpointsWithPolicies = ({ db }: Store) =>
+  db
+    .selectFrom('endpoints')
+    .leftJoin('policies', 'policies.address', 'endpoints.address')
+    .select(['endpoints.address', 'databases', 'revision', ...POLICY_COLUMNS])
+    .where('proposal', 'is', null)
 
 /**
  * Checks the revision of an endpoint against a precondition; `undefined` means that the endpoint
@@ -110,10 +124,15 @@ export function requireRevision(
 export const meets = (revision: number, expected: ExpectedRevision): boolean =>
   expected !== 'none' && matches({ match: expected }, String(revision))
 
-function fromRow(row: { address: string; databases: string; revision: number }): StoredEndpoint {
+type Row = { address: string; databases: string; revision: number } & Parameters<
+  typeof parseStoredPolicy
+>[0]
+
+function fromRow(row: Row): StoredEndpoint {
   return {
     endpoint: row.address,
     databases: parseJsonColumn(databaseNames, 'endpoints.databases', row.databases),
     revision: row.revision,
+    policy: parseStoredPolicy(row),
   }
 }

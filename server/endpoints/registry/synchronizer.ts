@@ -75,11 +75,11 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   /**
-   * Returns the endpoints that may differ from the store, and the revisions of the listeners
+   * Returns the endpoints that may differ from the store, and the versions of the listeners
    * before it was read.
    */
   async function readDifferences() {
-    const seen = new Map(listeners.listed().map(({ name, revision }) => [name, revision]))
+    const seen = new Map(listeners.listed().map(({ name, version }) => [name, version]))
     const read = await readChangedEndpoints(store, syncedTo)
     const names = new Set([...seen.keys(), ...opening.keys()])
     for (const { endpoint } of read.changed) names.add(endpoint)
@@ -94,7 +94,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
 
   /** Closes an endpoint that is no longer stored. */
   async function reconcileRemoval(address: string): Promise<void> {
-    const seen = listeners.get(address)?.revision
+    const seen = listeners.get(address)?.version
     const stored = await readEndpoint(store, address)
     if (stored === undefined) await reconcile(address, { desired: { databases: null }, seen })
   }

@@ -24,8 +24,7 @@ export type ClientOf = (c: RequestView) => Client
  * @param trusted IP addresses and CIDR ranges; see {@link findInvalidProxy}.
  */
 export function createClientOf(trusted: readonly string[]): ClientOf {
-  const list = blockList(trusted)
-  const isTrusted = (address: string) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const isTrusted = createProxyMatch(trusted)
   return (c) => {
     const socket = c.env.incoming?.socket
     const peer = withoutMapping(socket?.remoteAddress) ?? null
@@ -47,6 +46,15 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
       secure: last('X-Forwarded-Proto') === 'https' || direct.secure,
       host: plainHost(last('X-Forwarded-Host')) ?? direct.host,
     }
+  }
+}
+
+/** Returns a function that tells whether an address is that of a trusted proxy. */
+export function createProxyMatch(trusted: readonly string[]): (address: string) => boolean {
+  const list = blockList(trusted)
+  return (text) => {
+    const address = withoutMapping(text)
+    return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
   }
 }
 

@@ -13,7 +13,9 @@ import { invariant } from '../../contract/invariant.ts'
 import { Failure } from '../../failure.ts'
 import type { AppEnv } from '../env.ts'
 import { requestHeader } from '../input/headers.ts'
+import { pathParam } from '../input/url.ts'
 import type { Client, ClientOf } from './client-address.ts'
+import { checkAdmitted, enforceRules, requireWritable } from './endpoint-rules.ts'
 import { requireOwnHost } from './guard-host.ts'
 import { guardBasic, guardOrigin, isFromBrowser } from './guard-origin.ts'
 import type { SessionCookie } from './session-cookie.ts'
@@ -70,6 +72,11 @@ export interface RouteOptions {
    * The response needs no store. While the store is unavailable, the last known caller may read it.
    */
   readonly inMemory?: true
+  /**
+   * Whether the route reads documents of the collection in its path, which the policy of the
+   * endpoint may open to everyone.
+   */
+  readonly documents?: true
   /**
    * Called while the store looks up the credentials, to start reads that share the round trip. The
    * caller may turn out to have no permission, so it must not change anything. It must not throw.
@@ -130,11 +137,13 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
     return principal
   }
 
-  return (needed, { byToken, anyScope, background, inMemory = false, readAhead } = {}) => {
+  return (needed, options = {}) => {
+    const { byToken, anyScope, background, inMemory = false, documents, readAhead } = options
     const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
     if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
     const permit = (c: Context<AppEnv>, principal: Principal | undefined) => {
       if (needed === 'known') return
+      if (documents && isPublic(c)) return
       authorize(principal, needed)
       if (anyScope === undefined || principal.by === 'token') requireScopeOf(c, principal)
       if (byToken !== undefined) authorizeToken(principal, byToken)
@@ -147,6 +156,8 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
         throw notSignedIn('Your session has ended. Sign in again.')
       }
       permit(c, principal)
+      checkAdmitted(c, deps.clientOf)
+      requireWritable(c)
     }
     const middleware = createMiddleware<AppEnv>((c, next) => {
       const client = deps.clientOf(c)
@@ -158,6 +169,7 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
           guardBrowser(deps, c, client, credentials)
         }
         permit(c, principal)
+        enforceRules(c, client.address, principal)
         c.set('authorizeAgain', authorizeAgain)
         return next()
       }
@@ -175,6 +187,11 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
     return Object.assign(middleware, { [PERMISSION]: declared })
   }
 }
+
+/** Returns whether the policy of the endpoint lets everyone read the collection of a request. */
+const isPublic = (c: Context<AppEnv>): boolean =>
+  c.env.listener.policy?.isPublic(c.req.method, c.get('database'), pathParam(c, 'collection')) ??
+  false
 
 const allow = createMiddleware<AppEnv>((_c, next) => next())
 

@@ -49,13 +49,16 @@ export const selectDatabase = (
   idOf: (database: string) => string,
 ) =>
   createMiddleware<AppEnv>((c, next) => {
-    const { mapping } = c.env.listener
+    const { mapping, policy } = c.env.listener
     const { path, database: named } = splitRequestPath(c.req.raw)
     // Paths of data need no further tests.
     const isSystem = path.startsWith('/_')
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
     const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
     requireReachable(mapping, database, exists)
+    if (policy?.hides(path)) {
+      throw new Failure('not-found', 'There is no such path.', { rule: 'administration' })
+    }
     // Under `/_api`, the route responds with 404.
     if (path.includes('%') && !SYSTEM_ONLY.test(path) && !isDecodable(path)) {
       throw new Failure('bad-parameter', 'The path is not percent-encoded UTF-8.')

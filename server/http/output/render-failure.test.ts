@@ -31,7 +31,7 @@ describe('a client that disconnects before its body is read', () => {
       await vi.waitUntil(() => incoming.complete === complete, WAIT)
       client.destroy()
       await once(outgoing, 'close')
-      const bindings = { incoming, outgoing } as unknown as AppEnv['Bindings']
+      const bindings = { incoming, outgoing, listener: {} } as unknown as AppEnv['Bindings']
       failed.resolve(await app.request('/', { method: 'POST' }, bindings))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -45,7 +45,11 @@ describe('a client that disconnects before its body is read', () => {
 
 it('logs another connection of the server that is reset', async () => {
   const outgoing = { destroyed: false }
-  const bindings = { incoming: { complete: true }, outgoing } as unknown as AppEnv['Bindings']
+  const bindings = {
+    incoming: { complete: true },
+    outgoing,
+    listener: {},
+  } as unknown as AppEnv['Bindings']
   expect((await app.request('/', {}, bindings)).status).toBe(500)
   expect(logged).toHaveBeenCalledWith(
     'An unexpected error occurred. The server log has the details.',

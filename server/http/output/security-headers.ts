@@ -1,6 +1,8 @@
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from '../env.ts'
+import { requestHeader } from '../input/headers.ts'
+import { splitRequestPath } from '../input/url.ts'
 
 /** The policy of responses that are not pages: nothing may load. */
 const NO_SOURCES = "default-src 'none'; frame-ancestors 'none'"
@@ -52,16 +54,25 @@ const writeEncrypted = writeHeadWith(ENCRYPTED_HEADERS)
 
 /** Adds the headers of every response. A page replaces the policy with {@link pagePolicy}. */
 export const securityHeaders = createMiddleware<AppEnv>((c, next) => {
-  const encrypted = c.env.listener.address.scheme === 'ssl'
+  const { policy, address } = c.env.listener
+  const encrypted = address.scheme === 'ssl'
   const { outgoing } = c.env
+  const cors = policy?.corsHeaders(splitRequestPath(c.req.raw).path, requestHeader(c, 'origin'))
   if (outgoing instanceof ServerResponse) {
-    outgoing.writeHead = encrypted ? writeEncrypted : writePlain
+    outgoing.writeHead =
+      cors === undefined
+        ? encrypted
+          ? writeEncrypted
+          : writePlain
+        : writeHeadWith({ ...(encrypted ? ENCRYPTED_HEADERS : COMMON_HEADERS), ...cors })
     return next()
   }
   // Without a connection (`app.request`), set the headers on the response object.
   return next().then(() => {
-    for (const [name, value] of Object.entries(encrypted ? ENCRYPTED_HEADERS : COMMON_HEADERS)) {
-      if (!c.res.headers.has(name)) c.res.headers.set(name, value)
+    const added = { ...(encrypted ? ENCRYPTED_HEADERS : COMMON_HEADERS), ...cors }
+    for (const [name, value] of Object.entries(added)) {
+      if (name === 'vary') c.res.headers.append(name, value)
+      else if (!c.res.headers.has(name)) c.res.headers.set(name, value)
     }
   })
 })
@@ -75,6 +86,10 @@ function writeHeadWith(added: Readonly<Record<string, string>>): ServerResponse[
   const write = ServerResponse.prototype.writeHead
   return function (this: ServerResponse, status: number, ...rest: unknown[]) {
     const headers = rest.pop() as OutgoingHttpHeaders | undefined
-    return write.call(this, status, { ...added, ...headers })
+    const all: OutgoingHttpHeaders = { ...added, ...headers }
+    if (added.vary !== undefined && headers?.vary !== undefined) {
+      all.vary = `${headers.vary}, ${added.vary}`
+    }
+    return write.call(this, status, all)
   }
 }

@@ -22,6 +22,7 @@ import { visibleJobs } from './0019-visible-jobs.ts'
 import { endBulkChanges } from './0020-end-bulk-changes.ts'
 import { dropDocumentCtids } from './0021-drop-document-ctids.ts'
 import { limitedPeople } from './0022-limited-people.ts'
+import { policies } from './0023-policies.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -51,5 +52,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0020-end-bulk-changes': endBulkChanges(),
     '0021-drop-document-ctids': dropDocumentCtids(),
     '0022-limited-people': limitedPeople(),
+    '0023-policies': policies(engine),
   }
 }

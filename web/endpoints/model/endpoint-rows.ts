@@ -32,6 +32,7 @@ export const SEVERITY: readonly RowState[] = [
   'draining',
   'listening',
   'elsewhere',
+  'closed',
 ]
 
 /** Returns the state of a listener; `unknown` if its node is unreachable. */
@@ -157,6 +158,7 @@ export function countRows(rows: readonly EndpointRow[]) {
     opening: 0,
     draining: 0,
     elsewhere: 0,
+    closed: 0,
     unknown: 0,
   }
   for (const { state, databases } of rows) {

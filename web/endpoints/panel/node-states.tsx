@@ -86,6 +86,7 @@ const lastKnown: Readonly<Record<ListenerStatus['state'], string>> = {
   failed: 'Last known state: failed.',
   draining: 'Last known state: draining.',
   elsewhere: 'Last known state: not running on this node.',
+  closed: 'Last known state: off.',
 }
 
 /** Explains a state and what happens next. */
@@ -120,7 +121,7 @@ function Reason({ listener }: { listener: ListenerStatus }) {
     const some = connections === 1 ? '1 connection' : `${connections} connections`
     return (
       <p className={classes.reason}>
-        Removed. New connections are refused. {some} left
+        New connections are refused. {some} left
         {drainUntil !== null && (
           <>
             , closed in <Countdown to={Date.parse(drainUntil)} />
@@ -135,6 +136,11 @@ function Reason({ listener }: { listener: ListenerStatus }) {
       <p className={classes.reason}>
         The address belongs to another machine, or another node has the port.
       </p>
+    )
+  }
+  if (state === 'closed') {
+    return (
+      <p className={classes.reason}>Turned off by its policy. It keeps its databases and rules.</p>
     )
   }
   if (bound === undefined) return null

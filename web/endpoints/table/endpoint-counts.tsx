@@ -11,7 +11,15 @@ export interface EndpointCountsProps {
   readonly onChoose: (state: BadgeState | undefined) => void
 }
 
-const states = ['listening', 'failed', 'opening', 'draining', 'elsewhere', 'unknown'] as const
+const states = [
+  'listening',
+  'failed',
+  'opening',
+  'draining',
+  'elsewhere',
+  'closed',
+  'unknown',
+] as const
 
 /**
  * Shows the counts, "128 endpoints · 125 listening · 2 failed", as buttons that filter by state.
@@ -38,7 +46,7 @@ export function EndpointCounts({ rows, filter, onChoose }: EndpointCountsProps) 
             aria-pressed={chosen.includes(state)}
             onClick={() => onChoose(isOnly(state) ? undefined : state)}
           >
-            {formatCount(counts[state])} {state}
+            {formatCount(counts[state])} {state === 'closed' ? 'off' : state}
           </button>
         ))}
     </fieldset>

@@ -1,7 +1,14 @@
 import { memo, type ReactNode } from 'react'
 import classes from './state-badge.module.css'
 
-export type BadgeState = 'listening' | 'opening' | 'failed' | 'draining' | 'elsewhere' | 'unknown'
+export type BadgeState =
+  | 'listening'
+  | 'opening'
+  | 'failed'
+  | 'draining'
+  | 'elsewhere'
+  | 'closed'
+  | 'unknown'
 
 export const stateLabels: Readonly<Record<BadgeState, string>> = {
   listening: 'Listening',
@@ -9,6 +16,7 @@ export const stateLabels: Readonly<Record<BadgeState, string>> = {
   failed: 'Failed',
   draining: 'Draining',
   elsewhere: 'Elsewhere',
+  closed: 'Off',
   unknown: 'Unknown',
 }
 
@@ -36,6 +44,7 @@ const shapes: Readonly<Record<BadgeState, ReactNode>> = {
     </>
   ),
   elsewhere: ring,
+  closed: <path d="M2 6h8" stroke="currentColor" strokeWidth="1.5" />,
   unknown: ring,
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { otherWork } from '../../../concurrency/turn-share.ts'
+import type { CompiledPolicy } from '../../../policy/decide.ts'
 import type { Traffic } from '../../traffic.ts'
 import type { Certificate } from '../certificate.ts'
 import { HTTP_LIMITS } from '../http-engine.ts'
@@ -10,6 +11,10 @@ import type { ConnectionLimit } from './connection-limit.ts'
 export interface ListenerConnectionsDeps {
   readonly serve: (socket: Socket) => Connection
   readonly limit: ConnectionLimit
+  /** Returns the rules of the endpoint; undefined if it has none. */
+  readonly policy: () => Pick<CompiledPolicy, 'admits' | 'maxConnections'> | undefined
+  /** Returns whether an address is that of a proxy, whose requests name the client. */
+  readonly isTrustedProxy: (address: string) => boolean
   /** Whether the listener serves `_system`. The limit keeps connections for such listeners. */
   readonly servesSystem: () => boolean
   /** Counts the bytes of closed connections. */
@@ -108,12 +113,33 @@ export class ListenerConnections {
   /** Counts a connection against the limit; closes it if the limit is reached. */
   #admit(socket: Socket): boolean {
     const { limit, servesSystem } = this.#deps
+    if (this.#isRefused(socket)) {
+      socket.destroy()
+      return false
+    }
     if (!limit.enter(servesSystem())) {
       socket.destroy()
       return false
     }
     socket.once('close', () => limit.leave())
     return true
+  }
+
+  /** Returns whether the policy of the endpoint rejects a connection before anything is read. */
+  #isRefused({ remoteAddress }: Socket): boolean {
+    const { policy, isTrustedProxy, traffic } = this.#deps
+    const rules = policy()
+    if (rules === undefined) return false
+    const { maxConnections = Number.POSITIVE_INFINITY } = rules
+    const isProxy = remoteAddress !== undefined && isTrustedProxy(remoteAddress)
+    const rule =
+      !isProxy && !rules.admits(remoteAddress ?? null)
+        ? 'allow'
+        : this.#open.size + this.#carriers.size >= maxConnections
+          ? 'maxConnections'
+          : undefined
+    if (rule !== undefined) traffic.refused[rule]++
+    return rule !== undefined
   }
 
   /** Begins the TLS handshake once the client has sent the first part and the node has time. */

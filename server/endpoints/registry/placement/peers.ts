@@ -23,12 +23,14 @@ export interface Peers extends Pick<Nodes, 'sendCommand'> {
    * Checks that `_system` stays reachable without an endpoint. Runs in the transaction of the
    * change, under its lock, so concurrent removals on two nodes cannot remove the last one.
    *
+   * @param client the address of the caller, which the other endpoint must admit; null for commands.
    * @param own the addresses through which this node currently serves `_system`.
    * @throws Failure `conflict` if the endpoint is the last one.
    */
   requireOtherAdminAccess(
     trx: Transaction<Tables>,
     address: string,
+    client: string | null,
     own: readonly string[],
   ): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Address } from '../../../contract/endpoints/address.ts'
 import { type Failure, systemCode } from '../../../failure.ts'
+import { readPolicy } from '../../../policy/stored-policies.ts'
 import type { Recorder } from '../../../storage/changes/recorder.ts'
 import type { Store } from '../../../storage/store.ts'
 import { type KeyedLock, readAddress } from '../../address.ts'
@@ -90,16 +91,19 @@ export function createPlacement(deps: PlacementDeps): Placement {
     const { endpoint, databases } = proposal
     return withLock(endpoint, async () => {
       if (listeners.get(endpoint) !== undefined || listeners.stopping) return
-      const opened = listeners.create(readAddress(endpoint), createMapping(databases), 0)
+      const policy = await readPolicy(store.db, endpoint)
+      const mapping = createMapping(databases)
+      const opened = listeners.create(readAddress(endpoint), mapping, 0, policy)
       let revision: number | undefined
       try {
-        await opened.open()
+        if (opened.state !== 'closed') await opened.open()
         if (!listeners.stopping) revision = await confirmProposal(store, proposal, record)
       } finally {
         if (revision === undefined) opened.close()
       }
       if (revision === undefined) return
-      await reconciler.reconcile(opened.name, { desired: { databases, revision }, opened })
+      const desired = { databases, revision, policy }
+      await reconciler.reconcile(opened.name, { desired, opened })
     })
   }
 

@@ -28,6 +28,7 @@ forEngine('sqlite', (engine) => {
     listeners = createListenerSet({
       engine: createHttpEngine(),
       certificate: undefined,
+      isTrustedProxy: () => false,
       adminAccess: createAdminAccess(undefined),
       publish,
       grace: 0,
@@ -84,28 +85,28 @@ forEngine('sqlite', (engine) => {
     const revision = await write(['a'])
     await reconciler.reconcile(endpoint)
     const outdated = [
-      { databases: ['b'], revision: revision - 1 },
+      { databases: ['b'], revision: revision - 1, policy: undefined },
       { databases: null, revision: revision - 1 },
       { databases: null },
     ]
     for (const desired of outdated) await reconciler.reconcile(endpoint, { desired })
     expect(actual()).toEqual(['listening', ['a'], revision])
     // Nothing has changed since it was read: the store was restored from a backup.
-    const desired = { databases: ['b'], revision: revision - 1 }
+    const desired = { databases: ['b'], revision: revision - 1, policy: undefined }
     await reconciler.reconcile(endpoint, { desired, seen: revision })
     expect(actual()).toEqual(['listening', ['b'], revision - 1])
   })
 
   test('an endpoint that was closed while it was written matches its stored state afterwards', async () => {
-    const written = { databases: ['a'], revision: await write(['a']) }
+    const written = { databases: ['a'], revision: await write(['a']), policy: undefined }
     await deleteEndpoint(store, endpoint, change)
     await reconciler.reconcile(endpoint, { desired: written, seen: written.revision - 1 })
     expect(actual()).toBe(undefined)
   })
 
   test('an open listener is used for a new endpoint, and closed if there is one', async () => {
-    const desired = { databases: [], revision: await write([]) }
-    const opened = listeners.create(readAddress(endpoint), createMapping([]), 0)
+    const desired = { databases: [], revision: await write([]), policy: undefined }
+    const opened = listeners.create(readAddress(endpoint), createMapping([]), 0, undefined)
     await opened.open()
     await reconciler.reconcile(endpoint, { desired, opened })
     expect(listeners.get(endpoint)).toBe(opened)
@@ -113,6 +114,7 @@ forEngine('sqlite', (engine) => {
       readAddress('tcp://127.0.0.1:0', { anyPort: true }),
       createMapping([]),
       0,
+      undefined,
     )
     await another.open()
     await reconciler.reconcile(endpoint, { desired, opened: another })
@@ -121,7 +123,7 @@ forEngine('sqlite', (engine) => {
   })
 
   test('a failed listener is opened by a retry, and by nothing else', async () => {
-    const blocker = listeners.create(readAddress(endpoint), createMapping([]), 0)
+    const blocker = listeners.create(readAddress(endpoint), createMapping([]), 0, undefined)
     await blocker.open()
     const revision = await write(['a'])
     await reconciler.reconcile(endpoint)

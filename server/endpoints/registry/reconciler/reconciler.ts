@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../../contract/event.ts'
+import type { StoredPolicy } from '../../../policy/stored-policies.ts'
 import type { Store } from '../../../storage/store.ts'
 import { type KeyedLock, readAddress } from '../../address.ts'
 import type { Listener } from '../../listeners/listener.ts'
@@ -6,16 +7,23 @@ import { createMapping } from '../../mapping.ts'
 import type { ListenerSet } from '../listener-set.ts'
 import { readEndpoint } from '../repository.ts'
 
-/** The desired state of one address: the databases of its endpoint, or null for no endpoint. */
+/**
+ * The desired state of one address: the databases and the policy of its endpoint, or null for no
+ * endpoint.
+ */
 export type DesiredState =
-  | { readonly databases: readonly string[]; readonly revision: number }
+  | {
+      readonly databases: readonly string[]
+      readonly revision: number
+      readonly policy: StoredPolicy | undefined
+    }
   | { readonly databases: null; readonly revision?: number | undefined }
 
 /** State that the caller of {@link Reconciler.reconcile} has already read, written or opened. */
 export interface ReconcileState {
   /** The stored state; by default it is read. */
   readonly desired?: DesiredState
-  /** The revision of the listener before `desired` was read or written; `undefined` if unknown. */
+  /** The version of the listener before `desired` was read or written; `undefined` if unknown. */
   readonly seen?: number | undefined
   /** An open listener for a new endpoint. It is closed if it is not used. */
   readonly opened?: Listener
@@ -59,7 +67,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   async function reconcile(address: string, known: ReconcileState = {}): Promise<void> {
     if (known.desired === undefined) {
-      const seen = listeners.get(address)?.revision
+      const seen = listeners.get(address)?.version
       const stored = await readEndpoint(store, address)
       return reconcile(address, { ...known, seen, desired: stored ?? { databases: null } })
     }
@@ -74,27 +82,34 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     opened?.close()
     if (isOutdated(desired, listener, seen)) return
     if (desired.databases === null) listeners.remove(listener)
-    else if (desired.revision !== listener.revision) {
-      const mapping = createMapping(desired.databases, Infinity)
-      listeners.setMapping(listener, mapping, desired.revision)
-    } else if (retry) await reopen(listener)
+    else if (versionOf(desired) !== listener.version) await update(listener, desired)
+    else if (retry) await reopen(listener)
+  }
+
+  /** Applies the mapping and the policy; opens or closes the socket if the policy demands it. */
+  async function update(listener: Listener, desired: PresentState): Promise<void> {
+    const mapping = createMapping(desired.databases, Infinity)
+    listeners.update(listener, mapping, desired.revision, desired.policy)
+    if (listener.policy?.enabled === false) listeners.turnOff(listener)
+    else if (listener.state === 'closed') await listener.open().catch(() => {})
   }
 
   async function open(
     endpoint: string,
-    { databases, revision }: DesiredState & { readonly databases: readonly string[] },
+    { databases, revision, policy }: PresentState,
     opened: Listener | undefined,
   ): Promise<void> {
     if (opened !== undefined) {
       opened.revision = revision
+      opened.setPolicy(policy)
       listeners.add(opened)
     } else {
       if (listeners.stopping) return
       const mapping = createMapping(databases, Infinity)
-      const listener = listeners.create(readAddress(endpoint), mapping, revision)
+      const listener = listeners.create(readAddress(endpoint), mapping, revision, policy)
       listeners.add(listener)
       // The listener keeps the error.
-      await listener.open().catch(() => {})
+      if (listener.state !== 'closed') await listener.open().catch(() => {})
     }
     publish({ type: 'endpoint', endpoint, revision })
   }
@@ -115,9 +130,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const { name } = listener
     return withLock(name, async () => {
       if (listeners.get(name) !== listener || listeners.stopping) return
-      const { revision, mapping } = listener
-      const desired = { databases: mapping.names, revision }
-      await reconcile(name, { desired, seen: revision, retry: true })
+      const { revision, mapping, storedPolicy: policy, version } = listener
+      const desired = { databases: mapping.names, revision, policy }
+      await reconcile(name, { desired, seen: version, retry: true })
     })
   }
 
@@ -125,11 +140,16 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 }
 
 /** Whether a newer state was applied to the listener after the store was read or written. */
-const isOutdated = (
-  { revision = -1 }: DesiredState,
-  listener: Listener,
-  seen: number | undefined,
-): boolean => listener.revision !== seen && revision <= listener.revision
+const isOutdated = (desired: DesiredState, listener: Listener, seen: number | undefined): boolean =>
+  listener.version !== seen && versionOf(desired) <= listener.version
+
+type PresentState = Extract<DesiredState, { readonly databases: readonly string[] }>
+
+/** Returns the revision of the last change of an endpoint or its policy. */
+const versionOf = (desired: DesiredState): number =>
+  desired.databases === null
+    ? (desired.revision ?? -1)
+    : Math.max(desired.revision, desired.policy?.revision ?? 0)
 
 /** Delays between attempts to open a failed endpoint, ms; doubled each time, up to `longest`. */
 const BACKOFF = { first: 1_000, longest: 60_000 }
@@ -144,7 +164,7 @@ const ELSEWHERE_RETRY_DELAY = 5_000
 export interface RetrySchedule {
   /**
    * Schedules the next attempt for a listener that is `failed` or `elsewhere`; cancels it for one
-   * that is listening or draining. Called after each change of state and each failed attempt.
+   * that is listening, draining or closed. Called after each change of state and each failed attempt.
    */
   update(listener: Listener): void
   /** Cancels all attempts and schedules no more. */
@@ -176,7 +196,7 @@ export function createRetrySchedule(retry: (listener: Listener) => void): RetryS
   return {
     update(listener) {
       const { state } = listener
-      if (state === 'listening' || state === 'draining') cancel(listener)
+      if (state === 'listening' || state === 'draining' || state === 'closed') cancel(listener)
       else if (state !== 'opening' && !stopped) schedule(listener)
     },
     stop() {

@@ -30,7 +30,7 @@ function send(path: string, coding: string, body: Uint8Array) {
   const incoming = new PassThrough()
   incoming.end(body)
   const headers = { 'Content-Encoding': coding, 'Content-Length': String(body.length) }
-  const env = { incoming } as unknown as AppEnv['Bindings']
+  const env = { incoming, listener: {} } as unknown as AppEnv['Bindings']
   return app.request(path, { method: 'POST', headers }, env)
 }
 

@@ -25,7 +25,7 @@ test.each([
     errors.push(error)
     return c.body(null, 500)
   })
-  await rejecting.request('/', { method: 'POST', body }, {})
+  await rejecting.request('/', { method: 'POST', body }, { listener: {} })
   expect(errors).toMatchObject([{ code: 'bad-json' }])
 })
 

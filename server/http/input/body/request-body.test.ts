@@ -18,13 +18,16 @@ const app = new Hono<AppEnv>()
   .post('/form', async (c) => c.json(Object.fromEntries(await readForm(c))))
 app.onError((error, c) => renderFailure(toFailure(error), c))
 
-const NO_SOCKET = {} as AppEnv['Bindings']
+const NO_SOCKET = { listener: {} } as AppEnv['Bindings']
 
 /** Sends a request whose body the test writes. */
 function send(path = '/', headers: Record<string, string> = {}, to: Hono<AppEnv> = app) {
   const incoming = new PassThrough()
   const response = Promise.resolve(
-    to.request(path, { method: 'POST', headers }, { incoming } as unknown as AppEnv['Bindings']),
+    to.request(path, { method: 'POST', headers }, {
+      incoming,
+      listener: {},
+    } as unknown as AppEnv['Bindings']),
   )
   return { incoming, response }
 }
@@ -112,7 +115,7 @@ describe('readBody', () => {
     })
     recorder.onError((error, c) => renderFailure(toFailure(error), c))
     const responses = sent.map(({ name, incoming, outgoing }) => {
-      const bindings = { incoming, outgoing } as unknown as AppEnv['Bindings']
+      const bindings = { incoming, outgoing, listener: {} } as unknown as AppEnv['Bindings']
       return recorder.request(`/${name}`, { method: 'POST' }, bindings)
     })
     await new Promise(setImmediate)
@@ -164,7 +167,7 @@ describe('readBody', () => {
     async (headers) => {
       const failed = Promise.withResolvers<Response>()
       const server = createServer((incoming, outgoing) => {
-        const bindings = { incoming, outgoing } as unknown as AppEnv['Bindings']
+        const bindings = { incoming, outgoing, listener: {} } as unknown as AppEnv['Bindings']
         outgoing.once('close', async () => {
           failed.resolve(await app.request('/', { method: 'POST', headers }, bindings))
         })
@@ -204,7 +207,7 @@ describe('readBody', () => {
     const later = new PassThrough()
     happen(later)
     later.on('error', () => {})
-    const env = { incoming: later } as unknown as AppEnv['Bindings']
+    const env = { incoming: later, listener: {} } as unknown as AppEnv['Bindings']
     expect((await app.request('/', { method: 'POST' }, env)).status).toBe(500)
   })
 })
@@ -212,7 +215,7 @@ describe('readBody', () => {
 describe('bodyChunks', () => {
   it('releases the budget with the response if the caller stops reading', async () => {
     const [incoming, outgoing] = [new PassThrough(), new EventEmitter()]
-    const context = { env: { incoming, outgoing }, req: { header: () => undefined } }
+    const context = { env: { incoming, outgoing, listener: {} }, req: { header: () => undefined } }
     const chunks = bodyChunks(context as unknown as Context<AppEnv>)
     incoming.write('[')
     await chunks.next()
@@ -223,7 +226,7 @@ describe('bodyChunks', () => {
 
   it('holds no chunk that the caller has read', async () => {
     const incoming = new PassThrough()
-    const context = { env: { incoming }, req: { header: () => undefined } }
+    const context = { env: { incoming, listener: {} }, req: { header: () => undefined } }
     const chunks = bodyChunks(context as unknown as Context<AppEnv>)
     const first: WeakRef<object>[] = []
     for (let n = 0; n < 3; n++) {

@@ -107,23 +107,24 @@ function collectBody(
   budget: typeof bodyBudget,
 ): Promise<Uint8Array> {
   requireChunkedOnly(c)
+  const limit = limitOf(c, maxBytes)
   const { incoming, outgoing } = c.env
-  const length = Number(c.req.header('Content-Length') ?? maxBytes)
-  if (length > maxBytes) throw tooLarge(maxBytes)
+  const length = Number(c.req.header('Content-Length') ?? limit.bytes)
+  if (length > limit.bytes) throw tooLarge(limit)
   if (isCompressed(c)) {
-    const release = budget.reserve(maxBytes)
+    const release = budget.reserve(limit.bytes)
     releaseWhenClosed(c, release)
-    const body = collectAll(limited(gunzip(sentChunks(c)), maxBytes))
+    const body = collectAll(limited(gunzip(sentChunks(c)), limit))
     return outgoing === undefined ? body.finally(release) : body
   }
   if (incoming !== undefined) {
     const release = budget.reserve(length)
     releaseWhenClosed(c, release)
-    const body = collect(incoming, maxBytes)
+    const body = collect(incoming, limit)
     return outgoing === undefined ? body.finally(release) : body
   }
   return c.req.arrayBuffer().then((body) => {
-    if (body.byteLength > maxBytes) throw tooLarge(maxBytes)
+    if (body.byteLength > limit.bytes) throw tooLarge(limit)
     return new Uint8Array(body)
   })
 }
@@ -144,12 +145,12 @@ async function collectAll(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array
 }
 
 // Uses events because an async iterator dominates the cost of a small body.
-function collect(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+function collect(incoming: IncomingMessage, limit: BodyLimit): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const bytes = new CollectedBytes()
     const onData = (chunk: Uint8Array) => {
       bytes.add(chunk)
-      if (bytes.length > maxBytes) fail(tooLarge(maxBytes))
+      if (bytes.length > limit.bytes) fail(tooLarge(limit))
     }
     const onEnd = () => {
       stop()
@@ -199,13 +200,14 @@ export async function* bodyChunks(
   maxBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array> {
   requireChunkedOnly(c)
-  if (Number(c.req.header('Content-Length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const limit = limitOf(c, maxBytes)
+  if (Number(c.req.header('Content-Length') ?? 0) > limit.bytes) throw tooLarge(limit)
   const sent = isCompressed(c) ? gunzip(sentChunks(c)) : sentChunks(c)
   const release = bodyBudget.reserveArray()
   // A caller that fails before it reads on does not end the iteration.
   releaseWhenClosed(c, release)
   try {
-    yield* authorized(c, limited(sent, maxBytes))
+    yield* authorized(c, limited(sent, limit))
   } finally {
     release()
   }
@@ -229,12 +231,12 @@ async function* authorized(
 
 async function* limited(
   chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  limit: BodyLimit,
 ): AsyncGenerator<Uint8Array> {
   let length = 0
   for await (const chunk of chunks) {
     length += chunk.length
-    if (length > maxBytes) throw tooLarge(maxBytes)
+    if (length > limit.bytes) throw tooLarge(limit)
     yield chunk
   }
 }
@@ -281,8 +283,23 @@ async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array> 
 export const readForm = async (c: Context<AppEnv>): Promise<URLSearchParams> =>
   new URLSearchParams(Buffer.from(await readBody(c, FORM_LIMIT, formBudget)).toString('utf8'))
 
-const tooLarge = (maxBytes: number) =>
-  new Failure('too-large', `The body is larger than ${sizeOf(maxBytes)}.`)
+/** The maximum size of a body. */
+interface BodyLimit {
+  readonly bytes: number
+  /** The rule of the endpoint's policy that sets it. */
+  readonly rule?: 'maxBodyBytes'
+}
+
+/** Returns the size limit of a body, which the policy of the endpoint may lower. */
+function limitOf(c: Context<AppEnv>, bytes: number): BodyLimit {
+  const { policy } = c.env.listener
+  const lower = policy?.maxBodyBytes
+  if (lower === undefined || lower >= bytes || !policy?.isLimited(c.req.path)) return { bytes }
+  return { bytes: lower, rule: 'maxBodyBytes' }
+}
+
+const tooLarge = ({ bytes, rule }: BodyLimit) =>
+  new Failure('too-large', `The body is larger than ${sizeOf(bytes)}.`, { ...(rule && { rule }) })
 
 /** The error that Node emits when a connection closes during a body. */
 const clientDisconnected = () => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
@@ -295,6 +312,7 @@ const bodyTimeout = () =>
   )
 
 function sizeOf(bytes: number): string {
+  if (bytes % 2 ** 10 !== 0) return `${bytes.toLocaleString('en')} bytes`
   const unit = bytes % 2 ** 20 === 0 ? 'MiB' : 'KiB'
   return `${Math.floor(bytes / (unit === 'MiB' ? 2 ** 20 : 2 ** 10))} ${unit}`
 }

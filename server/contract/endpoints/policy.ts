@@ -1,0 +1,172 @@
+import * as z from 'zod/mini'
+import { isoTime } from '../iso-time.ts'
+import { isMisspelling } from '../misspelling.ts'
+
+/** Maximum number of addresses and ranges in `allow` and `deny` together. */
+export const POLICY_RANGES = 1_000
+
+/** Maximum number of collections that can be read without a credential, and of origins. */
+export const POLICY_NAMES = 100
+
+/** Maximum length of a note, characters. */
+export const NOTE_LENGTH = 500
+
+/** Duration of a trial of a policy, s. */
+export const TRIAL_SECONDS = { shortest: 5, longest: 300 } as const
+
+const count = (max: number) => z.int().check(z.minimum(1), z.maximum(max))
+
+const ranges = z
+  .array(z.string().check(z.maxLength(64)))
+  .check(
+    z.maxLength(POLICY_RANGES, 'at most 1,000 addresses'),
+    z.describe('IP addresses and CIDR ranges, such as 192.0.2.0/24 or 2001:db8::/32'),
+  )
+
+/** `*`, or an origin as browsers send it. */
+const origin = z
+  .string()
+  .check(
+    z.refine(
+      (text) => text === '*' || (/^https?:/.test(text) && URL.parse(text)?.origin === text),
+      'must be * or an origin, such as https://app.example',
+    ),
+  )
+
+/** Returns a schema of an object whose unknown keys are rejected with the name they resemble. */
+const exact = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? unknownField(String((issue as { keys?: unknown[] }).keys?.[0] ?? ''), Object.keys(shape))
+        : undefined,
+  })
+
+function unknownField(name: string, known: readonly string[]): string {
+  const shown = `there is no field ${JSON.stringify(name.slice(0, 64))}`
+  const lower = name.toLowerCase()
+  const similar = known.find((each) => {
+    const other = each.toLowerCase()
+    return lower === other || isMisspelling(lower, other) || isBeginning(lower, other)
+  })
+  return similar === undefined
+    ? `${shown}; the fields are ${known.join(', ')}`
+    : `${shown}; the nearest is ${similar}`
+}
+
+/** Returns whether one of two names begins with the other, in at least four characters. */
+const isBeginning = (a: string, b: string) =>
+  Math.min(a.length, b.length) >= 4 && (a.startsWith(b) || b.startsWith(a))
+
+const cors = exact({
+  origins: z.array(origin).check(z.minLength(1), z.maxLength(POLICY_NAMES)),
+  maxAge: z.optional(
+    z.int().check(z.minimum(0), z.maximum(86_400), z.describe('how long browsers may keep it, s')),
+  ),
+}).check(
+  z.refine(({ origins }) => origins.length === 1 || !origins.includes('*'), {
+    path: ['origins'],
+    error: '* cannot be combined with other origins',
+  }),
+)
+
+const rateLimit = exact({
+  requestsPerSecond: z.number().check(z.minimum(0.01), z.maximum(100_000)),
+  burst: z.optional(
+    count(100_000).check(z.describe('requests at once; by default those of one second')),
+  ),
+  by: z.optional(
+    z
+      .enum(['client', 'token', 'endpoint'])
+      .check(z.describe('whose requests are counted together; by default client')),
+  ),
+})
+
+const fields = {
+  enabled: z.optional(z.boolean().check(z.describe('false: the endpoint is closed'))),
+  closesAt: z.optional(
+    isoTime.check(z.describe('when the endpoint is removed, RFC 3339 with a zone')),
+  ),
+  note: z.optional(z.string().check(z.maxLength(NOTE_LENGTH, 'at most 500 characters'))),
+  allow: z.optional(ranges),
+  deny: z.optional(ranges),
+  readOnly: z.optional(z.boolean()),
+  anonymous: z.optional(
+    z.union(
+      [
+        z.literal('none'),
+        exact({
+          read: z.union([
+            z.literal(true),
+            z
+              .array(z.string().check(z.maxLength(64)))
+              .check(z.minLength(1), z.maxLength(POLICY_NAMES)),
+          ]),
+        }),
+      ],
+      'must be "none", {"read": true} or {"read": ["articles"]}',
+    ),
+  ),
+  administration: z.optional(
+    z.boolean().check(z.describe('false: no console, sign-in and /_api except health')),
+  ),
+  cors: z.optional(cors),
+  rateLimit: z.optional(rateLimit),
+  maxConnections: z.optional(count(1_000_000)),
+  maxBodyBytes: z.optional(
+    z.int().check(z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER), z.describe('bytes')),
+  ),
+}
+
+/** The rules of an endpoint (docs/http-api.md, "Policies"). */
+export const policy = exact(fields)
+
+export type Policy = z.infer<typeof policy>
+
+/** Matches a duration, such as 90s, 30m, 2h or 7d. */
+const DURATION = /^[1-9][0-9]{0,6}[smhd]$/
+
+/** Body of `PUT /_api/policy`. */
+export const policyInput = exact({
+  ...fields,
+  closesIn: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(DURATION, 'must be a duration, such as 90s, 30m, 2h or 7d'),
+        z.describe('instead of closesAt: a duration from now, such as 2h'),
+      ),
+  ),
+})
+
+export type PolicyInput = z.infer<typeof policyInput>
+
+/** Query of `/_api/policy`. Without an address, `GET` returns all policies. */
+export const policyQuery = z.object({
+  endpoint: z.optional(
+    z.string().check(z.minLength(1, 'must not be empty'), z.describe('the address')),
+  ),
+})
+
+const trial = z.object({
+  id: z.string().check(z.describe('for POST /_api/policy-trial/<id>/confirm')),
+  until: z.string().check(z.describe('when the previous policy returns, ISO 8601, UTC')),
+})
+
+/** A policy with the endpoint that it belongs to. */
+export const policyRecord = z.object({
+  endpoint: z.string(),
+  policy,
+  revision: z.int().check(z.describe('for If-Match')),
+  trial: z.optional(z.omit(trial, { id: true })),
+})
+
+export type PolicyRecord = z.infer<typeof policyRecord>
+
+/** Response of `GET /_api/policy`, sorted by address. */
+export const policyList = z.array(policyRecord)
+
+/** Response to a policy that is tried (`try=60`). */
+export const policyTrial = z.object({ ...trial.shape })
+
+export type PolicyTrial = z.infer<typeof policyTrial>

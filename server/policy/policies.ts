@@ -1,0 +1,148 @@
+import { POLICY_RANGES, type Policy, type PolicyInput } from '../contract/endpoints/policy.ts'
+import { Failure } from '../failure.ts'
+import type { Caller } from '../storage/changes/begin-change.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Change } from '../storage/changes/transactions.ts'
+import type { Store } from '../storage/store.ts'
+import { findInvalidRange } from './decide.ts'
+import {
+  confirmTrial,
+  expirePolicies,
+  type PolicyWrite,
+  type StoredPolicy,
+  writePolicy,
+} from './stored-policies.ts'
+
+/** The endpoints of this node, as far as policies concern them (`endpoints/registry`). */
+export interface PolicyEndpoints {
+  setPolicy(
+    address: string,
+    policy: Policy | null,
+    actor: Caller,
+    write: (guard?: (trx: Change) => Promise<void>) => Promise<StoredPolicy | undefined>,
+  ): Promise<StoredPolicy | undefined>
+  apply(address: string): Promise<void>
+  due(now: number): string[]
+}
+
+export interface PoliciesDeps {
+  readonly store: Store
+  readonly record: Recorder
+  readonly endpoints: PolicyEndpoints
+  /** Returns the time by the clock of the database, ms since 1970. */
+  readonly now: () => number
+  readonly onError: (error: unknown) => void
+}
+
+export type Policies = ReturnType<typeof createPolicies>
+
+/** Interval at which the times in policies are checked, ms: an endpoint closes within a second. */
+const CHECK_INTERVAL = 250
+
+/** Creates the changes of policies of endpoints (docs/decisions/0037-policies.md). */
+export function createPolicies({ store, record, endpoints, now, onError }: PoliciesDeps) {
+  async function expire(addresses?: readonly string[]): Promise<void> {
+    for (const address of await expirePolicies(store, record, now(), addresses)) {
+      await endpoints.apply(address)
+    }
+  }
+  return {
+    /**
+     * Stores a policy and applies it; null removes it.
+     *
+     * @param trySeconds restores the previous policy after this time, unless the trial is confirmed.
+     * @throws Failure `bad-parameter`, `conflict`, `precondition-failed`.
+     */
+    set(
+      address: string,
+      policy: Policy | null,
+      actor: Caller,
+      expected: PolicyWrite['expected'],
+      trySeconds?: number,
+    ): Promise<StoredPolicy | undefined> {
+      const tryUntil = trySeconds === undefined ? undefined : now() + trySeconds * 1000
+      return endpoints.setPolicy(address, policy, actor, (guard) =>
+        writePolicy(store, record, { address, policy, actor, expected, tryUntil, guard }),
+      )
+    },
+    /**
+     * Keeps a policy that is being tried.
+     *
+     * @throws Failure `not-found`
+     */
+    async confirm(id: string, actor: Caller): Promise<void> {
+      const address = await confirmTrial(store, record, id, actor)
+      if (address === undefined) {
+        throw new Failure(
+          'not-found',
+          'The trial has ended and the previous policy applies, or another session began it.',
+        )
+      }
+      await endpoints.apply(address)
+    },
+    /** Makes the changes that became due while no node was running. Called before endpoints open. */
+    expire: () => expire(),
+    /** Makes changes when they are due. Returns a function that stops it. */
+    watch(): () => void {
+      let isRunning = false
+      const timer = setInterval(() => {
+        const due = isRunning ? [] : endpoints.due(now())
+        if (due.length === 0) return
+        isRunning = true
+        expire(due)
+          .catch(onError)
+          .finally(() => {
+            isRunning = false
+          })
+      }, CHECK_INTERVAL)
+      return () => clearInterval(timer)
+    },
+  }
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/**
+ * Returns the policy of a request: checks its addresses, and computes `closesAt` from `closesIn`.
+ *
+ * @param scheme the scheme of the endpoint's address.
+ * @param now ms since 1970.
+ * @throws Failure `bad-parameter`
+ */
+export function parsePolicy(
+  { closesIn, ...policy }: PolicyInput,
+  scheme: 'tcp' | 'ssl' | 'unix',
+  now: number,
+): Policy {
+  for (const field of ['allow', 'deny'] as const) {
+    const ranges = policy[field]
+    if (ranges === undefined) continue
+    if (scheme === 'unix') {
+      throw invalid(field, 'Clients of a Unix socket have no IP address.')
+    }
+    const at = ranges.findIndex((range) => findInvalidRange([range]) !== undefined)
+    if (at !== -1) {
+      throw invalid(
+        `${field}/${at}`,
+        `${JSON.stringify(ranges[at])} is not an IP address or a CIDR range.`,
+      )
+    }
+  }
+  if ((policy.allow?.length ?? 0) + (policy.deny?.length ?? 0) > POLICY_RANGES) {
+    throw invalid('allow', 'allow and deny have more than 1,000 addresses together.')
+  }
+  if (closesIn !== undefined && policy.closesAt !== undefined) {
+    throw invalid('closesIn', 'Send either closesAt or closesIn.')
+  }
+  const { closesAt } = policy
+  if (closesIn === undefined && closesAt === undefined) return policy
+  const closes = closesAt !== undefined ? Date.parse(closesAt) : now + durationOf(closesIn ?? '')
+  if (closes <= now) throw invalid('closesAt', 'closesAt is in the past.')
+  return { ...policy, closesAt: new Date(closes).toISOString() }
+}
+
+const durationOf = (text: string): number =>
+  Number.parseInt(text, 10) * UNITS[text.slice(-1) as keyof typeof UNITS]
+
+const invalid = (field: string, message: string) =>
+  new Failure('bad-parameter', message, { field: `/${field}` })

@@ -1,0 +1,329 @@
+import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Selectable } from 'kysely'
+import * as z from 'zod/mini'
+import { type Conditions, matches } from '../contract/conditions.ts'
+import { type Policy, policy as policySchema } from '../contract/endpoints/policy.ts'
+import { toIsoTime } from '../contract/iso-time.ts'
+import { Failure } from '../failure.ts'
+import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
+import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Change } from '../storage/changes/transactions.ts'
+import { parseJsonColumn } from '../storage/sql/parse-column.ts'
+import type { Store } from '../storage/store.ts'
+import type { PoliciesTable } from '../storage/tables.ts'
+import { compilePolicy } from './decide.ts'
+
+/** A policy that is replaced by the previous one unless it is confirmed in time. */
+const trial = z.object({
+  id: z.string(),
+  /** When the previous policy returns, ms since 1970. */
+  until: z.number(),
+  /** The session or token that may confirm it. */
+  credential: z.string(),
+  previous: z.nullable(policySchema),
+})
+
+export type Trial = z.infer<typeof trial>
+
+/** The policy of an address as it is stored. */
+export interface StoredPolicy {
+  /** Null if the endpoint has none any more. */
+  readonly policy: Policy | null
+  readonly revision: number
+  readonly trial: Trial | null
+}
+
+/** The columns of a row of `policies` in a left join. */
+type Columns = {
+  readonly [Name in keyof Omit<Selectable<PoliciesTable>, 'address'>]:
+    | Selectable<PoliciesTable>[Name]
+    | null
+}
+
+/** The columns that {@link parseStoredPolicy} reads. */
+export const POLICY_COLUMNS = ['policy', 'policy_revision', 'trial'] as const
+
+/** Returns the policy of a row; undefined if the row has none. */
+export function parseStoredPolicy(row: Columns): StoredPolicy | undefined {
+  if (row.policy_revision === null) return undefined
+  return {
+    policy:
+      row.policy === null ? null : parseJsonColumn(policySchema, 'policies.policy', row.policy),
+    revision: row.policy_revision,
+    trial: row.trial === null ? null : parseJsonColumn(trial, 'policies.trial', row.trial),
+  }
+}
+
+/** Returns the stored policy of a canonical address. */
+export async function readPolicy(
+  db: Store['db'] | Change,
+  address: string,
+): Promise<StoredPolicy | undefined> {
+  const row = await db
+    .selectFrom('policies')
+    .select(POLICY_COLUMNS)
+    .where('address', '=', address)
+    .executeTakeFirst()
+  return row && parseStoredPolicy(row)
+}
+
+/** Returns the policies of all addresses, sorted by address. */
+export async function readPolicies({
+  db,
+}: Store): Promise<(StoredPolicy & { readonly address: string })[]> {
+  const rows = await db
+    .selectFrom('policies')
+    .selectAll()
+    .where('policy', 'is not', null)
+    .orderBy('address')
+    .execute()
+  return rows.flatMap((row) => {
+    const stored = parseStoredPolicy(row)
+    return stored === undefined ? [] : { address: row.address, ...stored }
+  })
+}
+
+/** A change of the policy of one address. */
+export interface PolicyWrite {
+  readonly address: string
+  /** Null removes it. */
+  readonly policy: Policy | null
+  readonly actor: Caller
+  /** Revisions that the stored policy may have; `none`: there must be none. */
+  readonly expected?: Conditions['match'] | 'none'
+  /** Restores the previous policy at this time unless the trial is confirmed, ms since 1970. */
+  readonly tryUntil?: number | undefined
+  /** Rejects the change in its transaction by throwing a Failure. */
+  readonly guard?: ((trx: Change) => Promise<void>) | undefined
+}
+
+/**
+ * Stores or removes a policy, with a row in the audit log. A policy that equals the stored one
+ * changes nothing.
+ *
+ * @returns the stored policy, once it is durable.
+ * @throws Failure `precondition-failed`; that of the guard.
+ */
+export function writePolicy(
+  store: Store,
+  record: Recorder,
+  { address, policy, actor, expected, tryUntil, guard }: PolicyWrite,
+): Promise<StoredPolicy | undefined> {
+  return store.change(async (trx) => {
+    const revision = await beginChange(trx, actor)
+    const before = await readPolicy(trx, address)
+    requirePolicyRevision(before, expected)
+    const current = before?.policy ?? null
+    const isTried = tryUntil !== undefined
+    if (isDeepStrictEqual(current, policy) && (before?.trial ?? null) === null) return before
+    await guard?.(trx)
+    const trial: Trial | null = isTried
+      ? {
+          id: randomBytes(16).toString('base64url'),
+          until: tryUntil,
+          credential: actor.authorization?.credential ?? '',
+          // A trial that replaces another one returns to the policy before both.
+          previous: before?.trial ? before.trial.previous : current,
+        }
+      : null
+    const after = { policy, revision, trial }
+    await storePolicy(trx, address, after)
+    await record(trx, {
+      actor,
+      action: policy === null ? 'policy.remove' : 'policy.set',
+      target: address,
+      outcome: 'done',
+      before: current && { policy: current },
+      after: policy && {
+        policy,
+        ...(tryUntil !== undefined && { trialUntil: toIsoTime(tryUntil) }),
+      },
+      change: actor.change,
+    })
+    return after
+  })
+}
+
+async function storePolicy(trx: Change, address: string, after: StoredPolicy): Promise<void> {
+  const values = {
+    policy: after.policy && JSON.stringify(after.policy),
+    policy_revision: after.revision,
+    trial: after.trial && JSON.stringify(after.trial),
+  }
+  await trx
+    .insertInto('policies')
+    .values({ address, ...values })
+    .onConflict((conflict) => conflict.column('address').doUpdateSet(values))
+    .execute()
+  if (after.policy !== null) return
+  const isEndpoint = trx.selectFrom('endpoints').select('address').where('address', '=', address)
+  await trx
+    .deleteFrom('policies')
+    .where('address', '=', address)
+    .where((eb) => eb.not(eb.exists(isEndpoint)))
+    .execute()
+}
+
+/**
+ * Checks the revision of a stored policy.
+ *
+ * @throws Failure `precondition-failed`
+ */
+function requirePolicyRevision(
+  stored: StoredPolicy | undefined,
+  expected: PolicyWrite['expected'],
+): void {
+  if (expected === undefined) return
+  const isStored = stored !== undefined && stored.policy !== null
+  if (expected === 'none' ? !isStored : isStored && matchesRevision(stored, expected)) return
+  throw new Failure(
+    'precondition-failed',
+    expected === 'none'
+      ? 'The endpoint already has a policy.'
+      : isStored
+        ? 'The policy has been changed since you loaded it. Reload it and try again.'
+        : 'The endpoint has no policy any more.',
+  )
+}
+
+const matchesRevision = ({ revision }: StoredPolicy, match: Conditions['match']) =>
+  matches({ match }, String(revision))
+
+/**
+ * Keeps a policy that is being tried.
+ *
+ * @param id that of the trial.
+ * @returns the address; undefined if the trial has ended or the caller did not begin it.
+ */
+export function confirmTrial(
+  store: Store,
+  record: Recorder,
+  id: string,
+  actor: Caller,
+): Promise<string | undefined> {
+  return store.change(async (trx) => {
+    const revision = await beginChange(trx, actor)
+    const rows = await trx
+      .selectFrom('policies')
+      .selectAll()
+      .where('trial', 'is not', null)
+      .execute()
+    for (const row of rows) {
+      const stored = parseStoredPolicy(row)
+      if (stored?.trial?.id !== id) continue
+      if (stored.trial.credential !== actor.authorization?.credential) return undefined
+      await storePolicy(trx, row.address, { ...stored, revision, trial: null })
+      await record(trx, {
+        actor,
+        action: 'policy.confirm',
+        target: row.address,
+        outcome: 'done',
+        before: null,
+        after: stored.policy && { policy: stored.policy },
+      })
+      return row.address
+    }
+    return undefined
+  })
+}
+
+/** The author of changes that a policy itself demands. */
+const POLICY: Caller = { name: 'policy', by: 'system', address: null }
+
+/**
+ * Makes the changes that stored policies demand at a time: restores the previous policy after a
+ * trial, and removes endpoints whose time has come.
+ *
+ * @param now ms since 1970, by the clock of the database.
+ * @param addresses those to look at; undefined for all.
+ * @returns the addresses whose endpoint was removed or whose policy was restored.
+ */
+export async function expirePolicies(
+  store: Store,
+  record: Recorder,
+  now: number,
+  addresses?: readonly string[],
+): Promise<string[]> {
+  return store.change(async (trx) => {
+    let query = trx.selectFrom('policies').selectAll().where('policy', 'is not', null)
+    if (addresses !== undefined) query = query.where('address', 'in', addresses)
+    const due = (await query.execute()).flatMap((row) => {
+      const stored = parseStoredPolicy(row)
+      return stored !== undefined && isDue(stored, now) ? { address: row.address, stored } : []
+    })
+    if (due.length === 0) return []
+    const revision = await beginChange(trx, POLICY)
+    for (const { address, stored } of due) {
+      const { policy, trial } = stored
+      if (trial !== null && trial.until <= now) {
+        const after = { policy: trial.previous, revision, trial: null }
+        await storePolicy(trx, address, after)
+        await record(trx, {
+          actor: POLICY,
+          action: trial.previous === null ? 'policy.remove' : 'policy.set',
+          target: address,
+          outcome: 'done',
+          before: policy && { policy },
+          after: trial.previous && { policy: trial.previous },
+        })
+      } else await removeEndpoint(trx, record, address, policy)
+    }
+    return due.map(({ address }) => address)
+  })
+}
+
+async function removeEndpoint(
+  trx: Change,
+  record: Recorder,
+  address: string,
+  policy: Policy | null,
+): Promise<void> {
+  const removed = await trx
+    .deleteFrom('endpoints')
+    .where('address', '=', address)
+    .where('proposal', 'is', null)
+    .returning('databases')
+    .executeTakeFirst()
+  await trx.deleteFrom('policies').where('address', '=', address).execute()
+  if (removed === undefined) return
+  await record(trx, {
+    actor: POLICY,
+    action: 'endpoint.remove',
+    target: address,
+    outcome: 'done',
+    before: { databases: JSON.parse(removed.databases), policy },
+    after: null,
+  })
+}
+
+/** Returns when the next change of {@link expirePolicies} is due, ms since 1970, if any. */
+function deadlineOf({ policy, trial }: StoredPolicy): number | undefined {
+  // An endpoint is not removed by a policy that may still be withdrawn.
+  if (trial !== null) return trial.until
+  return policy?.closesAt === undefined ? undefined : Date.parse(policy.closesAt)
+}
+
+/**
+ * Returns whether an endpoint with this policy counts as a way to administer the server. During a
+ * trial, both policies must count, because either may stay.
+ *
+ * @param client an address that the endpoint must admit; null for any.
+ */
+export function offersAdministration(
+  stored: Pick<StoredPolicy, 'policy' | 'trial'> | undefined,
+  client: string | null = null,
+): boolean {
+  const offers = (policy: Policy | null) =>
+    policy === null ||
+    (policy.enabled !== false &&
+      policy.administration !== false &&
+      policy.closesAt === undefined &&
+      compilePolicy(policy).admits(client))
+  if (stored === undefined) return true
+  return offers(stored.policy) && (stored.trial === null || offers(stored.trial.previous))
+}
+
+/** Returns whether {@link expirePolicies} has to change an endpoint. */
+export const isDue = (stored: StoredPolicy, now: number) =>
+  (deadlineOf(stored) ?? Number.POSITIVE_INFINITY) <= now
