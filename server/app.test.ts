@@ -422,6 +422,7 @@ const UNRECORDED = [
   'POST /_api/listener/:address{[^]+}/close',
   'POST /_api/listener/close',
   'POST /_api/endpoint-check',
+  'POST /_api/policy-test',
 ]
 
 describe('every changing route', () => {

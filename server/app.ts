@@ -17,6 +17,7 @@ import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
 import type { AppEnv } from './http/env.ts'
 import { answerPreflight, requireAdmitted } from './http/guards/endpoint-rules.ts'
 import { guardHost } from './http/guards/guard-host.ts'
+import { permissionOf } from './http/guards/require-role.ts'
 import { selectDatabase } from './http/guards/select-database.ts'
 import { splitRequestPath } from './http/input/url.ts'
 import type { HttpModule } from './http/module.ts'
@@ -35,6 +36,7 @@ import type { ChangeSync } from './nodes/change-sync.ts'
 import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
 import type { PolicyModule } from './policy/module.ts'
+import type { FindRoute } from './policy/routes.ts'
 
 /** The parts of a node that serve requests. */
 export interface AppModules {
@@ -94,6 +96,7 @@ export function createApp(modules: AppModules) {
     .route('/_api/endpoint-check', endpoints.checkRoutes)
     .route('/_api/policy', modules.policy.routes)
     .route('/_api/policy-trial', modules.policy.trialRoutes)
+    .route('/_api/policy-test', modules.policy.testRoutes(createFindRoute(() => base)))
     .route('/_api/node', modules.nodes.routes)
     .route('/_api/database', databases.routes)
     .route('/_api/collection', documents.collectionRoutes)
@@ -139,6 +142,30 @@ export function createApp(modules: AppModules) {
   base.fetch = logRequests(modules.log, dispatch)
   return app
 }
+
+/**
+ * Returns a function that finds what the route of a request requires. `app` is called later, because
+ * it has no routes yet.
+ */
+const createFindRoute =
+  (app: () => Hono<AppEnv>): FindRoute =>
+  (method, path) => {
+    const [handlers] = app().router.match(method === 'HEAD' ? 'GET' : method, path)
+    const declared = handlers
+      .values()
+      .map(([[handler]]) => permissionOf(handler))
+      .find((each) => each !== undefined)
+    if (declared === undefined) {
+      const isMethod = noRoute(app(), method, path).code === 'method-not-allowed'
+      return { route: isMethod ? 'method' : 'path' }
+    }
+    const { byToken, documents } = declared
+    return {
+      route: 'found',
+      needs: byToken === 'public' || byToken === 'known' ? undefined : byToken,
+      collection: documents ? path.split('/')[1] : undefined,
+    }
+  }
 
 /** The application's routes as types, for the console's client. */
 export type Api = ReturnType<typeof createApp>

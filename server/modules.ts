@@ -188,11 +188,12 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   readiness.register(endpoints.metrics)
   const policy = createPolicyModule({
     store,
-    record,
-    endpoints: endpoints.policyEndpoints,
+    policies: endpoints.policies,
     now: nodes.now,
-    onError: logError('the end of a policy could not be applied'),
     canonicalAddress,
+    mappingOf: endpoints.mappingOf,
+    databaseExists: databases.has,
+    ownerOf: access.ownerOf,
     http,
     requireRole,
   })

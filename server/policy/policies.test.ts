@@ -160,8 +160,80 @@ forEachEngineNode((start) => {
   })
 })
 
+forEachEngineNode((start) => {
+  test('bulk changes set policies, and their undo restores endpoints with them', async () => {
+    const node = await start()
+    const { request } = node
+    const [one, two] = (await freePorts(2)).map((port) => `tcp://127.0.0.1:${port}`) as [
+      string,
+      string,
+    ]
+    await request('POST', '/_api/endpoint', { endpoint: one, databases: ['blog'] })
+    const policy = { readOnly: true, closesAt: '2020-01-01T00:00:00.000Z' }
+    const made = await request('POST', '/_api/endpoint-change', {
+      changes: [
+        { endpoint: one, policy: { note: 'a' }, expectPolicy: null },
+        { endpoint: two, databases: ['blog'], policy, expect: null },
+      ],
+    })
+    expect(made.json).toMatchObject([{ state: 'made' }, { state: 'made' }])
+    const policies = async () =>
+      (await request('GET', '/_api/policy')).json.map(
+        (each: { endpoint: string; policy: Policy }) => [each.endpoint, each.policy],
+      )
+    const both = [
+      [one, { note: 'a' }],
+      [two, { readOnly: true }],
+    ].sort()
+    expect(await policies()).toEqual(both)
+    const removal = await request('POST', '/_api/endpoint-change', {
+      changes: [{ endpoint: two, remove: true }],
+    })
+    const undo = (id: unknown) => request('POST', `/_api/endpoint-change/${id}/undo`)
+    expect(await policies()).toEqual([both.find(([endpoint]) => endpoint === one)])
+    expect((await undo(removal.headers['gatehouse-change'])).json).toMatchObject([
+      { state: 'made' },
+    ])
+    expect(await policies()).toEqual(both)
+    await request('PUT', pathOf(one), { note: 'changed since' })
+    const undone = (await undo(made.headers['gatehouse-change'])).json
+    const outcome = (endpoint: string) =>
+      undone.find((each: { endpoint: string }) => each.endpoint === endpoint)
+    expect([outcome(one).code, outcome(two).state]).toEqual([412, 'failed'])
+    await node.stop()
+  })
+})
+
 forEachEngineNode(
   (start) => {
+    test('a request can be tested without sending it', async () => {
+      const node = await start()
+      const { request } = node
+      const { endpoint } = await addBlog(node, { readOnly: true, deny: ['192.0.2.0/24'] })
+      const decide = async (change: Record<string, unknown>) => {
+        const response = await request('POST', '/_api/policy-test', {
+          endpoint,
+          client: '198.51.100.1',
+          credential: { role: 'editor' },
+          method: 'POST',
+          path: '/articles',
+          ...change,
+        })
+        return [response.status, response.json.rule]
+      }
+      const { token } = (await request('POST', '/_api/token', { name: 'v', role: 'viewer' })).json
+      expect(await decide({})).toEqual([200, 'readOnly'])
+      expect(await decide({ policy: {} })).toEqual([200, null])
+      expect(await decide({ client: '::ffff:192.0.2.9' })).toEqual([200, 'allow'])
+      expect(await decide({ credential: { token } })).toEqual([200, 'role'])
+      expect(await decide({ credential: 'none' })).toEqual([200, 'credential'])
+      expect(await decide({ path: '/_db/shop/articles' })).toEqual([200, 'database'])
+      expect(await decide({ method: 'TRACE' })).toEqual([200, 'method'])
+      expect(await decide({ method: 'GET' })).toEqual([200, null])
+      expect(await decide({ client: 'x' })).toEqual([400, undefined])
+      await node.stop()
+    })
+
     test('each rule applies on the next request', async () => {
       const node = await start()
       const { request } = node

@@ -16,6 +16,7 @@ import { openFilesLimit } from '../listeners/connections/connection-limit.ts'
 import type { HttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { findSocket, requireSafeFolder } from '../listeners/unix-socket.ts'
+import type { Mapping } from '../mapping.ts'
 import { lastSampleAt } from '../traffic.ts'
 import { createAdminAccess } from './admin-access.ts'
 import { createEndpointChanges, type EndpointChanges, stoppingFailure } from './endpoint-changes.ts'
@@ -33,6 +34,8 @@ export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Syn
   list(): EndpointRecord[]
   /** Number of endpoints. */
   readonly size: number
+  /** Returns the mapping of an endpoint by its canonical address. */
+  mappingOf(address: string): Mapping | undefined
   /** Returns the addresses whose policy demands a change at a time, ms since 1970. */
   due(now: number): string[]
   /** Whether any endpoint has this host in its address. */
@@ -116,6 +119,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     get size() {
       return listeners.size
     },
+    mappingOf: (address) => listeners.get(address)?.mapping,
     due: (now) =>
       [...listeners.listed()]
         .filter(({ storedPolicy }) => storedPolicy !== undefined && isDue(storedPolicy, now))

@@ -289,7 +289,11 @@ describe('requireRole', () => {
   })
 
   it('marks the handlers that declare a permission', () => {
-    expect(permissionOf(requireRole('viewer'))).toEqual({ bySession: 'viewer', byToken: 'viewer' })
+    expect(permissionOf(requireRole('viewer'))).toEqual({
+      bySession: 'viewer',
+      byToken: 'viewer',
+      documents: false,
+    })
     expect(permissionOf(requireRole('viewer', { byToken: 'admin' }))?.byToken).toBe('admin')
     expect(permissionOf(() => {})).toBeUndefined()
   })

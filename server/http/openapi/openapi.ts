@@ -246,6 +246,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'post /_api/endpoint-check': 'checkEndpoint',
   'get /_api/policy': 'getPolicies',
   'put /_api/policy': 'setPolicy',
+  'post /_api/policy-test': 'testPolicy',
   'delete /_api/policy': 'removePolicy',
   'post /_api/policy-trial/{id}/confirm': 'confirmPolicy',
   'get /_api/events': 'followEvents',
