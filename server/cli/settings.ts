@@ -111,6 +111,14 @@ export const VARIABLES: readonly Variable[] = [
   { env: 'GATEHOUSE_OIDC_CLIENT_SECRET', help: 'client secret', isSecret: true },
   { env: 'GATEHOUSE_OIDC_LABEL', help: 'label of its sign-in button' },
   {
+    env: 'GATEHOUSE_OIDC_ROLE_CLAIM',
+    help: 'claim with the groups of a person, such as groups, which assign roles at each sign-in',
+  },
+  {
+    env: 'GATEHOUSE_OIDC_ROLES',
+    help: 'roles of these groups: <group>:<role>, separated by commas; the highest role wins',
+  },
+  {
     env: 'GATEHOUSE_OAUTH2_AUTH_ENDPOINT',
     help: 'authorization endpoint of another OAuth 2.0 provider',
   },
