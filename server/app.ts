@@ -37,6 +37,7 @@ import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
 import type { PolicyModule } from './policy/module.ts'
 import type { FindRoute } from './policy/routes.ts'
+import type { RequestsModule } from './requests/module.ts'
 
 /** The parts of a node that serve requests. */
 export interface AppModules {
@@ -54,6 +55,7 @@ export interface AppModules {
   readonly nodes: NodesModule
   readonly oauth2: OAuth2Module
   readonly policy: PolicyModule
+  readonly requests: RequestsModule
   readonly schemas: SchemasModule
   readonly log: Logger
   readonly logError: ErrorLog
@@ -92,6 +94,7 @@ export function createApp(modules: AppModules) {
     .route('/_api/endpoint', endpoints.routes)
     .route('/_api/endpoint-change', endpoints.changeRoutes)
     .route('/_api/listener', endpoints.listenerRoutes)
+    .route('/_api/request', modules.requests.routes)
     .route('/_api/address', endpoints.addressRoutes)
     .route('/_api/endpoint-check', endpoints.checkRoutes)
     .route('/_api/policy', modules.policy.routes)
@@ -195,7 +198,7 @@ const needsNoStore = (path: string) =>
 
 /** Paths that may be served from stale state: the console, and lists in the memory of this node. */
 const STALE_PATHS =
-  /^\/(?:_console|_api\/(?:endpoint|listener|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
+  /^\/(?:_console|_api\/(?:endpoint|listener|request|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
 
 /** Returns whether a request reads only data that may be stale. */
 const servesStale = ({ method, path }: Pick<HonoRequest, 'method' | 'path'>) =>

@@ -74,6 +74,12 @@ export const SETTINGS: readonly Setting[] = [
     env: 'GATEHOUSE_LOG',
     help: `${LOG_LEVELS.join(', ')} (default: info)`,
   },
+  {
+    flag: 'access-log',
+    value: 'FILE',
+    env: 'GATEHOUSE_ACCESS_LOG',
+    help: 'file to append a JSON line to for each request, or - for standard output; SIGUSR2 opens it again (default: none)',
+  },
 ]
 
 /** A setting that has no flag, because all users of a machine can read command lines. */

@@ -3,7 +3,7 @@ import { type ParamIndexMap, type Result, type Router, UnsupportedPathError } fr
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
-import type { AppEnv } from './env.ts'
+import { type AppEnv, keepContext } from './env.ts'
 
 export interface DispatchDeps {
   /** Renders an error that a handler threw. */
@@ -34,6 +34,7 @@ export function createDispatch(
     const path = app.getPath(request, { env })
     const matchResult = app.router.match(isHead ? 'GET' : request.method, path)
     const c = new Context<AppEnv>(request, { env, path, matchResult, notFoundHandler: notFound })
+    if (env?.outgoing !== undefined) keepContext(env.outgoing, c)
     const [handlers] = matchResult
     let at = 0
     let rest: Promise<undefined> | undefined

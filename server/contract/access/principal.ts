@@ -15,6 +15,8 @@ export interface Principal {
   readonly databases: Scope
   /** The id of the session or token, as listed and revoked. */
   readonly credential: string
+  /** The name of the token; null: a session. */
+  readonly tokenName: string | null
   /** When it expires, ms since 1970; null: never. */
   readonly expires: number | null
   /** When it expires unless it is used, ms since 1970; null: a token. */

@@ -29,6 +29,7 @@ const principal = (over: Partial<Principal>): Principal => ({
   by: 'token',
   databases: null,
   credential: 'c',
+  tokenName: null,
   expires: null,
   idleExpires: null,
   ...over,
