@@ -37,6 +37,7 @@ import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
 import type { PolicyModule } from './policy/module.ts'
 import type { FindRoute } from './policy/routes.ts'
+import { hideSecrets } from './requests/ended-request.ts'
 import type { RequestsModule } from './requests/module.ts'
 
 /** The parts of a node that serve requests. */
@@ -215,7 +216,7 @@ const logRequests =
     const logged = (response: Response) => {
       const { listener } = env as AppEnv['Bindings']
       const { method } = request
-      const { path } = splitRequestPath(request)
+      const path = hideSecrets(splitRequestPath(request).path)
       const ms = Math.round((performance.now() - begun) * 1000) / 1000
       log.debug({ via: listener.name, method, path, status: response.status, ms }, 'request')
       return response

@@ -19,6 +19,7 @@ test.each([
   ],
   [`/articles/${createSecret()}A1`, '/articles/…'],
   [`/_db/${createOperatorKey()}/x`, '/_db/…/x'],
+  [`/articles/${encodeURIComponent('aB/1+'.repeat(8))}=/x`, '/articles/…/x'],
   [`/a/${'b'.repeat(300)}`, '/a/…'],
   [`/${'a/'.repeat(200)}${token}`, `/${'a/'.repeat(127)}…`],
 ])('the target %s is recorded as %s', (url, path) => {
@@ -31,6 +32,7 @@ test.each([
   '/articles/how-to-write-a-title-with-many-words',
   '/_api/endpoint/tcp%3A%2F%2F127.0.0.1%3A8529',
   '/_api/endpoint/ssl%3A%2F%2Fapi.partner-network.example.org%3A8530/x',
+  '/_api/endpoint/unix%3A%2F%2F%2Frun%2Fgatehouse%2Fendpoints%2Fapi-of-the-partner.sock',
   '/articles/%ff%ff%ff%ff%ff%ff%ff%ff%ff%ff%ff%ff',
 ])('the path %s is recorded unchanged', (url) => {
   expect(recordedPath({ url })).toBe(url)

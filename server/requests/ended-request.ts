@@ -46,22 +46,31 @@ export function recordedPath({ url = '' }: Pick<IncomingMessage, 'url'>): string
   if (path.length > MAX_LENGTH) {
     path = path.slice(0, path.lastIndexOf('/', MAX_LENGTH - 1) + 1) + HIDDEN
   }
-  if (path.length >= SHORT) path = path.split('/').map(hideSecret).join('/')
+  path = hideSecrets(path)
   return path === url ? path : detach(path)
 }
 
-/** Matches what could be a token, the start of one, a key, or a code. */
-const SECRET = /gh_[0-9A-Za-z]{8}|[0-9A-Za-z_-]{32}/
+/** Matches the start of a token. */
+const TOKEN = /gh_[0-9A-Za-z]{8}/
+
+/** Matches what could be a token, a key or a code, also in base64. */
+const RUNS = /[0-9A-Za-z_+/=-]{32,}/g
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Words with hyphens, as in titles. */
-const WORDS = /^[a-z-]+$/
+/** Matches words with hyphens, as in titles, and the path of a Unix socket. */
+const WORDS = /^[a-z/-]+$/
+
+/** Replaces the segments of a path that could be a token or a key. */
+export const hideSecrets = (path: string): string =>
+  path.length < SHORT ? path : path.split('/').map(hideSecret).join('/')
 
 function hideSecret(segment: string): string {
   if (segment.length < SHORT) return segment
   const text = decode(segment)
-  return SECRET.test(text) && !UUID.test(text) && !WORDS.test(text) ? HIDDEN : segment
+  if (UUID.test(text)) return segment
+  const isSecret = TOKEN.test(text) || text.matchAll(RUNS).some(([run]) => !WORDS.test(run))
+  return isSecret ? HIDDEN : segment
 }
 
 function decode(text: string): string {

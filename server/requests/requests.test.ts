@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { BACKGROUND_HEADER } from '../contract/access/session.ts'
 import type { RequestBatch, RequestEntry } from '../contract/endpoints/request.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
+import { openApp } from '../test-support/app.testing.ts'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 
@@ -206,4 +207,16 @@ test.each([
 ])('the query %s is 400', async (query) => {
   const { status, json } = await node.request('GET', `/_api/request${query}`)
   expect([status, json.errorNum, json.field]).toEqual([400, 10, /\w+/.exec(query)?.[0]])
+})
+
+test('a connection that an endpoint refused is recorded with its rule', async () => {
+  const { modules, request, close } = await openApp()
+  onTestFinished(close)
+  modules.requests.recordRefusal('tcp://127.0.0.1:1', '203.0.113.7', 'deny')
+  expect(await (await request('/_api/request')).json()).toEqual([
+    expect.objectContaining({
+      ...{ endpoint: 'tcp://127.0.0.1:1', client: '203.0.113.7', rejected: 'deny' },
+      ...{ method: null, path: null, status: null, caller: null, database: null },
+    }),
+  ])
 })
