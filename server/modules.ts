@@ -257,6 +257,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       accessLog: deps.accessLog,
     }),
   )
+  endpoints.onRefusal(requests.recordRefusal)
   return {
     http,
     access,

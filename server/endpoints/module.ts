@@ -39,9 +39,11 @@ export interface EndpointsModuleDeps
 /** Creates the registry of endpoints, their bulk changes and metrics, and their routes. */
 export function createEndpointsModule(deps: EndpointsModuleDeps) {
   const { store, record, certificate, nodes, events, http, requireRole, log } = deps
+  let onRefusal: NonNullable<EndpointRegistryDeps['onRefusal']> = () => {}
   const registry = createEndpointRegistry({
     ...deps,
     isTrustedProxy: http.isTrustedProxy,
+    onRefusal: (...refusal) => onRefusal(...refusal),
     publish: events.publish,
     peers: nodes.nodes && createPeers(nodes.nodes),
   })
@@ -96,6 +98,10 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     metrics: metrics.registry,
     sync: registry.sync,
     mappingOf: registry.mappingOf,
+    /** Sets what is called for each connection that a policy refuses. */
+    onRefusal(callback: typeof onRefusal) {
+      onRefusal = callback
+    },
     policies,
     open: (configured: ConfiguredEndpoints) =>
       openEndpoints({ endpoints: registry, store, node: nodes.name, log }, configured),

@@ -308,6 +308,8 @@ forEachEngineNode(
       expect((await send('GET', '/healthz')).status).toBe(200)
       await set({ allow: ['::/0'] })
       await expect(send('GET', '/healthz')).rejects.toThrow(/socket hang up|ECONNRESET/)
+      const listed = await request('GET', `/_api/request?endpoint=${endpoint}&rejected=true`)
+      expect(listed.json[0]).toMatchObject({ client: '127.0.0.1', method: null, rejected: 'allow' })
       const { text } = await request('GET', '/_api/metrics')
       expect(text).toContain(
         `gatehouse_refused_connections_total{endpoint="${endpoint}",rule="allow"} 2`,

@@ -40,7 +40,7 @@ export type Policies = ReturnType<typeof createPolicies>
 /** Interval at which the times in policies are checked, ms: an endpoint closes within a second. */
 const CHECK_INTERVAL = 250
 
-/** Creates the changes of policies of endpoints (docs/decisions/0037-policies.md). */
+/** Creates the changes of policies of endpoints (docs/decisions/0040-policies.md). */
 export function createPolicies({ store, record, endpoints, now, onError }: PoliciesDeps) {
   async function expire(addresses?: readonly string[]): Promise<void> {
     for (const address of await expirePolicies(store, record, now(), addresses)) {

@@ -21,7 +21,7 @@ import { lastSampleAt } from '../traffic.ts'
 import { createAdminAccess } from './admin-access.ts'
 import { createEndpointChanges, type EndpointChanges, stoppingFailure } from './endpoint-changes.ts'
 import { createListenerCommands, type ListenerCommands } from './listener-commands.ts'
-import { createListenerSet } from './listener-set.ts'
+import { createListenerSet, type ListenerSetDeps } from './listener-set.ts'
 import { type BindFailure, explainBindFailure } from './placement/bind-failure.ts'
 import type { Peers } from './placement/peers.ts'
 import { createPlacement, runsElsewhere } from './placement/placement.ts'
@@ -68,6 +68,7 @@ export interface EndpointRegistryDeps {
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
+  readonly onRefusal?: ListenerSetDeps['onRefusal']
   /** Returns whether an address is that of a trusted proxy; by default none is. */
   readonly isTrustedProxy?: (address: string) => boolean
   /** The other nodes that share the store; `undefined` on SQLite. */
@@ -91,6 +92,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     certificate: deps.certificate,
     reservedFolders: deps.reservedFolders,
     isTrustedProxy: deps.isTrustedProxy ?? (() => false),
+    onRefusal: deps.onRefusal,
     runsElsewhere: (address, failure) => runsElsewhere(peers, address, failure),
     grace: deps.grace,
     openFiles: deps.openFiles ?? openFilesLimit(),
