@@ -186,8 +186,6 @@ export const policyTestResult = z.object({
   status: z.nullable(z.int().check(z.describe('of the response that the rule gives'))),
 })
 
-export type PolicyTestResult = z.infer<typeof policyTestResult>
-
 /** Query of `/_api/policy`. Without an address, `GET` returns all policies. */
 export const policyQuery = z.object({
   endpoint: z.optional(
@@ -215,5 +213,3 @@ export const policyList = z.array(policyRecord)
 
 /** Response to a policy that is tried (`try=60`). */
 export const policyTrial = z.object({ ...trial.shape })
-
-export type PolicyTrial = z.infer<typeof policyTrial>
