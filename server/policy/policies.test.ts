@@ -1,3 +1,4 @@
+import { Agent, get } from 'node:http'
 import { expect, test, vi } from 'vitest'
 import type { Policy } from '../contract/endpoints/policy.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
@@ -314,6 +315,34 @@ forEachEngineNode(
       expect(text).toContain(
         `gatehouse_refused_connections_total{endpoint="${endpoint}",rule="allow"} 2`,
       )
+      await node.stop()
+    })
+
+    test('policies change while connections are busy, without an error', async () => {
+      const node = await start()
+      const { set, port } = await addBlog(node)
+      const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+      const statuses = new Set<number>()
+      let isChanging = true
+      const read = (): Promise<void> =>
+        new Promise((resolve, reject) => {
+          const headers = { Authorization: `Bearer ${node.token}` }
+          get({ port, path: '/articles/1', headers, agent }, (response) => {
+            statuses.add(response.statusCode ?? 0)
+            response.resume().once('end', resolve)
+          }).once('error', reject)
+        })
+      const readers = Array.from({ length: 64 }, async () => {
+        while (isChanging) await read()
+      })
+      for (let change = 0; change < 20; change++) {
+        const policy = { note: String(change), readOnly: change % 2 === 0, allow: ['127.0.0.0/8'] }
+        expect((await set(policy)).status).toBe(200)
+      }
+      isChanging = false
+      await Promise.all(readers)
+      agent.destroy()
+      expect([...statuses]).toEqual([200])
       await node.stop()
     })
 
