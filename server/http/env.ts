@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Principal } from '../contract/access/principal.ts'
@@ -67,18 +66,6 @@ export interface AuditedChange {
   readonly action: AuditAction
   readonly target: () => string
 }
-
-const CONTEXT = Symbol('context')
-
-type Answered = ServerResponse & { [CONTEXT]?: Context<AppEnv> }
-
-/** Keeps the context of a request with its response, for code that observes the end of it. */
-export function keepContext(response: Answered, c: Context<AppEnv>): void {
-  response[CONTEXT] = c
-}
-
-/** Returns the context of an answered request; undefined if the application has not seen it. */
-export const contextOf = (response: Answered): Context<AppEnv> | undefined => response[CONTEXT]
 
 export interface AppEnv {
   Bindings: Partial<HttpBindings> & { readonly listener: ListenerContext }
