@@ -195,6 +195,7 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     now: nodes.now,
     canonicalAddress,
     mappingOf: endpoints.mappingOf,
+    storedPolicies: endpoints.storedPolicies,
     databaseExists: databases.has,
     ownerOf: access.ownerOf,
     http,

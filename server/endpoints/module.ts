@@ -98,6 +98,7 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     metrics: metrics.registry,
     sync: registry.sync,
     mappingOf: registry.mappingOf,
+    storedPolicies: registry.storedPolicies,
     /** Sets what is called for each connection that a policy refuses. */
     onRefusal(callback: typeof onRefusal) {
       onRefusal = callback

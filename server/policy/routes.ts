@@ -33,7 +33,7 @@ import type { SendList } from '../http/output/send-list.ts'
 import type { Store } from '../storage/store.ts'
 import { compilePolicy, decide, type PolicyRequest, RULE_STATUS } from './decide.ts'
 import { type Policies, parsePolicy } from './policies.ts'
-import { readPolicies, readPolicy, type StoredPolicy } from './stored-policies.ts'
+import { readPolicy, type StoredPolicy } from './stored-policies.ts'
 
 export interface PolicyRoutesDeps {
   readonly store: Store
@@ -43,6 +43,8 @@ export interface PolicyRoutesDeps {
   /** Returns an address in canonical form, if it is one. */
   readonly canonicalAddress: (text: string) => string | undefined
   readonly now: () => number
+  /** Returns the policies of the endpoints of this node, sorted by address. */
+  readonly storedPolicies: () => [address: string, StoredPolicy | undefined][]
 }
 
 const changeQuery = z.extend(addressQuery, {
@@ -87,10 +89,10 @@ export function policyRoutes(deps: PolicyRoutesDeps) {
       async (c) => {
         const { endpoint } = c.req.valid('query')
         if (endpoint === undefined) {
-          const all = await readPolicies(store)
+          const all = deps.storedPolicies()
           return sendList(
             c,
-            all.flatMap((stored) => recordOf(stored.address, stored) ?? []),
+            all.flatMap(([address, stored]) => recordOf(address, stored) ?? []),
           )
         }
         const address = addressOf(endpoint)

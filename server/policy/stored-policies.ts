@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import * as z from 'zod/mini'
 import { type Conditions, matches } from '../contract/conditions.ts'
+import { databaseNames } from '../contract/database.ts'
 import { type Policy, policy as policySchema } from '../contract/endpoints/policy.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { Failure } from '../failure.ts'
@@ -66,22 +67,6 @@ export async function readPolicy(
     .where('address', '=', address)
     .executeTakeFirst()
   return row && parseStoredPolicy(row)
-}
-
-/** Returns the policies of all addresses, sorted by address. */
-export async function readPolicies({
-  db,
-}: Store): Promise<(StoredPolicy & { readonly address: string })[]> {
-  const rows = await db
-    .selectFrom('policies')
-    .selectAll()
-    .where('policy', 'is not', null)
-    .orderBy('address')
-    .execute()
-  return rows.flatMap((row) => {
-    const stored = parseStoredPolicy(row)
-    return stored === undefined ? [] : { address: row.address, ...stored }
-  })
 }
 
 /** A change of the policy of one address. */
@@ -246,14 +231,14 @@ export async function expirePolicies(
   addresses?: readonly string[],
 ): Promise<string[]> {
   return store.change(async (trx) => {
+    // Takes the lock first: other nodes make the same changes at the same time.
+    const revision = await beginChange(trx, POLICY)
     let query = trx.selectFrom('policies').selectAll().where('policy', 'is not', null)
     if (addresses !== undefined) query = query.where('address', 'in', addresses)
     const due = (await query.execute()).flatMap((row) => {
       const stored = parseStoredPolicy(row)
       return stored !== undefined && isDue(stored, now) ? { address: row.address, stored } : []
     })
-    if (due.length === 0) return []
-    const revision = await beginChange(trx, POLICY)
     for (const { address, stored } of due) {
       const { policy, trial } = stored
       if (trial !== null && trial.until <= now) {
@@ -292,7 +277,10 @@ async function removeEndpoint(
     action: 'endpoint.remove',
     target: address,
     outcome: 'done',
-    before: { databases: JSON.parse(removed.databases), policy },
+    before: {
+      databases: parseJsonColumn(databaseNames, 'endpoints.databases', removed.databases),
+      policy,
+    },
     after: null,
   })
 }

@@ -7,7 +7,7 @@ import type { EndpointRecord } from '../../contract/endpoints/endpoint.ts'
 import { SAMPLE_SECONDS } from '../../contract/endpoints/traffic.ts'
 import type { LiveEvent } from '../../contract/event.ts'
 import { Failure } from '../../failure.ts'
-import { isDue } from '../../policy/stored-policies.ts'
+import { isDue, type StoredPolicy } from '../../policy/stored-policies.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
 import { bind, bindingFailure, createKeyedLock, resolveHost } from '../address.ts'
@@ -36,6 +36,8 @@ export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Syn
   readonly size: number
   /** Returns the mapping of an endpoint by its canonical address. */
   mappingOf(address: string): Mapping | undefined
+  /** Returns the policies of all endpoints, sorted by address. */
+  storedPolicies(): [address: string, StoredPolicy | undefined][]
   /** Returns the addresses whose policy demands a change at a time, ms since 1970. */
   due(now: number): string[]
   /** Whether any endpoint has this host in its address. */
@@ -122,6 +124,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
       return listeners.size
     },
     mappingOf: (address) => listeners.get(address)?.mapping,
+    storedPolicies: () => sorted(listeners.listed()).map((each) => [each.name, each.storedPolicy]),
     due: (now) =>
       [...listeners.listed()]
         .filter(({ storedPolicy }) => storedPolicy !== undefined && isDue(storedPolicy, now))
