@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isOperatorKey, OPERATOR_KEY_LENGTH } from '../access/secrets/secret-text.ts'
-import { findInvalidProxy } from '../http/guards/client-address.ts'
+import { isIpRange } from '../ip-ranges.ts'
 import {
   PROVIDER_NAMES,
   type ProviderConfig,
@@ -135,7 +135,7 @@ function readAdmins(text: string | undefined, errors: string[]): readonly string
 
 function readProxies(text: string | undefined, errors: string[]): readonly string[] {
   const ranges = splitList(text)
-  const bad = findInvalidProxy(ranges)
+  const bad = ranges.find((range) => !isIpRange(range))
   if (bad !== undefined) {
     errors.push(
       `GATEHOUSE_TRUSTED_PROXIES must be a comma-separated list of addresses and ranges, such as ` +

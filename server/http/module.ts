@@ -1,4 +1,5 @@
-import { type ClientOf, createClientOf, createProxyMatch } from './guards/client-address.ts'
+import { createRangeMatch } from '../ip-ranges.ts'
+import { type ClientOf, createClientOf } from './guards/client-address.ts'
 import { createSessionCookie, type SessionCookie } from './guards/session-cookie.ts'
 import type { Reserve, ResponseMemory } from './output/response-memory.ts'
 import { createSendList, type SendList } from './output/send-list.ts'
@@ -36,7 +37,7 @@ export function createHttpModule(deps: HttpModuleDeps): HttpModule {
     publicOrigin,
     hosts: createOwnHosts(publicOrigin),
     clientOf: createClientOf(deps.trustedProxies),
-    isTrustedProxy: createProxyMatch(deps.trustedProxies),
+    isTrustedProxy: createRangeMatch(deps.trustedProxies),
     cookie: createSessionCookie(deps.instance, deps.sessionLifetime),
     responses,
     reserve,

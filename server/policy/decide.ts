@@ -1,14 +1,14 @@
-import { BlockList, isIP } from 'node:net'
 import { atLeast, type Role } from '../contract/access/principal.ts'
 import { SYSTEM_DATABASE } from '../contract/database.ts'
 import type { Policy } from '../contract/endpoints/policy.ts'
 import type { EndpointRules } from '../http/env.ts'
+import { createRangeMatch, networkOf } from '../ip-ranges.ts'
 import { createRateLimit } from '../rate-limit.ts'
 
 /** A policy in the form in which requests are compared with it. */
 export type CompiledPolicy = Policy & EndpointRules
 
-/** Returns a policy as {@link CompiledPolicy}. Its addresses must be valid ({@link findInvalidRange}). */
+/** Returns a policy as {@link CompiledPolicy}. Its addresses must be valid (`isIpRange`). */
 export function compilePolicy(policy: Policy): CompiledPolicy {
   const { allow, deny, anonymous = 'none', rateLimit, cors } = policy
   const isAllowed = allow && createRangeMatch(allow)
@@ -72,58 +72,6 @@ function periodOf({
 }
 
 /**
- * Returns a function that tells whether an address is in a list of addresses and CIDR ranges. Each
- * family has its own list: in a common one, `::/0` would include IPv4 addresses.
- */
-function createRangeMatch(ranges: readonly string[]): (address: string) => boolean {
-  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
-  for (const range of ranges) addRange(lists, range)
-  return (text) => {
-    const address = unmapped(text)
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-    return lists[family].check(address, family)
-  }
-}
-
-function addRange(lists: Readonly<Record<'ipv4' | 'ipv6', BlockList>>, range: string): void {
-  const slash = range.indexOf('/')
-  const [text, bits] = slash === -1 ? [range] : [range.slice(0, slash), range.slice(slash + 1)]
-  const address = unmapped(text)
-  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-  if (bits === undefined) lists[family].addAddress(address, family)
-  else {
-    const length = /^[0-9]{1,3}$/.test(bits) ? Number(bits) : -1
-    // A range of mapped addresses is one of IPv4 addresses.
-    lists[family].addSubnet(address, address === text ? length : length - 96, family)
-  }
-}
-
-/** Returns the first text that is neither an IP address nor a CIDR range, if any. */
-export function findInvalidRange(ranges: readonly string[]): string | undefined {
-  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
-  return ranges.find((range) => {
-    try {
-      addRange(lists, range)
-      // A zone, as in fe80::1%eth0, is valid for Node but never matches.
-      return range.includes('%')
-    } catch {
-      return true
-    }
-  })
-}
-
-/** Returns an IPv4-mapped IPv6 address as an IPv4 address; others as they are. */
-function unmapped(address: string): string {
-  if (!address.startsWith(':') || isIP(address) !== 6) return address
-  const [, dotted, high, low] =
-    /^::ffff:(?:([0-9.]{7,15})|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i.exec(address) ?? []
-  if (dotted !== undefined) return dotted
-  if (high === undefined || low === undefined) return address
-  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
-  return `${a >> 8}.${a & 255}.${b >> 8}.${b & 255}`
-}
-
-/**
  * What a path is for. `health` and `root` exist on every endpoint; `administration` is the console,
  * sign-in and the rest of `/_api`; everything else is `data`.
  */
@@ -149,27 +97,7 @@ function rateKey(
 ): string {
   if (by === 'endpoint') return ''
   if (by === 'token' && caller !== undefined) return caller
-  return networkOf(client)
-}
-
-/**
- * Returns the network of a client: an IPv4 address or the /64 of an IPv6 address, which one
- * customer usually has as a whole (RFC 6177).
- */
-export function networkOf(client: string | null): string {
-  if (client === null) return 'local'
-  const address = unmapped(client)
-  if (isIP(address) !== 6) return address
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
-  const before = head === '' ? [] : head.split(':')
-  // Groups of `tail` begin within the first four only if `::` stands for few of them.
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
-  const groups = tail === undefined ? before : [...before, ...zeros, ...after]
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
+  return client === null ? 'unix' : networkOf(client)
 }
 
 /** Methods that only read (RFC 9110 §9.2.1). */

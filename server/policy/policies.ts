@@ -1,10 +1,10 @@
 import { POLICY_RANGES, type Policy, type PolicyInput } from '../contract/endpoints/policy.ts'
 import { Failure } from '../failure.ts'
+import { isIpRange } from '../ip-ranges.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
 import type { Change } from '../storage/changes/transactions.ts'
 import type { Store } from '../storage/store.ts'
-import { findInvalidRange } from './decide.ts'
 import {
   confirmTrial,
   expirePolicies,
@@ -138,7 +138,7 @@ export function requireValidRanges(policy: Policy, address: string): void {
     if (address.startsWith('unix:')) {
       throw invalid(field, 'Clients of a Unix socket have no IP address.')
     }
-    const at = ranges.findIndex((range) => findInvalidRange([range]) !== undefined)
+    const at = ranges.findIndex((range) => !isIpRange(range))
     if (at !== -1) {
       const range = JSON.stringify(ranges[at])
       throw invalid(`${field}/${at}`, `${range} is not an IP address or a CIDR range.`)

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { createRangeMatch, withoutMapping } from '../../ip-ranges.ts'
 import type { RequestView } from '../env.ts'
 import { requestHeader } from '../input/headers.ts'
 
@@ -21,13 +22,14 @@ export type ClientOf = (c: RequestView) => Client
  * not a trusted proxy; if that entry is not an IP address, it is the peer's. The peer of a Unix
  * socket is trusted when the list is not empty.
  *
- * @param trusted IP addresses and CIDR ranges; see {@link findInvalidProxy}.
+ * @param trusted IP addresses and CIDR ranges; see `isIpRange`.
  */
 export function createClientOf(trusted: readonly string[]): ClientOf {
-  const isTrusted = createProxyMatch(trusted)
+  const isTrusted = createRangeMatch(trusted)
   return (c) => {
     const socket = c.env.incoming?.socket
-    const peer = withoutMapping(socket?.remoteAddress) ?? null
+    const remote = socket?.remoteAddress
+    const peer = remote === undefined ? null : withoutMapping(remote)
     const direct: Client = {
       address: peer,
       secure: c.env.listener.address.scheme === 'ssl',
@@ -49,15 +51,6 @@ export function createClientOf(trusted: readonly string[]): ClientOf {
   }
 }
 
-/** Returns a function that tells whether an address is that of a trusted proxy. */
-export function createProxyMatch(trusted: readonly string[]): (address: string) => boolean {
-  const list = blockList(trusted)
-  return (text) => {
-    const address = withoutMapping(text)
-    return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-  }
-}
-
 /** Returns the host of a target in absolute form, which precedes `Host` (RFC 9112 §3.2.2). */
 const targetHost = (target: string | undefined): string | undefined =>
   target === undefined || target.startsWith('/') ? undefined : URL.parse(target)?.host
@@ -76,32 +69,6 @@ export const isPlainHost = (host: string): boolean => {
   return url !== null && url.host === host.toLowerCase().replace(/:80$/, '')
 }
 
-/**
- * Returns the first text that is neither an IP address nor a CIDR range, or undefined if all are
- * valid.
- */
-export function findInvalidProxy(texts: readonly string[]): string | undefined {
-  return texts.find((text) => {
-    try {
-      blockList([text])
-      return false
-    } catch {
-      return true
-    }
-  })
-}
-
-function blockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, /^[0-9]+$/.test(bits) ? Number(bits) : -1, family)
-  }
-  return list
-}
-
 /** Matches an address with a port, as some proxies forward it: `192.0.2.1:80`, `[2001:db8::1]:80`. */
 const WITH_PORT = /^(?:([0-9.]+)|\[([0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?$/
 
@@ -113,10 +80,4 @@ function normalizeAddress(address: string): string | null {
   const [, v4, v6] = WITH_PORT.exec(address) ?? []
   const text = withoutMapping(v4 ?? v6 ?? address)
   return isIP(text) === 0 ? null : text
-}
-
-function withoutMapping(address: string): string
-function withoutMapping(address: string | undefined): string | undefined
-function withoutMapping(address: string | undefined): string | undefined {
-  return address?.startsWith(':') ? address.replace(/^::ffff:(?=[0-9.]+$)/i, '') : address
 }

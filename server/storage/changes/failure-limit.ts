@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { networkOf } from '../../ip-ranges.ts'
 import { createRateLimit, tooManyRequests } from '../../rate-limit.ts'
 import type { Store } from '../store.ts'
 
@@ -9,27 +10,12 @@ export const FAILURES = 20
 export const PERIOD = 5 * 60 * 1000
 
 /**
- * Returns the key under which failed attempts from an address are counted. IPv6 addresses are
- * reduced to their /64 prefix, because a client can choose the other 64 bits freely (RFC 4291
- * §2.5.4).
+ * Returns the key under which failed attempts from the network of an address are counted.
  *
  * @param kind the kind of the attempt, such as `token`.
  */
 export function failureKey(kind: string, address: string | null): string {
-  if (address === null) return `${kind}/unix`
-  return `${kind}/${address.includes(':') ? networkPrefix(address) : address}`
-}
-
-function networkPrefix(address: string): string {
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const groups = (text = '') => text.split(':').filter((group) => group !== '')
-  const [before, after] = [groups(head), groups(tail)]
-  const zeros = tail === undefined ? 0 : 8 - before.length - after.length
-  const all = [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after]
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
+  return `${kind}/${address === null ? 'unix' : networkOf(address)}`
 }
 
 /** Delay before failures are stored in a batch, ms. Other nodes do not see them earlier. */
