@@ -15,7 +15,7 @@ import type { ErrorLog } from './health/error-log.ts'
 import type { HealthModule } from './health/module.ts'
 import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
 import type { AppEnv } from './http/env.ts'
-import { answerPreflight, requireAdmitted } from './http/guards/endpoint-rules.ts'
+import { requireAdmitted } from './http/guards/endpoint-rules.ts'
 import { guardHost } from './http/guards/guard-host.ts'
 import { permissionOf } from './http/guards/require-role.ts'
 import { selectDatabase } from './http/guards/select-database.ts'
@@ -84,7 +84,6 @@ export function createApp(modules: AppModules) {
     .use('/_oauth2/*', ownHost)
     .use('/_idp/*', ownHost)
     .use(selectDatabase(databases.has, databases.idOf))
-    .use(answerPreflight)
     .use(requireResponseMemory(http.responses))
     .use('/_api/*', apiHeaders)
     .use('/_api/*', audit.recordRejections)

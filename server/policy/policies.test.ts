@@ -348,6 +348,34 @@ forEachEngineNode(
       await node.stop()
     })
 
+    test('connections and callers beyond their limits are rejected', async () => {
+      const node = await start()
+      const { request } = node
+      const { set, send, port, endpoint } = await addBlog(node, { maxConnections: 1 })
+      const first = connect(port, '127.0.0.1')
+      await once(first, 'connect')
+      const connections = async () =>
+        (await request('GET', `/_api/listener?endpoint=${endpoint}`)).json[0].connections
+      await expect.poll(connections).toBe(1)
+      await expect(send('GET', '/healthz')).rejects.toThrow(/socket hang up|ECONNRESET/)
+      first.destroy()
+      await expect.poll(connections).toBe(0)
+      expect((await send('GET', '/healthz')).status).toBe(200)
+
+      const { token } = (await request('POST', '/_api/token', { name: 'v', role: 'viewer' })).json
+      const status = async (bearer: string) =>
+        (await send('GET', '/articles/1', { headers: { Authorization: `Bearer ${bearer}` } }))
+          .status
+      const limit = { requestsPerSecond: 0.01, burst: 1 }
+      await set({ rateLimit: { ...limit, by: 'token' } })
+      expect([await status(token), await status(node.token), await status(token)]).toEqual([
+        200, 200, 429,
+      ])
+      await set({ rateLimit: { ...limit, by: 'endpoint' } })
+      expect([await status(token), await status(node.token)]).toEqual([200, 429])
+      await node.stop()
+    })
+
     test('a client cannot forge or change the address that a policy compares', async () => {
       const node = await start({ trustedProxies: ['127.0.0.1', '10.0.0.2'] })
       const { set, send } = await addBlog(node)

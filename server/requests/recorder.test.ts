@@ -113,7 +113,7 @@ test('a person who is limited to databases sees their requests only', () => {
   expect(recorder.list(all, limited).map(({ id }) => id)).toEqual([2])
 })
 
-test('successful requests are wanted only while somebody watches them', () => {
+test('successful requests are recorded only while a client follows them', () => {
   const recorder = open()
   const wanted = () => [recorder.isFollowed, recorder.follows('a'), recorder.follows('b')]
   const watch = (query: Parameters<typeof toRequestFilter>[0]) =>

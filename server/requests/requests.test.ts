@@ -122,7 +122,7 @@ test('rejections are always recorded, with their reason, caller and client', asy
   expect(await recorded('?client=203.0.113.7')).toHaveLength(1)
 })
 
-test('other requests are recorded while somebody follows their endpoint', async () => {
+test('other requests are recorded while a client follows their endpoint', async () => {
   const [port = 0] = await freePorts(1)
   await node.request('POST', '/_api/endpoint', {
     endpoint: `tcp://127.0.0.1:${port}`,

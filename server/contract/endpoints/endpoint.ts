@@ -63,10 +63,10 @@ export const endpointInput = z.object({
 
 export type EndpointInput = z.infer<typeof endpointInput>
 
-/** Returns the failure of a change after which no endpoint would serve `_system`. */
+/** Returns the failure of a change after which the caller could not administer the server. */
 export const onlyAdminEndpoint = () =>
   new Failure(
     'conflict',
-    'This is the only endpoint that serves _system, so the server could not be administered without it. ' +
-      'Add another one first.',
+    'This is the only endpoint through which you can administer the server. First add another one ' +
+      'that serves _system, has no closing time and admits your address.',
   )

@@ -24,14 +24,13 @@ const ranges = z
   )
 
 /** `*`, or an origin as browsers send it. */
-const origin = z
-  .string()
-  .check(
-    z.refine(
-      (text) => text === '*' || (/^https?:/.test(text) && URL.parse(text)?.origin === text),
-      'must be * or an origin, such as https://app.example',
-    ),
-  )
+const origin = z.string().check(
+  z.maxLength(256),
+  z.refine(
+    (text) => text === '*' || (/^https?:/.test(text) && URL.parse(text)?.origin === text),
+    'must be * or an origin, such as https://app.example',
+  ),
+)
 
 /** Returns a schema of an object whose unknown keys are rejected with the name they resemble. */
 const exact = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
@@ -170,7 +169,6 @@ export const policyTestResult = z.object({
     .nullable(
       z.enum([
         'allow',
-        'host',
         'database',
         'administration',
         'cors',
@@ -179,7 +177,6 @@ export const policyTestResult = z.object({
         'credential',
         'role',
         'readOnly',
-        'rateLimit',
       ]),
     )
     .check(z.describe('the rule that decides; null if the request is admitted')),

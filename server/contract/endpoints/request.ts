@@ -39,7 +39,11 @@ export const requestEntry = z.object({
   caller: z.nullable(
     z
       .string()
-      .check(z.describe('<provider>:<id>; null: not authenticated, or for viewers somebody else')),
+      .check(
+        z.describe(
+          '<provider>:<id>; null: not authenticated, or another person in the response to a viewer',
+        ),
+      ),
   ),
   token: z.nullable(z.string().check(z.describe('the name of the token that the caller sent'))),
   database: z.nullable(z.string()),

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { Principal } from '../../contract/access/principal.ts'
 import { Failure } from '../../failure.ts'
-import type { AppEnv } from '../env.ts'
+import type { AppEnv, EndpointRules } from '../env.ts'
 import { requestHeader } from '../input/headers.ts'
 import type { ClientOf } from './client-address.ts'
 
@@ -12,8 +12,7 @@ import type { ClientOf } from './client-address.ts'
  */
 export const requireAdmitted = (clientOf: ClientOf) =>
   createMiddleware<AppEnv>((c, next) => {
-    const { policy } = c.env.listener
-    if (policy !== undefined) checkAdmitted(c, clientOf)
+    checkAdmitted(c, clientOf)
     return next()
   })
 
@@ -29,15 +28,13 @@ export function checkAdmitted(c: Context<AppEnv>, clientOf: ClientOf): void {
   })
 }
 
-/** Answers the preflight requests of pages that the policy of the endpoint permits. */
-export const answerPreflight = createMiddleware<AppEnv>((c, next) => {
-  const { policy } = c.env.listener
-  if (policy === undefined || c.req.method !== 'OPTIONS') return next()
-  if (requestHeader(c, 'access-control-request-method') === undefined) return next()
+/** Returns the response to a preflight request of a page that the policy permits. */
+export function preflightResponse(c: Context<AppEnv>, policy: EndpointRules): Response | undefined {
+  if (c.req.method !== 'OPTIONS') return undefined
+  if (requestHeader(c, 'access-control-request-method') === undefined) return undefined
   const headers = policy.preflightHeaders(c.req.path, requestHeader(c, 'origin'))
-  if (headers === undefined) return next()
-  return Promise.resolve(c.body(null, 204, headers))
-})
+  return headers && c.body(null, 204, headers)
+}
 
 /**
  * Enforces the rules that apply to an authorized request: `readOnly`, then `rateLimit`.

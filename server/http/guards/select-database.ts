@@ -3,6 +3,7 @@ import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { databaseNotFound, Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
 import { type RequestPath, splitRequestPath } from '../input/url.ts'
+import { preflightResponse } from './endpoint-rules.ts'
 
 /** Paths that use the system database, regardless of the default database of the endpoint. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
@@ -68,8 +69,12 @@ export const selectDatabase = (
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
     const database = databaseOf(split, mapping)
     requireReachable(mapping, database, exists)
-    if (policy?.hides(path)) {
-      throw new Failure('not-found', 'There is no such path.', { rule: 'administration' })
+    if (policy !== undefined) {
+      if (policy.hides(path)) {
+        throw new Failure('not-found', 'There is no such path.', { rule: 'administration' })
+      }
+      const preflight = preflightResponse(c, policy)
+      if (preflight !== undefined) return Promise.resolve(preflight)
     }
     // Under `/_api`, the route responds with 404.
     if (path.includes('%') && !SYSTEM_ONLY.test(path) && !isDecodable(path)) {
