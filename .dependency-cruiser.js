@@ -1,10 +1,11 @@
 // The rules that imports follow. `npm run lint` checks them.
 //
 // Imports of the server point in one direction: main → start → modules, app → <noun>/module →
-// <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure and
-// rate-limit, and http and the nouns secret and collected-bytes. The console imports contract, failure
-// and the type of the API. Its own imports point in one direction, too: app → features → shared → api →
-// ui.
+// <noun>/routes → <noun> → storage. Every layer may import contract (the wire format), failure,
+// rate-limit and ip-ranges; http and the nouns also secret and collected-bytes; endpoints and nodes
+// also policy, which knows neither. The console imports
+// contract, failure and the type of the API. Its own imports point in one direction, too: app →
+// features → shared → api → ui.
 
 const TEST = '\\.(test|testing|global-setup)\\.tsx?$'
 const NOUN =
@@ -84,7 +85,7 @@ export default {
       { path: '^server/storage/', pathNot: TEST },
       {
         path: '^server/',
-        pathNot: '^server/(storage/|contract/|concurrency/|(failure|rate-limit)\\.ts$)',
+        pathNot: '^server/(storage/|contract/|concurrency/|(failure|rate-limit|ip-ranges)\\.ts$)',
       },
     ),
     rule(
@@ -100,7 +101,7 @@ export default {
       {
         path: '^server/',
         pathNot:
-          '^server/(http/|contract/|concurrency/|(failure|rate-limit|secret|collected-bytes)\\.ts$)',
+          '^server/(http/|contract/|concurrency/|(failure|rate-limit|ip-ranges|secret|collected-bytes)\\.ts$)',
       },
     ),
     rule(
