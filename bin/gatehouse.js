@@ -75,7 +75,7 @@ async function runWith(node) {
   )
 
   /** @type {NodeJS.Signals[]} */
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']
   /** @param {NodeJS.Signals} signal */
   const forward = (signal) => {
     // On Windows, the console signals the server itself, and kill() would terminate it.

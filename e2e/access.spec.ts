@@ -214,3 +214,36 @@ freshTest(
     provider.close()
   },
 )
+
+freshTest(
+  'Groups assign a role at sign-in, which an admin can replace',
+  async ({ page, gatehouse, browser }) => {
+    test.slow()
+    const provider = await withProvider(
+      gatehouse,
+      { GATEHOUSE_OIDC_ROLE_CLAIM: 'groups', GATEHOUSE_OIDC_ROLES: 'team:editor' },
+      { groups: { names: ['team'], inIdToken: true } },
+    )
+    const ada = await (await browser.newContext()).newPage()
+    await ada.goto('/_console/endpoints')
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByText('You are an editor.')).toBeVisible()
+
+    await gatehouse.signIn(page, '/_console/access/people')
+    const role = page.getByRole('combobox', { name: /^Role of oidc:/ })
+    await expect(role).toHaveValue('editor')
+    await expect(role).toHaveAccessibleDescription('From groups until changed')
+    await expectAccessible(page)
+    await role.selectOption('Viewer')
+    const question = page.getByRole('dialog', { name: /^Make oidc:.* viewer\?$/ })
+    await expect(question).toContainText('groups no longer change the role.')
+    await question.getByRole('button', { name: 'Make viewer' }).click()
+    await expect(role).toHaveAccessibleDescription('')
+
+    await ada.getByRole('link', { name: 'Sign in again' }).click()
+    await ada.getByRole('button', { name: 'Sign in with Example ID' }).click()
+    await expect(ada.getByText('You are a viewer.')).toBeVisible()
+    await ada.context().close()
+    provider.close()
+  },
+)

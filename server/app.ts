@@ -17,6 +17,7 @@ import { createDispatch, TwoPartRouter } from './http/dispatch.ts'
 import type { AppEnv } from './http/env.ts'
 import { answerPreflight, requireAdmitted } from './http/guards/endpoint-rules.ts'
 import { guardHost } from './http/guards/guard-host.ts'
+import { permissionOf } from './http/guards/require-role.ts'
 import { selectDatabase } from './http/guards/select-database.ts'
 import { splitRequestPath } from './http/input/url.ts'
 import type { HttpModule } from './http/module.ts'
@@ -35,6 +36,9 @@ import type { ChangeSync } from './nodes/change-sync.ts'
 import type { NodesModule } from './nodes/module.ts'
 import type { OAuth2Module } from './oauth2/module.ts'
 import type { PolicyModule } from './policy/module.ts'
+import type { FindRoute } from './policy/routes.ts'
+import { hideSecrets } from './requests/ended-request.ts'
+import type { RequestsModule } from './requests/module.ts'
 
 /** The parts of a node that serve requests. */
 export interface AppModules {
@@ -52,6 +56,7 @@ export interface AppModules {
   readonly nodes: NodesModule
   readonly oauth2: OAuth2Module
   readonly policy: PolicyModule
+  readonly requests: RequestsModule
   readonly schemas: SchemasModule
   readonly log: Logger
   readonly logError: ErrorLog
@@ -90,10 +95,12 @@ export function createApp(modules: AppModules) {
     .route('/_api/endpoint', endpoints.routes)
     .route('/_api/endpoint-change', endpoints.changeRoutes)
     .route('/_api/listener', endpoints.listenerRoutes)
+    .route('/_api/request', modules.requests.routes)
     .route('/_api/address', endpoints.addressRoutes)
     .route('/_api/endpoint-check', endpoints.checkRoutes)
     .route('/_api/policy', modules.policy.routes)
     .route('/_api/policy-trial', modules.policy.trialRoutes)
+    .route('/_api/policy-test', modules.policy.testRoutes(createFindRoute(() => base)))
     .route('/_api/node', modules.nodes.routes)
     .route('/_api/database', databases.routes)
     .route('/_api/collection', documents.collectionRoutes)
@@ -140,6 +147,30 @@ export function createApp(modules: AppModules) {
   return app
 }
 
+/**
+ * Returns a function that finds what the route of a request requires. `app` is called later, because
+ * it has no routes yet.
+ */
+const createFindRoute =
+  (app: () => Hono<AppEnv>): FindRoute =>
+  (method, path) => {
+    const [handlers] = app().router.match(method === 'HEAD' ? 'GET' : method, path)
+    const declared = handlers
+      .values()
+      .map(([[handler]]) => permissionOf(handler))
+      .find((each) => each !== undefined)
+    if (declared === undefined) {
+      const isMethod = noRoute(app(), method, path).code === 'method-not-allowed'
+      return { route: isMethod ? 'method' : 'path' }
+    }
+    const { byToken, documents } = declared
+    return {
+      route: 'found',
+      needs: byToken === 'public' || byToken === 'known' ? undefined : byToken,
+      collection: documents ? path.split('/')[1] : undefined,
+    }
+  }
+
 /** The application's routes as types, for the console's client. */
 export type Api = ReturnType<typeof createApp>
 
@@ -168,7 +199,7 @@ const needsNoStore = (path: string) =>
 
 /** Paths that may be served from stale state: the console, and lists in the memory of this node. */
 const STALE_PATHS =
-  /^\/(?:_console|_api\/(?:endpoint|listener|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
+  /^\/(?:_console|_api\/(?:endpoint|listener|request|address|node|database|session|events|metrics|openapi\.json))(?:\/|$)/
 
 /** Returns whether a request reads only data that may be stale. */
 const servesStale = ({ method, path }: Pick<HonoRequest, 'method' | 'path'>) =>
@@ -185,7 +216,7 @@ const logRequests =
     const logged = (response: Response) => {
       const { listener } = env as AppEnv['Bindings']
       const { method } = request
-      const { path } = splitRequestPath(request)
+      const path = hideSecrets(splitRequestPath(request).path)
       const ms = Math.round((performance.now() - begun) * 1000) / 1000
       log.debug({ via: listener.name, method, path, status: response.status, ms }, 'request')
       return response

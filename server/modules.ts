@@ -33,6 +33,7 @@ import { type ChangeSync, createChangeSync } from './nodes/change-sync.ts'
 import { createNodesModule } from './nodes/module.ts'
 import { createOAuth2Module } from './oauth2/module.ts'
 import { createPolicyModule } from './policy/module.ts'
+import { type AccessLogOutput, createRequestsModule } from './requests/module.ts'
 import type { UntilAvailable } from './storage/availability/until-available.ts'
 import { createFailureLimit } from './storage/changes/failure-limit.ts'
 import type { Store } from './storage/store.ts'
@@ -56,6 +57,8 @@ export interface ModulesDeps {
   readonly log: Logger
   /** Returns the number of dropped lines of the log. */
   readonly droppedLogLines: () => number
+  /** The access log, if one is written. */
+  readonly accessLog?: AccessLogOutput | undefined
 }
 
 /**
@@ -188,11 +191,12 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
   readiness.register(endpoints.metrics)
   const policy = createPolicyModule({
     store,
-    record,
-    endpoints: endpoints.policyEndpoints,
+    policies: endpoints.policies,
     now: nodes.now,
-    onError: logError('the end of a policy could not be applied'),
     canonicalAddress,
+    mappingOf: endpoints.mappingOf,
+    databaseExists: databases.has,
+    ownerOf: access.ownerOf,
     http,
     requireRole,
   })
@@ -241,6 +245,19 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
       consoleFolder,
     }),
   )
+  const eventStreams = stack.use(createEventsModule({ hub: events, access, http, requireRole }))
+  const requests = stack.use(
+    createRequestsModule({
+      node: nodes.name,
+      engine,
+      http,
+      events: eventStreams,
+      metrics,
+      requireRole,
+      accessLog: deps.accessLog,
+    }),
+  )
+  endpoints.onRefusal(requests.recordRefusal)
   return {
     http,
     access,
@@ -260,7 +277,8 @@ export async function createModules(deps: ModulesDeps, stack: AsyncDisposableSta
     log,
     logError,
     hub: events,
-    events: stack.use(createEventsModule({ hub: events, access, http, requireRole })),
+    events: eventStreams,
+    requests,
     consoleFolder,
     pageData: { drain: config.drain, certificate: certificate !== undefined },
   }

@@ -21,6 +21,7 @@ import { openHealthSocket } from './health/health-socket.ts'
 import { createReadiness, healthOf, type NodeReadiness } from './health/readiness.ts'
 import { nodeHandler } from './http/node-handler.ts'
 import { createModules } from './modules.ts'
+import type { AccessLogOutput } from './requests/module.ts'
 import { createUntilAvailable } from './storage/availability/until-available.ts'
 import { locationOf, openStore } from './storage/open.ts'
 import type { Store } from './storage/store.ts'
@@ -28,6 +29,13 @@ import { createVault } from './storage/vault.ts'
 
 /** Interval at which a node looks for jobs of crashed nodes, ms. */
 const TAKE_OVER_INTERVAL = 2_000
+
+/** The destinations of the logs of a node. */
+export interface Outputs {
+  readonly log: Pick<AccessLogOutput, 'dropped'>
+  /** The access log, if one is written. */
+  readonly accessLog?: AccessLogOutput | undefined
+}
 
 /** A running node. */
 export interface Node {
@@ -50,7 +58,7 @@ export interface Node {
  * @param config an endpoint with port 0 listens on a free port, for tests.
  * @param consoleFolder the folder of the built console.
  * @param stopping aborts a start, which may wait for PostgreSQL indefinitely.
- * @param droppedLogLines returns the number of dropped lines of `log`, for the metrics.
+ * @param outputs the destinations of `log` and of the access log.
  * @throws Failure if the store cannot be opened, the certificate cannot be used, or no endpoint can
  * be opened at the first start; the reason of `stopping` if it was aborted.
  */
@@ -59,11 +67,11 @@ export async function start(
   log: Logger,
   consoleFolder: string,
   stopping: AbortSignal = new AbortController().signal,
-  droppedLogLines: () => number = () => 0,
+  outputs: Outputs = { log: { dropped: 0 } },
 ): Promise<Node> {
   const stack = new AsyncDisposableStack()
   try {
-    const node = await open(config, log, consoleFolder, stack, stopping, droppedLogLines)
+    const node = await open(config, log, consoleFolder, stack, stopping, outputs)
     stopping.throwIfAborted()
     return node
   } catch (error) {
@@ -79,7 +87,7 @@ async function open(
   consoleFolder: string,
   stack: AsyncDisposableStack,
   stopping: AbortSignal,
-  droppedLogLines: () => number,
+  outputs: Outputs,
 ): Promise<Node> {
   const since = performance.now()
   const untilAvailable = createUntilAvailable({
@@ -123,7 +131,8 @@ async function open(
       untilAvailable,
       consoleFolder,
       log,
-      droppedLogLines,
+      droppedLogLines: () => outputs.log.dropped,
+      accessLog: outputs.accessLog,
       operatorKey: operatorKey.read,
       instance: await untilAvailable(() => instanceId(store)),
     },

@@ -85,7 +85,8 @@ export function createAccess(deps: AccessDeps): Access {
     authenticate: authenticator.authenticate,
     lastKnown: authenticator.lastKnown,
     async signIn(signIn, from) {
-      const { person, secret } = await clearingCache(beginSession(deps, signIn, from))
+      const { person, secret, roleChanged } = await clearingCache(beginSession(deps, signIn, from))
+      if (roleChanged) deps.onEnded?.()
       publish({ type: 'person', id: person })
       publish({ type: 'audit' })
       return secret

@@ -53,7 +53,7 @@ export function createFindSession({ db, prepareLookup }: Store) {
 /** A token joined with its owner. */
 export type FoundToken = Pick<
   TokensTable,
-  'id' | 'role' | 'databases' | 'expires_at' | 'last_used_at'
+  'id' | 'name' | 'role' | 'databases' | 'expires_at' | 'last_used_at'
 > &
   CredentialOwner
 
@@ -66,7 +66,7 @@ export function createFindToken({ db, prepareLookup }: Store) {
     db
       .selectFrom('tokens')
       .innerJoin('people', 'people.id', 'tokens.owner_id')
-      .select(['tokens.id', 'tokens.role', 'tokens.databases'])
+      .select(['tokens.id', 'tokens.name', 'tokens.role', 'tokens.databases'])
       .select(['tokens.expires_at', 'tokens.last_used_at'])
       .select(OWNER)
       .where('tokens.hash', '=', '')

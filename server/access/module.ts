@@ -53,6 +53,9 @@ export function createAccessModule(deps: AccessModuleDeps) {
   return {
     ...access,
     requireRole,
+    /** Returns the owner of a token. Fails with `unauthenticated`. */
+    ownerOf: async (token: string) =>
+      access.authenticate({ authorization: `Bearer ${token}`, session: undefined }),
     sessionRoutes: sessionRoutes(routesDeps),
     userRoutes: userRoutes(routesDeps),
     tokenRoutes: tokenRoutes(routesDeps),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Role } from '../contract/access/principal.ts'
+import type { AccessRole, PersonChange, Role } from '../contract/access/principal.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import type { Caller } from '../storage/changes/begin-change.ts'
 import { forEachEngine } from '../storage/test-support/each-engine.testing.ts'
@@ -80,6 +80,12 @@ forEachEngine((engine) => {
       await change('viewer')
       await change('none')
       await expect(change('pending')).rejects.toMatchObject(refused)
+      await fixture.access.signIn({ ...github('3'), provider: 'oidc' }, from)
+      const id = await fixture.idOf('oidc:3')
+      const byGroups = { role: 'pending', roleSource: 'groups' } as const
+      await expect(
+        fixture.access.changeRole(id, byGroups, limited as Caller),
+      ).rejects.toMatchObject(refused)
     })
 
     it('of the last admin cannot be lowered without an operator key; the operator stays an admin', async () => {
@@ -187,6 +193,163 @@ forEachEngine((engine) => {
       ).rejects.toMatchObject({
         code: 'not-found',
       })
+    })
+  })
+
+  describe('groups', () => {
+    /** Signs in Ada, whose groups have a role. Returns the secret of the session. */
+    const signIn = (groupRole?: AccessRole, access = fixture.access) =>
+      access.signIn({ ...github('ada'), provider: 'oidc', ...(groupRole && { groupRole }) }, from)
+    const ada = async () => {
+      const [person] = (await fixture.access.people()).filter((one) => one.username === 'oidc:ada')
+      return [person?.role, person?.roleSource]
+    }
+    const change = async (input: PersonChange, by: Caller = actor) =>
+      fixture.access.changeRole(await fixture.idOf('oidc:ada'), input, by)
+
+    it('assign a role at each sign-in, with a record, and end other sessions', async () => {
+      const first = await signIn('viewer')
+      expect(await fixture.bySession(first)).toMatchObject({ role: 'viewer' })
+      expect(fixture.entries).toMatchObject([
+        { action: 'person.create', after: { role: 'viewer', source: 'groups' } },
+        { action: 'session.begin' },
+      ])
+      expect(await fixture.bySession(await signIn('viewer'))).toMatchObject({ role: 'viewer' })
+      expect(await fixture.bySession(first)).toMatchObject({ role: 'viewer' })
+
+      const second = await signIn('operator')
+      expect(await fixture.bySession(first)).toBeUndefined()
+      expect(await fixture.bySession(second)).toMatchObject({ role: 'operator' })
+      const third = await signIn('pending')
+      expect(await fixture.bySession(second)).toBeUndefined()
+      expect(await fixture.bySession(third)).toMatchObject({ role: 'pending' })
+      const source = { source: 'groups' }
+      expect(fixture.entries.filter(({ action }) => action === 'person.role')).toEqual([
+        expect.objectContaining({
+          actor: expect.objectContaining({ name: 'oidc:ada' }),
+          before: { role: 'viewer', ...source },
+          after: { role: 'operator', ...source },
+        }),
+        expect.objectContaining({
+          before: { role: 'operator', ...source },
+          after: { role: 'pending', ...source },
+        }),
+      ])
+    })
+
+    it('raise the revision with a change, which other nodes follow', async () => {
+      const revision = () =>
+        fixture.store.db.selectFrom('counters').select('value').executeTakeFirstOrThrow()
+      await signIn('viewer')
+      const before = await revision()
+      await signIn('viewer')
+      expect(await revision()).toEqual(before)
+      await signIn('editor')
+      expect(await revision()).toEqual({ value: before.value + 1 })
+    })
+
+    it('assign a role to a person who waits, and none without the setting', async () => {
+      await signIn()
+      expect(await ada()).toEqual(['pending', null])
+      await signIn('editor')
+      expect(await ada()).toEqual(['editor', 'groups'])
+      await signIn()
+      expect(await ada()).toEqual(['editor', 'groups'])
+    })
+
+    it.each<Role>(['viewer', 'pending', 'admin', 'operator'])(
+      'do not change the role %s that an admin has set',
+      async (role) => {
+        await signIn('operator')
+        await change({ role })
+        expect(await ada()).toEqual([role, 'admin'])
+        for (const groupRole of ['admin', 'pending'] as const) await signIn(groupRole)
+        expect(await ada()).toEqual([role, 'admin'])
+      },
+    )
+
+    it('do not restore access that an admin has removed', async () => {
+      await signIn('operator')
+      await change({ role: 'none' })
+      await expect(signIn('admin')).rejects.toMatchObject({ code: 'forbidden' })
+      expect(await ada()).toEqual(['none', 'admin'])
+    })
+
+    it('keep a person waiting whom an admin has confirmed as pending', async () => {
+      await signIn()
+      await change({ role: 'pending' })
+      await signIn('operator')
+      expect(await ada()).toEqual(['pending', 'admin'])
+    })
+
+    it('set the role again if an admin says so', async () => {
+      await signIn('operator')
+      await change({ role: 'viewer', databases: ['blog'] })
+      await change({ role: 'viewer', databases: null, roleSource: 'groups' })
+      expect(await ada()).toEqual(['viewer', 'groups'])
+      await signIn('editor')
+      expect(await ada()).toEqual(['editor', 'groups'])
+    })
+
+    it('cannot remove access, or set the role of a person of another provider', async () => {
+      await signIn('operator')
+      await fixture.access.signIn(github('1'), from)
+      const refused = { code: 'bad-parameter', details: { field: '/roleSource' } }
+      await expect(change({ role: 'none', roleSource: 'groups' })).rejects.toMatchObject(refused)
+      await expect(
+        fixture.access.changeRole(
+          await fixture.idOf('github:1'),
+          { role: 'viewer', roleSource: 'groups' },
+          actor,
+        ),
+      ).rejects.toMatchObject(refused)
+    })
+
+    it('do not change the role of a person named in the configuration', async () => {
+      fixture.access = fixture.open(['oidc:ada'])
+      for (const groupRole of ['viewer', 'pending'] as const) {
+        expect(await fixture.bySession(await signIn(groupRole))).toMatchObject({ role: 'admin' })
+      }
+      expect(await ada()).toEqual(['admin', null])
+      fixture.access = fixture.open([])
+      await fixture.signInAdmin('1')
+      await signIn('viewer')
+      expect(await ada()).toEqual(['viewer', 'groups'])
+    })
+
+    it('cannot demote the last admin, unless there is an operator key', async () => {
+      await signIn('admin')
+      await signIn('pending')
+      expect(await ada()).toEqual(['admin', 'groups'])
+      await fixture.signInAdmin('1')
+      await signIn('pending')
+      expect(await ada()).toEqual(['pending', 'groups'])
+      await change({ role: 'admin', roleSource: 'groups' })
+      await fixture.access.changeRole(await fixture.idOf('github:1'), { role: 'none' }, actor)
+      await signIn('viewer')
+      expect(await ada()).toEqual(['admin', 'groups'])
+      await signIn(
+        'viewer',
+        fixture.open([], () => 'fingerprint'),
+      )
+      expect(await ada()).toEqual(['viewer', 'groups'])
+    })
+
+    it('leave one admin when two sign in concurrently whom they demote', async () => {
+      await signIn('admin')
+      await fixture.access.signIn({ ...github('eve'), provider: 'oidc', groupRole: 'admin' }, from)
+      await Promise.all([
+        signIn('pending'),
+        fixture.access.signIn({ ...github('eve'), provider: 'oidc', groupRole: 'pending' }, from),
+      ])
+      const roles = (await fixture.access.people()).map(({ role }) => role)
+      expect(roles).toEqual(['pending', 'admin'])
+    })
+
+    it('do not overwrite a role that an admin sets during the sign-in', async () => {
+      await signIn('viewer')
+      await Promise.all([signIn('operator'), change({ role: 'editor' })])
+      expect(await ada()).toEqual(['editor', 'admin'])
     })
   })
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
+import * as z from 'zod/mini'
 import {
+  type AccessRole,
   atLeast,
   LOCAL_PROVIDER,
   OPERATOR,
@@ -8,6 +10,7 @@ import {
   type PersonChange,
   type Role,
   role as roleSchema,
+  roleSource as sourceSchema,
 } from '../contract/access/principal.ts'
 import { includesScope, inScope, type Scope } from '../contract/access/scope.ts'
 import { SESSION_IDLE } from '../contract/access/session.ts'
@@ -18,6 +21,7 @@ import { compareCodePoints } from '../contract/query/compare-code-points.ts'
 import { Failure } from '../failure.ts'
 import { beginChange, type Caller } from '../storage/changes/begin-change.ts'
 import type { Recorder } from '../storage/changes/recorder.ts'
+import type { Change } from '../storage/changes/transactions.ts'
 import { parseColumn, parseScope } from '../storage/sql/parse-column.ts'
 import type { Store } from '../storage/store.ts'
 import type { PeopleTable, Tables } from '../storage/tables.ts'
@@ -36,7 +40,15 @@ export interface ProviderIdentity {
   readonly subject: string
   /** The person's name at the provider. */
   readonly name: string | null
+  /**
+   * The role of the person's groups, `pending` if no group has a role; undefined if the groups of
+   * this provider assign no roles.
+   */
+  readonly groupRole?: AccessRole
 }
+
+/** The provider whose groups can assign roles (`GATEHOUSE_OIDC_ROLES`). */
+const GROUPS_PROVIDER = 'oidc'
 
 const isOperator = (who: { provider: string; subject: string }) =>
   who.provider === OPERATOR.provider && who.subject === OPERATOR.subject
@@ -87,17 +99,23 @@ export async function requirePerson(db: Kysely<Tables>, id: string): Promise<Peo
 
 /**
  * Finds or creates the person of an identity, inside the transaction of a sign-in. Provider, issuer
- * and subject identify a person; the email address does not. New people get the role `pending`. The
- * operator and people named in `admins` get `admin` without a limit at every sign-in.
+ * and subject identify a person; the email address does not. New people get the role `pending`, or
+ * that of their groups. The operator and people named in `admins` get `admin` without a limit at
+ * every sign-in. A role that changes ends the person's sessions.
  *
  * @returns the person, and an audit entry that the caller must record at the end of the
  *   transaction.
  * @throws Failure `forbidden` if the person's access was removed.
  */
 export async function findOrCreatePerson(
-  trx: Transaction<Tables>,
+  trx: Change,
   identity: ProviderIdentity,
-  options: { admins: readonly string[]; actor: Actor; now: number },
+  options: {
+    admins: readonly string[]
+    actor: Actor
+    now: number
+    operatorKey?: (() => unknown) | undefined
+  },
 ): Promise<{ person: PeopleTable; entry: AuditEntry | undefined }> {
   const { provider, issuer, subject, name } = identity
   const username = `${provider}:${subject}`
@@ -108,34 +126,41 @@ export async function findOrCreatePerson(
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
     .executeTakeFirst()
-  const always = isOperator(identity) || options.admins.includes(username)
-  const role = always ? 'admin' : (existing?.role ?? 'pending')
-  if (role === 'none') throw new Failure('forbidden', ACCESS_REMOVED)
+  const isAlways = isAlwaysAdmin(identity, username, options.admins)
+  let access = accessAtSignIn(identity, existing, isAlways)
+  if (access.role === 'none') throw new Failure('forbidden', ACCESS_REMOVED)
   if (existing !== undefined) {
-    const databases = always ? null : existing.databases
-    const after = { ...existing, name, role, databases, last_sign_in_at: options.now }
+    const isChanged = ({ role, databases } = access) =>
+      role !== existing.role || databases !== existing.databases
+    if (isChanged()) {
+      // As in `changeRole`: other nodes follow the change, and the last admin remains one.
+      await beginChange(trx, options.actor)
+      if (await isLastAdmin(trx, existing, access, options.operatorKey))
+        access = storedAccess(existing)
+    }
+    const set = { ...access, name, last_sign_in_at: options.now }
     const updated = await trx
       .updateTable('people')
-      .set({ name, role, databases, last_sign_in_at: options.now })
+      .set(set)
       .where('id', '=', existing.id)
       .where('role', '=', existing.role)
       .where('databases', existing.databases === null ? 'is' : '=', existing.databases)
+      .where('role_source', existing.role_source === null ? 'is' : '=', existing.role_source)
       .executeTakeFirst()
     // An admin has changed the role since it was read.
     if (updated.numUpdatedRows === 0n) return findOrCreatePerson(trx, identity, options)
-    const changed = recordedChange(existing, after)
+    const person = { ...existing, ...set }
+    if (!isChanged()) return { person, entry: undefined }
+    await trx.deleteFrom('sessions').where('person_id', '=', person.id).execute()
     return {
-      person: after,
-      entry:
-        existing.role === role && existing.databases === databases
-          ? undefined
-          : {
-              actor: options.actor,
-              action: 'person.role',
-              target: username,
-              outcome: 'done',
-              ...changed,
-            },
+      person,
+      entry: {
+        actor: options.actor,
+        action: 'person.role',
+        target: username,
+        outcome: 'done',
+        ...recordedChange(existing, person),
+      },
     }
   }
   const person: PeopleTable = {
@@ -145,8 +170,7 @@ export async function findOrCreatePerson(
     subject,
     username,
     name,
-    role,
-    databases: null,
+    ...access,
     created_at: options.now,
     last_sign_in_at: options.now,
     access_token: null,
@@ -166,10 +190,33 @@ export async function findOrCreatePerson(
       target: username,
       outcome: 'done',
       before: null,
-      after: { role, issuer },
+      after: { ...recordedChange(person, person).after, issuer },
     },
   }
 }
+
+/** Returns the access of a person at a sign-in. The choice of an admin outranks groups. */
+function accessAtSignIn(
+  { groupRole }: ProviderIdentity,
+  existing: PeopleTable | undefined,
+  isAlways: boolean,
+): StoredAccess {
+  const access = existing ?? { role: 'pending', databases: null, role_source: null }
+  const { databases, role_source } = access
+  if (isAlways) {
+    const isChosen = role_source === 'admin'
+    return { role: 'admin', databases: null, role_source: isChosen ? role_source : null }
+  }
+  if (groupRole === undefined || role_source === 'admin') return storedAccess(access)
+  return { role: groupRole, databases, role_source: 'groups' }
+}
+
+/** Whether a person is an admin by the operator key or by `GATEHOUSE_ADMINS`. */
+const isAlwaysAdmin = (
+  who: { provider: string; subject: string },
+  username: string,
+  admins: readonly string[],
+) => isOperator(who) || admins.includes(username)
 
 /** Shown to a person who signs in after their access was removed. */
 const ACCESS_REMOVED =
@@ -185,6 +232,7 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
       name: null,
       role: 'admin',
       databases: null,
+      role_source: null,
       created_at: now,
       last_sign_in_at: null,
       access_token: null,
@@ -200,19 +248,36 @@ export async function ensureOperator(store: Store, now: number): Promise<string>
   return id
 }
 
-type StoredAccess = Pick<PeopleTable, 'role' | 'databases'>
+type StoredAccess = Pick<PeopleTable, 'role' | 'databases' | 'role_source'>
 
-/** Returns the role of a person, with the databases that it is limited to. */
-const accessOf = ({ role, databases }: StoredAccess) => ({
-  role: parseColumn(roleSchema, 'people.role', role),
-  databases: parseScope('people.databases', databases),
+const storedAccess = ({ role, databases, role_source }: StoredAccess): StoredAccess => ({
+  role,
+  databases,
+  role_source,
 })
 
-/** Returns a change for the audit log, with `databases` only if there is or was a limit. */
+/** Returns the role of a person, with the databases that it is limited to and what set it. */
+const accessOf = ({ role, databases, role_source }: StoredAccess) => ({
+  role: parseColumn(roleSchema, 'people.role', role),
+  databases: parseScope('people.databases', databases),
+  roleSource: parseColumn(z.nullable(sourceSchema), 'people.role_source', role_source),
+})
+
+/**
+ * Returns a change for the audit log, with `databases` only if there is or was a limit, and
+ * `source` if the role comes from groups.
+ */
 function recordedChange(from: StoredAccess, to: StoredAccess) {
-  const [before, after] = [accessOf(from), accessOf(to)]
-  if (before.databases !== null || after.databases !== null) return { before, after }
-  return { before: { role: before.role }, after: { role: after.role } }
+  const isLimited = from.databases !== null || to.databases !== null
+  const recorded = (access: StoredAccess) => {
+    const { role, databases, roleSource } = accessOf(access)
+    return {
+      role,
+      ...(isLimited ? { databases } : {}),
+      ...(roleSource === 'groups' ? { source: roleSource } : {}),
+    }
+  }
+  return { before: recorded(from), after: recorded(to) }
 }
 
 /** Whether an admin can administer: without `_system`, only documents can be changed. */
@@ -220,13 +285,35 @@ const isAdministrator = ({ role, databases }: { role: Role; databases: Scope }) 
   role === 'admin' && inScope(databases, SYSTEM_DATABASE)
 
 /**
+ * Whether a change would leave no admin: without an operator key, whose holder is one, one must
+ * remain. Call it after {@link beginChange}, so that two admins who are demoted are serialized.
+ */
+async function isLastAdmin(
+  trx: Transaction<Tables>,
+  person: PeopleTable,
+  after: StoredAccess,
+  operatorKey: (() => unknown) | undefined,
+): Promise<boolean> {
+  const isDemoted = isAdministrator(accessOf(person)) && !isAdministrator(accessOf(after))
+  if (!isDemoted || isReadable(operatorKey)) return false
+  const others = await trx
+    .selectFrom('people')
+    .select(['role', 'databases', 'role_source'])
+    .where('role', '=', 'admin')
+    .where('provider', '<>', LOCAL_PROVIDER)
+    .where('id', '<>', person.id)
+    .execute()
+  return !others.some((other) => isAdministrator(accessOf(other)))
+}
+
+/**
  * Changes a person's role and its limit, and ends their sessions. The role `none` removes access: it
- * also revokes the person's tokens and deletes the tokens that the provider issued. Durable when it
- * resolves.
+ * also revokes the person's tokens and deletes the tokens that the provider issued. Groups no longer
+ * change the role, unless `roleSource` is `groups`. Durable when it resolves.
  *
  * @param options `operatorKey` throws if there is no operator key. Without one, an admin must remain.
- * @throws Failure `not-found`; `bad-database-name` and `bad-parameter` for `databases`; `forbidden`
- *   if a limited caller would raise the role or extend its limit; `conflict` for the operator, for a
+ * @throws Failure `not-found`; `bad-database-name` and `bad-parameter` for `databases`;
+ *   `bad-parameter` for `roleSource` if groups cannot set the role; `forbidden` if a limited caller would raise the role or extend its limit; `conflict` for the operator, for a
  *   person named in `admins`, and if no admin with access to `_system` would remain; the failures
  *   of {@link beginChange}.
  */
@@ -241,7 +328,7 @@ export function changeRole(
     operatorKey?: (() => unknown) | undefined
   },
 ): Promise<void> {
-  const { role } = change
+  const { role, roleSource = 'admin' } = change
   const input = change.databases === undefined ? undefined : parseScopeInput(change.databases)
   return store.change(async (trx) => {
     // The revision row also serves as a lock: two admins who demote each other are serialized.
@@ -250,8 +337,19 @@ export function changeRole(
     const before = accessOf(person)
     const databases = input === undefined ? before.databases : input
     const isWider = !includesScope(before.databases, databases)
-    if (before.role === role && !isWider && includesScope(databases, before.databases)) return
-    if (isWider || !atLeast(before.role, role)) requireUnlimited(options.actor)
+    const isSame = before.role === role && !isWider && includesScope(databases, before.databases)
+    const isAlways = isAlwaysAdmin(person, person.username, options.admins)
+    if (isSame && (before.roleSource === roleSource || isAlways)) return
+    if (roleSource === 'groups' && (role === 'none' || person.provider !== GROUPS_PROVIDER)) {
+      throw new Failure(
+        'bad-parameter',
+        `Groups set roles of people of the provider ${GROUPS_PROVIDER} only, and cannot remove access.`,
+        { field: '/roleSource' },
+      )
+    }
+    // Groups may raise the role at the next sign-in.
+    const mayRaise = roleSource === 'groups' && before.roleSource !== 'groups'
+    if (isWider || mayRaise || !atLeast(before.role, role)) requireUnlimited(options.actor)
     if (isOperator(person)) {
       throw new Failure('conflict', 'The holder of the operator key is always an admin.', {
         field: '/role',
@@ -262,26 +360,17 @@ export function changeRole(
         field: '/role',
       })
     }
-    if (
-      isAdministrator(before) &&
-      !isAdministrator({ role, databases }) &&
-      !isReadable(options.operatorKey)
-    ) {
-      const others = await trx
-        .selectFrom('people')
-        .select(['role', 'databases'])
-        .where('role', '=', 'admin')
-        .where('provider', '<>', LOCAL_PROVIDER)
-        .where('id', '<>', id)
-        .execute()
-      if (!others.some((other) => isAdministrator(accessOf(other)))) {
-        throw new Failure(
-          'conflict',
-          `${person.username} is the last admin. Make another person an admin first.`,
-        )
-      }
+    const after = {
+      role,
+      databases: databases && JSON.stringify(databases),
+      role_source: roleSource,
     }
-    const after = { role, databases: databases && JSON.stringify(databases) }
+    if (await isLastAdmin(trx, person, after, options.operatorKey)) {
+      throw new Failure(
+        'conflict',
+        `${person.username} is the last admin. Make another person an admin first.`,
+      )
+    }
     await trx.updateTable('people').set(after).where('id', '=', id).execute()
     await trx.deleteFrom('sessions').where('person_id', '=', id).execute()
     // Also when access is restored: a token may have been created while access was being removed.

@@ -92,7 +92,7 @@ export const userRoutes = ({ access, requireRole, sendList }: AccessRoutesDeps) 
         body: personChange,
         responses: { 200: acknowledgement },
         failures: {
-          400: 'the role or a database is invalid',
+          400: 'the role or a database is invalid, or groups cannot set the role',
           403: 'the caller is limited, and the change gives more access',
           404: 'there is no such person',
           409: 'the person must remain an admin',

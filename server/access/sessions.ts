@@ -44,8 +44,8 @@ export interface SignInOrigin {
 /**
  * Signs a person in: finds or creates the person, and stores the provider's access token,
  * encrypted, with the person and with a new session (docs/sign-in.md, "The flow"). Returns the
- * person's id and the secret for the session cookie. Only the hash of the secret is stored. Durable
- * when it resolves.
+ * person's id, the secret for the session cookie, and whether the role changed, which ends the
+ * other sessions. Only the hash of the secret is stored. Durable when it resolves.
  *
  * @throws Failure `forbidden` if the person's access was removed; `bad-parameter` if the operator
  *   key was renewed during the sign-in.
@@ -54,7 +54,7 @@ export function beginSession(
   deps: SessionDeps,
   signIn: SignIn,
   from: SignInOrigin,
-): Promise<{ person: string; secret: string }> {
+): Promise<{ person: string; secret: string; roleChanged: boolean }> {
   const { store, vault, record } = deps
   const now = deps.now()
   const secret = createSecret()
@@ -62,12 +62,6 @@ export function beginSession(
   const username = `${signIn.provider}:${signIn.subject}`
   const actor: Actor = { name: username, by: 'session', address: from.address }
   return store.change(async (trx) => {
-    await trx
-      .deleteFrom('sessions')
-      .where((eb) =>
-        eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - SESSION_IDLE)]),
-      )
-      .execute()
     // Check inside the transaction: a concurrent renewal has either completed, or ends this session
     // when this transaction has committed.
     if (wasReplaced(signIn.operatorKey, deps.operatorKey)) {
@@ -77,7 +71,15 @@ export function beginSession(
       admins: deps.admins,
       actor,
       now,
+      operatorKey: deps.operatorKey,
     })
+    // After the changes of the person, in the order of other changes, which prevents deadlocks.
+    await trx
+      .deleteFrom('sessions')
+      .where((eb) =>
+        eb.or([eb('expires_at', '<', now), eb('last_seen_at', '<', now - SESSION_IDLE)]),
+      )
+      .execute()
     await trx
       .updateTable('people')
       .set({ access_token: vault.encrypt(signIn.accessToken, `people/${person.id}/access`) })
@@ -107,7 +109,7 @@ export function beginSession(
       before: null,
       after: { session: id, role: person.role },
     })
-    return { person: person.id, secret }
+    return { person: person.id, secret, roleChanged: entry?.action === 'person.role' }
   })
 }
 

@@ -152,6 +152,49 @@ describe('providers', () => {
     ])
   })
 
+  it('can assign roles by groups, whose names end at the last colon', () => {
+    const { providers } = config({
+      ...OIDC,
+      GATEHOUSE_OIDC_ROLE_CLAIM: 'groups',
+      GATEHOUSE_OIDC_ROLES: 'ops:operator, team : editor,cn=a:b:viewer,',
+    })
+    expect(providers).toMatchObject([
+      {
+        groups: {
+          claim: 'groups',
+          roles: new Map([
+            ['ops', 'operator'],
+            ['team', 'editor'],
+            ['cn=a:b', 'viewer'],
+          ]),
+        },
+      },
+    ])
+  })
+
+  it.each([
+    ['ops:owner', 'Invalid entry: "ops:owner"'],
+    ['ops:none', 'Invalid entry: "ops:none"'],
+    ['ops:pending', 'Invalid entry: "ops:pending"'],
+    ['operator', 'Invalid entry: "operator"'],
+    [':operator', 'Invalid entry: ":operator"'],
+    [`${'x'.repeat(257)}:viewer`, 'Invalid entry: "xxx'],
+    ['ops:viewer,ops:operator', 'contains a group twice: "ops:operator"'],
+    [' , ', 'contains no group'],
+    [undefined, 'GATEHOUSE_OIDC_ROLE_CLAIM requires GATEHOUSE_OIDC_ROLES'],
+  ])('reject the roles %j', (roles, says) => {
+    const claim = { GATEHOUSE_OIDC_ROLE_CLAIM: 'groups', GATEHOUSE_OIDC_ROLES: roles }
+    expect(errors({ ...OIDC, ...claim })).toEqual([expect.stringContaining(says)])
+  })
+
+  it('reject roles without a claim, and a claim without a provider', () => {
+    expect(errors({ ...OIDC, GATEHOUSE_OIDC_ROLES: 'ops:viewer' })).toEqual([
+      expect.stringContaining('GATEHOUSE_OIDC_ROLES requires GATEHOUSE_OIDC_ROLE_CLAIM'),
+    ])
+    const claim = { GATEHOUSE_OIDC_ROLE_CLAIM: 'groups', GATEHOUSE_OIDC_ROLES: 'ops:viewer' }
+    expect(errors(claim)[0]).toContain('GATEHOUSE_OIDC_CLIENT_ID is missing')
+  })
+
   it('can have their secrets in files', () => {
     const env = {
       GATEHOUSE_GOOGLE_CLIENT_ID: 'id',

@@ -38,6 +38,8 @@ export interface Config extends AccessConfig {
   /** The folders of the TLS key and of every file that a variable ending in `_FILE` names. */
   readonly keyFolders: readonly string[]
   readonly log: LogLevel
+  /** The file of the access log, absolute; `-`: standard output; undefined: none is written. */
+  readonly accessLog: string | undefined
 }
 
 /** The settings, or a message for each error. */
@@ -57,6 +59,7 @@ const givenFlags = z.object({
   tlsCert: z.optional(z.string()),
   tlsKey: z.optional(z.string()),
   log: z.optional(z.string()),
+  accessLog: z.optional(z.string()),
 })
 
 /** Name of a setting with a single value. */
@@ -147,10 +150,15 @@ export function parseConfig(
     tls,
     keyFolders: [...(tls === undefined ? [] : [dirname(tls.key)]), ...secretFolders(env, folder)],
     log: parse('log', logLevel, 'info'),
+    accessLog: toPath(read('accessLog')?.text, folder),
     ...readAccess(env, folder, requiredKeys, errors),
   }
   return errors.length > 0 ? { ok: false, errors } : { ok: true, config: freeze(config) }
 }
+
+/** Returns the absolute path of an output; `-` stays. */
+const toPath = (text: string | undefined, folder: string) =>
+  text === undefined || text === '-' ? text : resolve(folder, text)
 
 /** Returns the flag and the variable of a setting. */
 function sourcesOf(name: SettingName): { flag: string; variable: string } {

@@ -1,13 +1,25 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
-import { MAIN } from '../test-support/server-process.testing.ts'
+import { killProcesses, MAIN, startProcess } from '../test-support/server-process.testing.ts'
 import { makeToken, sendRequest } from '../test-support/start.testing.ts'
+import { LogOutput, openLogFile } from './log-output.ts'
 
-// Tests a server whose standard output cannot be written to.
+// Tests a server whose standard output or access log cannot be written to.
 
 const { O_RDONLY, O_NONBLOCK, O_RDWR } = constants
 
@@ -67,4 +79,98 @@ test.each<[string, (folder: string) => number]>([
   await expect.poll(countDropped).toBeGreaterThan(0)
   child.kill('SIGTERM')
   expect(await exit).toEqual([0, null])
+})
+
+afterEach(killProcesses)
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-log-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('an access log has a line for each request, and continues in a new file after SIGUSR2', async () => {
+  const folder = makeFolder()
+  const file = join(folder, 'access.log')
+  const [port = 0] = await freePorts(1)
+  const flags = ['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`, '--access-log', file]
+  const server = await startProcess(flags)
+  const lines = (path: string) =>
+    existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
+  await sendRequest(port, 'GET', '/first?token=x')
+  await expect.poll(() => lines(file).length).toBe(1)
+  expect(JSON.parse(lines(file)[0] ?? '')).toEqual({
+    ...{ log: 'access', time: expect.any(String), node: expect.any(String) },
+    ...{ endpoint: `tcp://127.0.0.1:${port}`, client: '127.0.0.1' },
+    ...{ method: 'GET', path: '/first', status: 401, database: '_system', rejected: 'credential' },
+    ...{ ms: expect.any(Number), bytes: expect.any(Number), caller: null, token: null },
+  })
+  expect(statSync(file).mode & 0o777).toBe(0o640)
+  renameSync(file, `${file}.1`)
+  await sendRequest(port, 'GET', '/second')
+  await expect.poll(() => lines(`${file}.1`).length).toBe(2)
+  server.signal('SIGUSR2')
+  // It opens the file without waiting for a request.
+  await expect.poll(() => existsSync(file)).toBe(true)
+  await sendRequest(port, 'GET', '/healthz')
+  await expect.poll(() => lines(file).length).toBe(1)
+  expect(lines(file)[0]).toContain('"path":"/healthz","status":200')
+  expect(lines(`${file}.1`)).toHaveLength(2)
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+  expect(server.printed()).not.toContain('"log":"access"')
+})
+
+test('an access log can be written to standard output, beside the log', async () => {
+  const folder = makeFolder()
+  const [port = 0] = await freePorts(1)
+  const flags = ['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`, '--access-log', '-']
+  const server = await startProcess(flags)
+  await sendRequest(port, 'GET', '/first')
+  await expect.poll(server.printed).toContain('"path":"/first","status":401')
+  // There is no file to open again.
+  server.signal('SIGUSR2')
+  server.signal('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
+test.each([
+  ['a folder that is missing', (folder: string) => join(folder, 'none', 'access.log'), 'ENOENT'],
+  ['a folder', (folder: string) => folder, 'EISDIR'],
+  ['a pipe without a reader', createPipe, 'no program reads the pipe'],
+])('an access log in %s is an error of the start', async (_, pathIn, reason) => {
+  const folder = makeFolder()
+  const path = pathIn(folder)
+  await expect(startProcess(['--data', folder, '--access-log', path])).rejects.toThrow(
+    new RegExp(`The access log cannot be opened: .*${reason}`),
+  )
+})
+
+test('lines of a file that cannot be opened again are dropped and counted, until it can', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const folder = makeFolder()
+  const logs = join(folder, 'logs')
+  mkdirSync(logs)
+  const path = join(logs, 'access.log')
+  const { stream, reopen } = openLogFile(path)
+  const output = new LogOutput(stream)
+  output.write('first\n')
+  await expect.poll(() => readFileSync(path, 'utf8')).toBe('first\n')
+  rmSync(logs, { recursive: true })
+  reopen()
+  // Four of them fit.
+  const line = `${'x'.repeat(1_000_000)}\n`
+  for (let at = 0; at < 6; at++) output.write(line)
+  expect(output.dropped).toBe(2)
+  mkdirSync(logs)
+  await expect
+    .poll(() => {
+      vi.advanceTimersByTime(1_000)
+      return existsSync(path) && statSync(path).size
+    })
+    .toBe(4 * line.length)
+  output.write('last\n')
+  await expect.poll(() => readFileSync(path, 'utf8').endsWith('\nlast\n')).toBe(true)
+  expect(output.dropped).toBe(2)
 })

@@ -74,6 +74,12 @@ export const SETTINGS: readonly Setting[] = [
     env: 'GATEHOUSE_LOG',
     help: `${LOG_LEVELS.join(', ')} (default: info)`,
   },
+  {
+    flag: 'access-log',
+    value: 'FILE',
+    env: 'GATEHOUSE_ACCESS_LOG',
+    help: 'file to append a JSON line to for each request, or - for standard output; SIGUSR2 opens it again (default: none)',
+  },
 ]
 
 /** A setting that has no flag, because all users of a machine can read command lines. */
@@ -110,6 +116,14 @@ export const VARIABLES: readonly Variable[] = [
   { env: 'GATEHOUSE_OIDC_CLIENT_ID', help: 'client id' },
   { env: 'GATEHOUSE_OIDC_CLIENT_SECRET', help: 'client secret', isSecret: true },
   { env: 'GATEHOUSE_OIDC_LABEL', help: 'label of its sign-in button' },
+  {
+    env: 'GATEHOUSE_OIDC_ROLE_CLAIM',
+    help: 'claim with the groups of a person, such as groups, which assign roles at each sign-in',
+  },
+  {
+    env: 'GATEHOUSE_OIDC_ROLES',
+    help: 'roles of these groups: <group>:<role>, separated by commas; the highest role wins',
+  },
   {
     env: 'GATEHOUSE_OAUTH2_AUTH_ENDPOINT',
     help: 'authorization endpoint of another OAuth 2.0 provider',

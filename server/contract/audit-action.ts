@@ -31,11 +31,13 @@ export const AUDIT_ACTIONS = [
 ] as const
 
 /** The actions that change one endpoint; their rows contain its mapping before and after. */
-export const ENDPOINT_CHANGES: readonly string[] = [
-  'endpoint.add',
-  'endpoint.map',
-  'endpoint.remove',
-]
+const MAPPING_CHANGES: readonly string[] = ['endpoint.add', 'endpoint.map', 'endpoint.remove']
+
+/** The actions that change the policy of an endpoint; their rows contain it before and after. */
+export const POLICY_CHANGES: readonly string[] = ['policy.set', 'policy.remove']
+
+/** The actions whose changes can be undone. */
+export const ENDPOINT_CHANGES: readonly string[] = [...MAPPING_CHANGES, ...POLICY_CHANGES]
 
 /** Returns whether a row of the audit log is a change of an endpoint that can be undone. */
 export const isRestorable = ({

@@ -42,6 +42,9 @@ gatehouse_listener{endpoint="unix:///a\\"\\\\2",state="listening"} 1
 gatehouse_requests_total{endpoint="unix:///a\\"\\\\1",status="200"} 2
 gatehouse_requests_total{endpoint="unix:///a\\"\\\\1",status="404"} 1
 
+# HELP gatehouse_refused_connections_total Connections that the policy closed before anything was read
+# TYPE gatehouse_refused_connections_total counter
+
 # HELP gatehouse_received_bytes_total Bytes received
 # TYPE gatehouse_received_bytes_total counter
 gatehouse_received_bytes_total{endpoint="unix:///a\\"\\\\1"} 5

@@ -7,6 +7,7 @@ import type { ErrorLog } from '../health/error-log.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { NodesModule } from '../nodes/module.ts'
+import { createPolicies } from '../policy/policies.ts'
 import { createRateLimit } from '../rate-limit.ts'
 import { createBulkChanges } from './bulk/bulk-changes.ts'
 import { endpointChangeRoutes } from './bulk/routes.ts'
@@ -38,13 +39,23 @@ export interface EndpointsModuleDeps
 /** Creates the registry of endpoints, their bulk changes and metrics, and their routes. */
 export function createEndpointsModule(deps: EndpointsModuleDeps) {
   const { store, record, certificate, nodes, events, http, requireRole, log } = deps
+  let onRefusal: NonNullable<EndpointRegistryDeps['onRefusal']> = () => {}
   const registry = createEndpointRegistry({
     ...deps,
     isTrustedProxy: http.isTrustedProxy,
+    onRefusal: (...refusal) => onRefusal(...refusal),
     publish: events.publish,
     peers: nodes.nodes && createPeers(nodes.nodes),
   })
+  const policies = createPolicies({
+    store,
+    record,
+    endpoints: registry,
+    now: nodes.now,
+    onError: deps.logError('the end of a policy could not be applied'),
+  })
   const beginBulkChange = createBulkChanges({
+    policies,
     store,
     record,
     endpoints: registry,
@@ -86,8 +97,12 @@ export function createEndpointsModule(deps: EndpointsModuleDeps) {
     /** The metrics of the node. Other modules register theirs here. */
     metrics: metrics.registry,
     sync: registry.sync,
-    /** See `PolicyEndpoints` (`policy/policies.ts`). */
-    policyEndpoints: registry as Pick<typeof registry, 'setPolicy' | 'apply' | 'due'>,
+    mappingOf: registry.mappingOf,
+    /** Sets what is called for each connection that a policy refuses. */
+    onRefusal(callback: typeof onRefusal) {
+      onRefusal = callback
+    },
+    policies,
     open: (configured: ConfiguredEndpoints) =>
       openEndpoints({ endpoints: registry, store, node: nodes.name, log }, configured),
     /** Samples the traffic of all listeners periodically. Returns a function that stops it. */

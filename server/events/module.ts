@@ -5,7 +5,12 @@ import { Failure } from '../failure.ts'
 import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
 import type { EventHub } from './hub.ts'
-import { type AuthenticateReader, eventRoutes, lastEventHeader } from './routes.ts'
+import {
+  type AuthenticateReader,
+  createSendStream,
+  eventRoutes,
+  lastEventHeader,
+} from './routes.ts'
 
 export interface EventsModuleDeps {
   readonly hub: EventHub
@@ -40,8 +45,10 @@ export function createEventsModule({ hub, access, http, requireRole }: EventsMod
     return principal !== undefined && atLeast(principal.role, 'viewer') ? principal : undefined
   }
 
+  const sendStream = createSendStream(hub, authenticateReader)
   return {
-    routes: eventRoutes(hub, requireRole, authenticateReader),
+    routes: eventRoutes(hub, requireRole, sendStream),
+    sendStream,
     lastEventHeader: lastEventHeader(hub),
     async [Symbol.asyncDispose]() {},
   }

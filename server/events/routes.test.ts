@@ -9,7 +9,13 @@ import { renderFailure, toFailure } from '../http/output/render-failure.ts'
 import { CONSOLE_HEADERS, operatorSession } from '../test-support/operator-session.testing.ts'
 import { sendRequest, startForTest, type TestNode } from '../test-support/start.testing.ts'
 import { createEventHub } from './hub.ts'
-import { createStreamLimit, eventRoutes, HEARTBEAT, HEARTBEATS_PER_CHECK } from './routes.ts'
+import {
+  createSendStream,
+  createStreamLimit,
+  eventRoutes,
+  HEARTBEAT,
+  HEARTBEATS_PER_CHECK,
+} from './routes.ts'
 
 /** Opens a stream, and resolves once it runs. */
 async function follow(port: number, headers: Record<string, string>, query = '') {
@@ -163,7 +169,7 @@ test('only admins receive events about other people', async () => {
       eventRoutes(
         hub,
         () => pass,
-        async () => who,
+        createSendStream(hub, async () => who),
       ),
     )
     const listener = { draining: draining.signal } as AppEnv['Bindings']['listener']
@@ -192,7 +198,7 @@ test('a stream whose session ends during its authentication ends immediately', a
   }
   const app = new Hono<AppEnv>().route(
     '/',
-    eventRoutes(hub, () => pass, whoIsIn),
+    eventRoutes(hub, () => pass, createSendStream(hub, whoIsIn)),
   )
   const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
   const response = await app.request('/', {}, { listener })
@@ -208,8 +214,7 @@ test('the streams of a person are limited, and ending one frees a slot', async (
     eventRoutes(
       hub,
       () => pass,
-      async (c) => c.get('principal'),
-      createStreamLimit(2, 3),
+      createSendStream(hub, async (c) => c.get('principal'), createStreamLimit(2, 3)),
     ),
   )
   app.onError((error, c) => renderFailure(toFailure(error), c))
@@ -244,7 +249,7 @@ describe('a quiet stream', () => {
     }
     const app = new Hono<AppEnv>().route(
       '/',
-      eventRoutes(hub, () => pass, whoIsIn),
+      eventRoutes(hub, () => pass, createSendStream(hub, whoIsIn)),
     )
     const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']
     const before = hub.lastId
@@ -290,7 +295,7 @@ test('HEAD leaves no subscription behind', async () => {
     eventRoutes(
       counting,
       () => pass,
-      async () => undefined,
+      createSendStream(counting, async () => undefined),
     ),
   )
   const listener = { draining: new AbortController().signal } as AppEnv['Bindings']['listener']

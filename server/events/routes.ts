@@ -23,21 +23,28 @@ export const HEARTBEATS_PER_CHECK = 3
 /** Reconnect delay that is sent to readers, ms. */
 const RECONNECT_DELAY = 1_000
 
+/** What a stream sends besides heartbeats. */
+export interface StreamSource {
+  /** Calls `listener` when there may be something to send; returns the unsubscribe. */
+  subscribe(listener: () => void): () => void
+  /** Returns what to send next to a reader, who was just authenticated. */
+  take(reader: Principal): Iterable<{ readonly id?: string; readonly data: string }>
+  /** The id from which a reader can resume now. */
+  readonly lastId?: string
+}
+
+/** Responds with the stream of a source. Fails with `too-many-requests` beyond a {@link StreamLimit}. */
+export type SendStream = (c: Context<AppEnv>, source: StreamSource) => Response
+
 /** Returns the principal of a request's credentials; undefined: they are no longer valid. */
 export type AuthenticateReader = (c: Context<AppEnv>) => Promise<Principal | undefined>
 
 /**
  * Routes of `/_api/events`: live changes as server-sent events (HTML Standard §9.2). A stream
  * resumes after the `Last-Event-ID`, or after the event that `after` names. The first event,
- * `hello`, carries the id to resume from if no other event arrives. Fails with `too-many-requests`
- * beyond a {@link StreamLimit}.
+ * `hello`, carries the id to resume from if no other event arrives.
  */
-export const eventRoutes = (
-  hub: EventHub,
-  requireRole: RequireRole,
-  authenticate: AuthenticateReader,
-  limit: StreamLimit = createStreamLimit(),
-) =>
+export const eventRoutes = (hub: EventHub, requireRole: RequireRole, sendStream: SendStream) =>
   new Hono<AppEnv>().get(
     '/',
     describe({
@@ -53,19 +60,48 @@ export const eventRoutes = (
     requireRole('viewer', { background: true, inMemory: true }),
     queryInput(eventQuery),
     (c) => {
-      const draining = c.env.listener.draining
-      // Disables response buffering in nginx.
-      c.header('X-Accel-Buffering', 'no')
-      // A HEAD request never reads a body, so the stream would never end.
-      if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
-      const { personId } = principalOf(c)
-      const leave = limit.enter(personId)
       const from = c.req.header('Last-Event-ID') ?? c.req.valid('query').after ?? hub.lastId
-      return streamSSE(c, (stream) =>
-        follow(hub, stream, from, draining, () => authenticate(c)).finally(leave),
-      )
+      return sendStream(c, eventsAfter(hub, from))
     },
   )
+
+/** Returns a {@link SendStream}. Streams end with the permission of their reader. */
+export const createSendStream =
+  (
+    hub: Pick<EventHub, 'subscribe'>,
+    authenticate: AuthenticateReader,
+    limit: StreamLimit = createStreamLimit(),
+  ): SendStream =>
+  (c, source) => {
+    const draining = c.env.listener.draining
+    // Disables response buffering in nginx.
+    c.header('X-Accel-Buffering', 'no')
+    // A HEAD request never reads a body, so the stream would never end.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': 'text/event-stream' })
+    const { personId } = principalOf(c)
+    const leave = limit.enter(personId)
+    return streamSSE(c, (stream) =>
+      follow(hub, source, stream, draining, () => authenticate(c)).finally(leave),
+    )
+  }
+
+/** Returns the events after one as the source of a stream. */
+function eventsAfter(hub: EventHub, from: string): StreamSource {
+  let seen = from
+  return {
+    // Streams follow the hub anyway.
+    subscribe: () => () => {},
+    get lastId() {
+      return seen
+    },
+    *take(reader) {
+      for (const { id, event } of hub.after(seen)) {
+        seen = id
+        if (isRelevant(event, reader)) yield { id, data: JSON.stringify(event) }
+      }
+    },
+  }
+}
 
 /**
  * Names the last event before the response, so that a page can follow all changes after its state.
@@ -77,20 +113,22 @@ export const lastEventHeader = (hub: EventHub) =>
     if (c.get('principal') !== undefined) c.header(LAST_EVENT_HEADER, lastId)
   })
 
+/** @param hub wakes the stream when its reader may have lost the permission. */
 async function follow(
-  hub: EventHub,
+  hub: Pick<EventHub, 'subscribe'>,
+  source: StreamSource,
   stream: SSEStreamingApi,
-  from: string,
   draining: AbortSignal,
   authenticate: () => Promise<Principal | undefined>,
 ): Promise<void> {
   let wake = () => {}
   /** Whether a wake arrived since the last read of events. */
   let woken = false
-  const unsubscribe = hub.subscribe(() => {
+  const onWake = () => {
     woken = true
     wake()
-  })
+  }
+  const subscriptions = [hub.subscribe(onWake), source.subscribe(onWake)]
   const stop = () => {
     stream.abort()
     wake()
@@ -98,10 +136,14 @@ async function follow(
   stream.onAbort(() => wake())
   draining.addEventListener('abort', stop, { once: true })
   try {
-    let seen = from
     /** Heartbeats since the reader was last authenticated. */
     let unchecked = HEARTBEATS_PER_CHECK
-    await stream.writeSSE({ event: 'hello', data: '{}', id: seen, retry: RECONNECT_DELAY })
+    await stream.writeSSE({
+      event: 'hello',
+      data: '{}',
+      ...resumeAt(source),
+      retry: RECONNECT_DELAY,
+    })
     while (!stream.aborted && !draining.aborted) {
       // Authenticate before sending events: the end of a session ends its streams.
       if (woken || unchecked >= HEARTBEATS_PER_CHECK) {
@@ -109,11 +151,7 @@ async function follow(
         unchecked = 0
         const principal = await authenticate()
         if (principal === undefined) break
-        for (const { id, event } of hub.after(seen)) {
-          seen = id
-          if (isRelevant(event, principal))
-            await stream.writeSSE({ id, data: JSON.stringify(event) })
-        }
+        for (const message of source.take(principal)) await stream.writeSSE(message)
       }
       const quiet = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(true), HEARTBEAT)
@@ -127,14 +165,16 @@ async function follow(
       })
       if (quiet) {
         unchecked += 1
-        await stream.writeSSE({ event: 'heartbeat', data: '{}', id: seen })
+        await stream.writeSSE({ event: 'heartbeat', data: '{}', ...resumeAt(source) })
       }
     }
   } finally {
-    unsubscribe()
+    for (const unsubscribe of subscriptions) unsubscribe()
     draining.removeEventListener('abort', stop)
   }
 }
+
+const resumeAt = ({ lastId }: StreamSource) => (lastId === undefined ? {} : { id: lastId })
 
 /**
  * Returns whether a principal may see an event. Only admins and the person concerned see events

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Context, type Hono } from 'hono'
 import { type ParamIndexMap, type Result, type Router, UnsupportedPathError } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
@@ -11,6 +12,16 @@ export interface DispatchDeps {
   /** Answers a request that no handler answered. */
   readonly notFound: (c: Context<AppEnv>) => Response
 }
+
+const CONTEXT = Symbol('context')
+
+type Answered = ServerResponse & { [CONTEXT]?: Context<AppEnv> }
+
+/**
+ * Returns the context of an answered request, for code that observes the end of its response;
+ * undefined if the application has not seen the request.
+ */
+export const contextOf = (response: Answered): Context<AppEnv> | undefined => response[CONTEXT]
 
 /** What a handler returns: nothing if another handler has responded. */
 type Handled = Response | undefined | Promise<Response | undefined>
@@ -34,6 +45,7 @@ export function createDispatch(
     const path = app.getPath(request, { env })
     const matchResult = app.router.match(isHead ? 'GET' : request.method, path)
     const c = new Context<AppEnv>(request, { env, path, matchResult, notFoundHandler: notFound })
+    if (env?.outgoing !== undefined) (env.outgoing as Answered)[CONTEXT] = c
     const [handlers] = matchResult
     let at = 0
     let rest: Promise<undefined> | undefined

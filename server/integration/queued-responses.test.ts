@@ -10,7 +10,7 @@ import { createDocumentRepository } from '../documents/repository/stored-documen
 import { createHttpEngine } from '../endpoints/listeners/http-engine.ts'
 import { Traffic } from '../endpoints/traffic.ts'
 import { createEventHub } from '../events/hub.ts'
-import { createStreamLimit, eventRoutes } from '../events/routes.ts'
+import { createSendStream, createStreamLimit, eventRoutes } from '../events/routes.ts'
 import type { AppEnv } from '../http/env.ts'
 import { nodeHandler } from '../http/node-handler.ts'
 import { compressResponses } from '../http/output/compression/compress-responses.ts'
@@ -104,7 +104,11 @@ test('event streams leave their slots and the hub', async () => {
       c.set('principal', reader)
       await next()
     })
-  const routes = eventRoutes(counting, signedIn, async () => reader, createStreamLimit(3))
+  const routes = eventRoutes(
+    counting,
+    signedIn,
+    createSendStream(counting, async () => reader, createStreamLimit(3)),
+  )
   const port = await serve(new Hono<AppEnv>().route('/', routes))
   const status = async () => (await headsOf(port, 1))[0]?.statusCode
   const client = pipeline(port, 3)

@@ -115,7 +115,9 @@ forEngine('postgres', (engine) => {
       env.GATEHOUSE_DATABASE_URL = url.href
     }
     const folder = 'data' in location ? location.data : data
+    const accessLog = join(data, 'access.log')
     const flags = ['--data', folder, '--endpoint', `tcp://127.0.0.1:${port}`, '--log', 'trace']
+    flags.push('--access-log', accessLog)
     const server = await startProcess(flags, { env })
 
     // Responses: they may contain a secret only where the server issues it.
@@ -236,6 +238,17 @@ forEngine('postgres', (engine) => {
     await tell('GET', '/_api/token?everybody=true', bearer)
     await tell('GET', '/_api/audit?limit=500', bearer)
     expect((await tell('DELETE', '/_api/session', sessionHeaders)).status).toBe(200)
+
+    // Secrets in paths, where clients may send them by mistake.
+    for (const [name, text] of canaries) {
+      // The signature of a cookie is as short as an id, and worth nothing without the cookie.
+      if (name.endsWith('.sig')) continue
+      const path = `/articles/${encodeURIComponent(text)}`
+      await sendRequest(port, 'GET', `${path}?token=${encodeURIComponent(text)}`)
+      await sendRequest(port, 'GET', `/_db/${encodeURIComponent(text)}/x`, { headers: bearer })
+    }
+    const requests = (await tell('GET', '/_api/request?limit=1000', bearer)).text
+    expect(requests).toContain('"path":"/articles/…"')
     await tell('DELETE', `/_api/token/${made.json.info.id}`, bearer)
 
     // The provider's access token is stored encrypted.
@@ -267,6 +280,10 @@ forEngine('postgres', (engine) => {
       expect([line, findCanaries(canaries, line)]).toEqual([line, []])
     }
     expect(findCanaries(canaries, audit)).toEqual([])
+    const accesses = readFileSync(accessLog, 'utf8')
+    expect(accesses).toContain('"path":"/articles/…"')
+    expect(accesses).toContain('"token":"canary"')
+    expect(findCanaries(canaries, accesses)).toEqual([])
     for (const [name, text] of stored)
       expect([name, findCanaries(canaries, text)]).toEqual([name, []])
   })

@@ -188,10 +188,27 @@ export type Rule =
   | 'database'
   | 'administration'
   | 'cors'
+  | 'path'
+  | 'method'
   | 'credential'
   | 'role'
   | 'readOnly'
   | 'rateLimit'
+
+/** The status of the response that each rule gives. */
+export const RULE_STATUS: Readonly<Record<Rule, number>> = {
+  allow: 403,
+  host: 421,
+  database: 404,
+  administration: 404,
+  cors: 204,
+  path: 404,
+  method: 405,
+  credential: 401,
+  role: 403,
+  readOnly: 403,
+  rateLimit: 429,
+}
 
 /** A request as the rules of an endpoint see it. */
 export interface PolicyRequest {
@@ -208,6 +225,8 @@ export interface PolicyRequest {
   /** Whether the endpoint serves the database and it exists. */
   readonly isServed: boolean
   readonly caller: 'anonymous' | 'invalid' | { readonly role: Role; readonly inScope: boolean }
+  /** Whether there is a route for the request; otherwise, what does not fit. */
+  readonly route: 'found' | 'path' | 'method'
   /** The role that the route requires; undefined if it admits everyone. */
   readonly needs: Role | undefined
   /** The collection whose documents a route reads, which may be public. */
@@ -233,6 +252,7 @@ export function decide(
   if (policy?.hides(path)) return 'administration'
   const isPreflight = method === 'OPTIONS' && request.preflight !== undefined
   if (isPreflight && policy?.preflightHeaders(path, origin) !== undefined) return 'cors'
+  if (request.route !== 'found') return request.route
   if (needs !== undefined) {
     if (caller === 'invalid') return 'credential'
     const { collection, database } = request

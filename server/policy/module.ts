@@ -1,22 +1,28 @@
-import type { RequireRole } from '../http/guards/require-role.ts'
 import type { HttpModule } from '../http/module.ts'
-import { createPolicies, type PoliciesDeps } from './policies.ts'
-import { type PolicyRoutesDeps, policyRoutes, policyTrialRoutes } from './routes.ts'
+import {
+  type FindRoute,
+  type PolicyRoutesDeps,
+  type PolicyTestRoutesDeps,
+  policyRoutes,
+  policyTestRoutes,
+  policyTrialRoutes,
+} from './routes.ts'
 
-export interface PolicyModuleDeps extends PoliciesDeps, Pick<PolicyRoutesDeps, 'canonicalAddress'> {
+export interface PolicyModuleDeps
+  extends Omit<PolicyRoutesDeps, 'sendList'>,
+    Omit<PolicyTestRoutesDeps, 'findRoute'> {
   readonly http: Pick<HttpModule, 'sendList'>
-  readonly requireRole: RequireRole
 }
 
-/** Creates the policies of endpoints and their routes. */
-export function createPolicyModule(deps: PolicyModuleDeps) {
-  const { http, ...rest } = deps
-  const policies = createPolicies(deps)
+/** Creates the routes of the policies of endpoints. */
+export function createPolicyModule({ http, ...deps }: PolicyModuleDeps) {
+  const { policies } = deps
   return {
     expire: policies.expire,
     watch: policies.watch,
-    routes: policyRoutes({ ...rest, policies, sendList: http.sendList }),
-    trialRoutes: policyTrialRoutes({ policies, requireRole: deps.requireRole }),
+    routes: policyRoutes({ ...deps, sendList: http.sendList }),
+    trialRoutes: policyTrialRoutes(deps),
+    testRoutes: (findRoute: FindRoute) => policyTestRoutes({ ...deps, findRoute }),
   }
 }
 

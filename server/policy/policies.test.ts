@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
+import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import type { Policy } from '../contract/endpoints/policy.ts'
 import { freePorts } from '../endpoints/listeners/free-ports.testing.ts'
@@ -160,8 +163,80 @@ forEachEngineNode((start) => {
   })
 })
 
+forEachEngineNode((start) => {
+  test('bulk changes set policies, and their undo restores endpoints with them', async () => {
+    const node = await start()
+    const { request } = node
+    const [one, two] = (await freePorts(2)).map((port) => `tcp://127.0.0.1:${port}`) as [
+      string,
+      string,
+    ]
+    await request('POST', '/_api/endpoint', { endpoint: one, databases: ['blog'] })
+    const policy = { readOnly: true, closesAt: '2020-01-01T00:00:00.000Z' }
+    const made = await request('POST', '/_api/endpoint-change', {
+      changes: [
+        { endpoint: one, policy: { note: 'a' }, expectPolicy: null },
+        { endpoint: two, databases: ['blog'], policy, expect: null },
+      ],
+    })
+    expect(made.json).toMatchObject([{ state: 'made' }, { state: 'made' }])
+    const policies = async () =>
+      (await request('GET', '/_api/policy')).json.map(
+        (each: { endpoint: string; policy: Policy }) => [each.endpoint, each.policy],
+      )
+    const both = [
+      [one, { note: 'a' }],
+      [two, { readOnly: true }],
+    ].sort()
+    expect(await policies()).toEqual(both)
+    const removal = await request('POST', '/_api/endpoint-change', {
+      changes: [{ endpoint: two, remove: true }],
+    })
+    const undo = (id: unknown) => request('POST', `/_api/endpoint-change/${id}/undo`)
+    expect(await policies()).toEqual([both.find(([endpoint]) => endpoint === one)])
+    expect((await undo(removal.headers['gatehouse-change'])).json).toMatchObject([
+      { state: 'made' },
+    ])
+    expect(await policies()).toEqual(both)
+    await request('PUT', pathOf(one), { note: 'changed since' })
+    const undone = (await undo(made.headers['gatehouse-change'])).json
+    const outcome = (endpoint: string) =>
+      undone.find((each: { endpoint: string }) => each.endpoint === endpoint)
+    expect([outcome(one).code, outcome(two).state]).toEqual([412, 'failed'])
+    await node.stop()
+  })
+})
+
 forEachEngineNode(
   (start) => {
+    test('a request can be tested without sending it', async () => {
+      const node = await start()
+      const { request } = node
+      const { endpoint } = await addBlog(node, { readOnly: true, deny: ['192.0.2.0/24'] })
+      const decide = async (change: Record<string, unknown>) => {
+        const response = await request('POST', '/_api/policy-test', {
+          endpoint,
+          client: '198.51.100.1',
+          credential: { role: 'editor' },
+          method: 'POST',
+          path: '/articles',
+          ...change,
+        })
+        return [response.status, response.json.rule]
+      }
+      const { token } = (await request('POST', '/_api/token', { name: 'v', role: 'viewer' })).json
+      expect(await decide({})).toEqual([200, 'readOnly'])
+      expect(await decide({ policy: {} })).toEqual([200, null])
+      expect(await decide({ client: '::ffff:192.0.2.9' })).toEqual([200, 'allow'])
+      expect(await decide({ credential: { token } })).toEqual([200, 'role'])
+      expect(await decide({ credential: 'none' })).toEqual([200, 'credential'])
+      expect(await decide({ path: '/_db/shop/articles' })).toEqual([200, 'database'])
+      expect(await decide({ method: 'TRACE' })).toEqual([200, 'method'])
+      expect(await decide({ method: 'GET' })).toEqual([200, null])
+      expect(await decide({ client: 'x' })).toEqual([400, undefined])
+      await node.stop()
+    })
+
     test('each rule applies on the next request', async () => {
       const node = await start()
       const { request } = node
@@ -236,10 +311,128 @@ forEachEngineNode(
       expect((await send('GET', '/healthz')).status).toBe(200)
       await set({ allow: ['::/0'] })
       await expect(send('GET', '/healthz')).rejects.toThrow(/socket hang up|ECONNRESET/)
+      const listed = await request('GET', `/_api/request?endpoint=${endpoint}&rejected=true`)
+      expect(listed.json[0]).toMatchObject({ client: '127.0.0.1', method: null, rejected: 'allow' })
       const { text } = await request('GET', '/_api/metrics')
       expect(text).toContain(
         `gatehouse_refused_connections_total{endpoint="${endpoint}",rule="allow"} 2`,
       )
+      await node.stop()
+    })
+
+    test('policies change while connections are busy, without an error', async () => {
+      const node = await start()
+      const { set, port } = await addBlog(node)
+      const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+      const statuses = new Set<number>()
+      let isChanging = true
+      const read = (): Promise<void> =>
+        new Promise((resolve, reject) => {
+          const headers = { Authorization: `Bearer ${node.token}` }
+          get({ port, path: '/articles/1', headers, agent }, (response) => {
+            statuses.add(response.statusCode ?? 0)
+            response.resume().once('end', resolve)
+          }).once('error', reject)
+        })
+      const readers = Array.from({ length: 64 }, async () => {
+        while (isChanging) await read()
+      })
+      for (let change = 0; change < 20; change++) {
+        const policy = { note: String(change), readOnly: change % 2 === 0, allow: ['127.0.0.0/8'] }
+        expect((await set(policy)).status).toBe(200)
+      }
+      isChanging = false
+      await Promise.all(readers)
+      agent.destroy()
+      expect([...statuses]).toEqual([200])
+      await node.stop()
+    })
+
+    test('a client cannot forge or change the address that a policy compares', async () => {
+      const node = await start({ trustedProxies: ['127.0.0.1', '10.0.0.2'] })
+      const { set, send } = await addBlog(node)
+      const from = async (forwarded?: string) =>
+        (await send('GET', '/healthz', { headers: { 'X-Forwarded-For': forwarded ?? '' } })).status
+      await set({ allow: ['192.0.2.7'] })
+      expect(await from('192.0.2.7')).toBe(200)
+      expect(await from('203.0.113.9')).toBe(403)
+      // Behind one proxy and behind two: the client wrote the first entry.
+      expect(await from('192.0.2.7, 203.0.113.9')).toBe(403)
+      expect(await from('192.0.2.7, 203.0.113.9, 10.0.0.2')).toBe(403)
+      expect(await from('203.0.113.9, 192.0.2.7, 10.0.0.2')).toBe(200)
+      expect(await from('::ffff:192.0.2.7')).toBe(200)
+      expect(await from('::ffff:c000:207')).toBe(200)
+      // The proxy itself is no client that the policy admits.
+      expect(await from()).toBe(403)
+      await set({ rateLimit: { requestsPerSecond: 0.01, burst: 2 } })
+      const read = async (client: string) =>
+        (await send('GET', '/', { headers: { 'X-Forwarded-For': client } })).status
+      expect(await read('2001:db8::1')).toBe(200)
+      const { token } = node
+      const count = async (client: string) => {
+        const headers = { 'X-Forwarded-For': client, Authorization: `Bearer ${token}` }
+        return (await send('GET', '/articles/1', { headers })).status
+      }
+      expect(await count('2001:db8::1')).toBe(200)
+      expect(await count('2001:db8:0:0:ffff::2')).toBe(200)
+      expect(await count('2001:db8::ffff:1:2:3')).toBe(429)
+      expect(await count('2001:db8:0:1::1')).toBe(200)
+      await node.stop()
+    })
+
+    test('pipelined requests, HTTP/1.0 and open connections do not pass a policy', async () => {
+      const node = await start()
+      const { set, port } = await addBlog(node)
+      const head = (line: string) => `${line}\r\nHost: a\r\nAuthorization: Bearer ${node.token}\r\n`
+      const read = `${head('GET /articles/1 HTTP/1.1')}\r\n`
+      const socket = connect(port, '127.0.0.1')
+      let received = ''
+      socket.setEncoding('latin1').on('data', (text) => {
+        received += text
+      })
+      const statuses = () =>
+        [...received.matchAll(/HTTP\/1\.1 ([0-9]{3})/g)].map(([, code]) => code)
+      await set({ rateLimit: { requestsPerSecond: 0.01, burst: 2 } })
+      socket.write(read.repeat(5))
+      await expect.poll(statuses).toEqual(['200', '200', '429', '429', '429'])
+      await set({ deny: ['127.0.0.1'] })
+      socket.write(read)
+      await once(socket, 'close')
+      expect(statuses().slice(5)).toEqual(['403'])
+      expect(received).toContain('"rule":"allow"')
+
+      await set({ readOnly: true })
+      const old = connect(port, '127.0.0.1')
+      let answer = ''
+      old.setEncoding('latin1').on('data', (text) => {
+        answer += text
+      })
+      old.write(`${head('DELETE /articles/1 HTTP/1.0')}\r\n`)
+      await once(old, 'close')
+      expect(answer).toMatch(/^HTTP\/1\.1 403/)
+      await node.stop()
+    })
+
+    test('only a preflight request of a permitted page passes without a credential', async () => {
+      const node = await start()
+      const { set, send } = await addBlog(node)
+      await set({ cors: { origins: ['*'] } })
+      const Origin = 'https://evil.example'
+      const asks = { Origin, 'Access-Control-Request-Method': 'GET' }
+      const status = async (method: string, path: string, headers: Record<string, string>) =>
+        (await send(method, path, { headers })).status
+      expect(await status('OPTIONS', '/articles/1', asks)).toBe(204)
+      expect(await status('OPTIONS', '/articles/1', { Origin })).toBe(405)
+      expect(await status('GET', '/articles/1', asks)).toBe(401)
+      const method = { ...asks, 'X-HTTP-Method-Override': 'OPTIONS' }
+      expect(await status('DELETE', '/articles/1', method)).toBe(401)
+      for (const path of ['/_db/_system/_api/endpoint', '/_api/health', '/_console/']) {
+        const { headers } = await send('OPTIONS', path, { headers: asks })
+        expect(headers['access-control-allow-origin']).toBe(undefined)
+      }
+      const { headers } = await send('GET', '/articles/1', { headers: { Origin } })
+      expect(headers['access-control-allow-origin']).toBe('*')
+      expect(headers['access-control-allow-credentials']).toBe(undefined)
       await node.stop()
     })
 

@@ -9,6 +9,7 @@ import {
   confirmTrial,
   expirePolicies,
   type PolicyWrite,
+  readPolicy,
   type StoredPolicy,
   writePolicy,
 } from './stored-policies.ts'
@@ -39,7 +40,7 @@ export type Policies = ReturnType<typeof createPolicies>
 /** Interval at which the times in policies are checked, ms: an endpoint closes within a second. */
 const CHECK_INTERVAL = 250
 
-/** Creates the changes of policies of endpoints (docs/decisions/0037-policies.md). */
+/** Creates the changes of policies of endpoints (docs/decisions/0040-policies.md). */
 export function createPolicies({ store, record, endpoints, now, onError }: PoliciesDeps) {
   async function expire(addresses?: readonly string[]): Promise<void> {
     for (const address of await expirePolicies(store, record, now(), addresses)) {
@@ -64,6 +65,31 @@ export function createPolicies({ store, record, endpoints, now, onError }: Polic
       return endpoints.setPolicy(address, policy, actor, (guard) =>
         writePolicy(store, record, { address, policy, actor, expected, tryUntil, guard }),
       )
+    },
+    /**
+     * Stores a policy that an export or the audit log contains. A closing time that has passed is
+     * dropped. `undo` restores the policy before.
+     *
+     * @throws Failure as {@link set}.
+     */
+    async restore(
+      address: string,
+      policy: Policy | null,
+      actor: Caller,
+      expected?: PolicyWrite['expected'],
+    ) {
+      const before = await readPolicy(store.db, address)
+      const { closesAt, ...rest } = policy ?? {}
+      const isOver = closesAt !== undefined && Date.parse(closesAt) <= now()
+      const restored = policy && isOver ? rest : policy
+      const after = await this.set(address, restored, actor, expected)
+      const isChanged = after?.revision !== before?.revision
+      return {
+        isChanged,
+        undo: async () => {
+          if (isChanged) await this.set(address, before?.policy ?? null, actor, undefined)
+        },
+      }
     },
     /**
      * Keeps a policy that is being tried.
@@ -100,37 +126,44 @@ export function createPolicies({ store, record, endpoints, now, onError }: Polic
   }
 }
 
-const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 /**
- * Returns the policy of a request: checks its addresses, and computes `closesAt` from `closesIn`.
+ * Checks the addresses and ranges of a policy.
  *
- * @param scheme the scheme of the endpoint's address.
- * @param now ms since 1970.
  * @throws Failure `bad-parameter`
  */
-export function parsePolicy(
-  { closesIn, ...policy }: PolicyInput,
-  scheme: 'tcp' | 'ssl' | 'unix',
-  now: number,
-): Policy {
+export function requireValidRanges(policy: Policy, address: string): void {
   for (const field of ['allow', 'deny'] as const) {
     const ranges = policy[field]
     if (ranges === undefined) continue
-    if (scheme === 'unix') {
+    if (address.startsWith('unix:')) {
       throw invalid(field, 'Clients of a Unix socket have no IP address.')
     }
     const at = ranges.findIndex((range) => findInvalidRange([range]) !== undefined)
     if (at !== -1) {
-      throw invalid(
-        `${field}/${at}`,
-        `${JSON.stringify(ranges[at])} is not an IP address or a CIDR range.`,
-      )
+      const range = JSON.stringify(ranges[at])
+      throw invalid(`${field}/${at}`, `${range} is not an IP address or a CIDR range.`)
     }
   }
   if ((policy.allow?.length ?? 0) + (policy.deny?.length ?? 0) > POLICY_RANGES) {
     throw invalid('allow', 'allow and deny have more than 1,000 addresses together.')
   }
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/**
+ * Returns the policy of a request: checks its addresses, and computes `closesAt` from `closesIn`.
+ *
+ * @param address canonical.
+ * @param now ms since 1970.
+ * @throws Failure `bad-parameter`
+ */
+export function parsePolicy(
+  { closesIn, ...policy }: PolicyInput,
+  address: string,
+  now: number,
+): Policy {
+  requireValidRanges(policy, address)
   if (closesIn !== undefined && policy.closesAt !== undefined) {
     throw invalid('closesIn', 'Send either closesAt or closesIn.')
   }

@@ -1,7 +1,10 @@
+import { isIP } from 'node:net'
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { Principal, Role } from '../contract/access/principal.ts'
+import { inScope } from '../contract/access/scope.ts'
 import { acknowledge, acknowledgement } from '../contract/acknowledgement.ts'
-import { parseAddress } from '../contract/endpoints/address.ts'
+import { includesDatabase } from '../contract/database.ts'
 import { addressQuery } from '../contract/endpoints/endpoint.ts'
 import {
   type PolicyRecord,
@@ -9,21 +12,26 @@ import {
   policyList,
   policyQuery,
   policyRecord,
+  policyTestInput,
+  policyTestResult,
   policyTrial,
   TRIAL_SECONDS,
 } from '../contract/endpoints/policy.ts'
 import { toIsoTime } from '../contract/iso-time.ts'
 import { wholeNumber } from '../contract/query/query-parameter.ts'
 import { Failure } from '../failure.ts'
-import type { AppEnv } from '../http/env.ts'
+import type { AppEnv, ListenerContext } from '../http/env.ts'
 import { audited } from '../http/guards/audit-change.ts'
 import { callerOf, type RequireRole } from '../http/guards/require-role.ts'
+import { databaseOf } from '../http/guards/select-database.ts'
 import { jsonBody } from '../http/input/body/json-body.ts'
 import { conditionsOf } from '../http/input/headers.ts'
 import { queryInput } from '../http/input/query-input.ts'
+import { splitRequestPath } from '../http/input/url.ts'
 import { describe } from '../http/openapi/describe.ts'
 import type { SendList } from '../http/output/send-list.ts'
 import type { Store } from '../storage/store.ts'
+import { compilePolicy, decide, type PolicyRequest, RULE_STATUS } from './decide.ts'
 import { type Policies, parsePolicy } from './policies.ts'
 import { readPolicies, readPolicy, type StoredPolicy } from './stored-policies.ts'
 
@@ -110,9 +118,7 @@ export function policyRoutes(deps: PolicyRoutesDeps) {
       async (c) => {
         const { endpoint, try: trySeconds } = c.req.valid('query')
         const address = addressOf(endpoint)
-        const parsed = parseAddress(address)
-        const scheme = parsed.ok ? parsed.address.scheme : 'tcp'
-        const policy = parsePolicy(c.req.valid('json'), scheme, deps.now())
+        const policy = parsePolicy(c.req.valid('json'), address, deps.now())
         const stored = await policies.set(address, policy, callerOf(c), expectedOf(c), trySeconds)
         const record = recordOf(address, stored)
         const trial = stored?.trial
@@ -159,6 +165,97 @@ export const policyTrialRoutes = ({
       return c.json(acknowledge(), 200)
     },
   )
+
+/** A route of the application, as a test of a request finds it. */
+export type FindRoute = (
+  method: string,
+  path: string,
+) =>
+  | { readonly route: 'path' | 'method' }
+  | {
+      readonly route: 'found'
+      /** Undefined if it admits everyone. */
+      readonly needs: Role | undefined
+      /** The collection whose documents it reads. */
+      readonly collection: string | undefined
+    }
+
+export interface PolicyTestRoutesDeps
+  extends Pick<PolicyRoutesDeps, 'store' | 'requireRole' | 'canonicalAddress' | 'now'> {
+  readonly findRoute: FindRoute
+  /** Returns the databases of an endpoint of this node. */
+  readonly mappingOf: (address: string) => ListenerContext['mapping'] | undefined
+  readonly databaseExists: (name: string) => boolean
+  /** Returns the owner of a token. Fails with `unauthenticated`. */
+  readonly ownerOf: (token: string) => Promise<Principal | undefined>
+}
+
+/** `/_api/policy-test`: which rule would decide on a request, without sending it. */
+export const policyTestRoutes = (deps: PolicyTestRoutesDeps) =>
+  new Hono<AppEnv>().post(
+    '/',
+    describe({
+      summary: 'Return the rule that would decide on a request, under the stored policy or another',
+      body: policyTestInput,
+      responses: { 200: policyTestResult },
+      failures: { 404: 'there is no such endpoint' },
+    }),
+    deps.requireRole('operator'),
+    jsonBody(policyTestInput),
+    async (c) => {
+      const test = c.req.valid('json')
+      const address = deps.canonicalAddress(test.endpoint)
+      const mapping = address === undefined ? undefined : deps.mappingOf(address)
+      if (address === undefined || mapping === undefined) {
+        throw new Failure('endpoint-not-found', 'endpoint not found')
+      }
+      if (test.client !== null && isIP(test.client) === 0) {
+        throw new Failure('bad-parameter', 'The client is not an IP address.', { field: '/client' })
+      }
+      const stored =
+        test.policy === undefined ? await readPolicy(deps.store.db, address) : undefined
+      const policy = test.policy ? parsePolicy(test.policy, address, deps.now()) : stored?.policy
+      const url = URL.parse(`http://x${test.path}`)
+      const split = splitRequestPath(new Request(url?.href ?? 'http://x/'))
+      const database = databaseOf(split, mapping)
+      const found = deps.findRoute(test.method, split.path)
+      const caller = await callerOfTest(test.credential, database, deps)
+      const rule = decide(policy ? compilePolicy(policy) : undefined, {
+        client: test.client,
+        method: test.method,
+        path: split.path,
+        database,
+        origin: test.origin,
+        preflight: test.method === 'OPTIONS' && test.origin !== undefined ? 'GET' : undefined,
+        isOwnHost: true,
+        isServed: includesDatabase(mapping.names, database) && deps.databaseExists(database),
+        caller,
+        route: found.route,
+        needs: found.route === 'found' ? found.needs : undefined,
+        collection: found.route === 'found' ? found.collection : undefined,
+        isOverRate: false,
+      })
+      return c.json({ rule: rule ?? null, status: rule ? RULE_STATUS[rule] : null }, 200)
+    },
+  )
+
+async function callerOfTest(
+  credential: z.infer<typeof policyTestInput>['credential'],
+  database: string,
+  { ownerOf }: Pick<PolicyTestRoutesDeps, 'ownerOf'>,
+): Promise<PolicyRequest['caller']> {
+  if (credential === 'none') return 'anonymous'
+  if (credential === 'invalid') return 'invalid'
+  if ('role' in credential) return { role: credential.role, inScope: true }
+  try {
+    const owner = await ownerOf(credential.token)
+    if (owner === undefined) return 'invalid'
+    return { role: owner.role, inScope: inScope(owner.databases, database) }
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'unauthenticated') return 'invalid'
+    throw error
+  }
+}
 
 function expectedOf(c: Context<AppEnv>) {
   const { match, noneMatch } = conditionsOf(c)

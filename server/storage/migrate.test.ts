@@ -67,6 +67,26 @@ forEachEngine({ empty: true }, (engine) => {
   })
 })
 
+forEachEngine({ empty: true }, (engine) => {
+  test('keeps the roles of an older version from being changed by groups', async () => {
+    await using older = await openOlder(engine, '0022-limited-people')
+    const people = [
+      ['1', 'operator', null],
+      ['2', 'pending', null],
+      ['3', 'pending', '["blog"]'],
+      ['4', 'none', null],
+    ] as const
+    for (const [id, role, databases] of people) {
+      await sql`insert into people
+        (id, provider, issuer, subject, username, role, databases, created_at)
+        values (${id}, 'oidc', 'i', ${id}, ${id}, ${role}, ${databases}, 5)`.execute(older.db)
+    }
+    await migrate(older.db, allMigrations(engine.name))
+    const rows = await older.db.selectFrom('people').select('role_source').orderBy('id').execute()
+    expect(rows.map(({ role_source }) => role_source)).toEqual(['admin', null, 'admin', 'admin'])
+  })
+})
+
 forEngine('postgres', (engine) => {
   test('an older version that starts during a migration waits for it and is rejected', async () => {
     const newer = await engine.open()

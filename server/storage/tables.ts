@@ -153,6 +153,8 @@ export interface PeopleTable {
   role: string
   /** JSON array of the databases that the role is limited to; null: all. */
   databases: string | null
+  /** What set the role: `admin` or `groups`; null: neither, such as `GATEHOUSE_ADMINS`. */
+  role_source: string | null
   created_at: number
   last_sign_in_at: number | null
   /** Access token of the provider from the last sign-in, encrypted. */

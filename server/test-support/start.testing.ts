@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino'
 import { createRecorder } from '../audit/record.ts'
 import { createTokenByCommand } from '../cli/commands/token-create.ts'
 import type { Config } from '../cli/config.ts'
+import type { AccessLogOutput } from '../requests/module.ts'
 import { type Node, start } from '../start.ts'
 import { locationOf, openStore } from '../storage/open.ts'
 
@@ -49,6 +50,7 @@ export const SETTINGS: Omit<Config, 'data'> = {
   tls: undefined,
   keyFolders: [],
   log: 'silent',
+  accessLog: undefined,
   operatorKey: undefined,
   secretKey: undefined,
   admins: [],
@@ -60,10 +62,12 @@ export const SETTINGS: Omit<Config, 'data'> = {
 export async function startForTest(
   settings: Partial<Config> = {},
   log: Logger = pino({ level: settings.log ?? SETTINGS.log }),
+  accessLog?: AccessLogOutput,
 ): Promise<TestNode> {
   const data = settings.data ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')))
   const config = { ...SETTINGS, ...settings, data }
-  const node = await start(config, log, join(data, 'no-console'))
+  const outputs = { log: { dropped: 0 }, accessLog }
+  const node = await start(config, log, join(data, 'no-console'), undefined, outputs)
   const token = await makeToken(config)
   const address = node.addresses[0] ?? ''
   const port = Number(/:([0-9]+)$/.exec(address)?.[1])

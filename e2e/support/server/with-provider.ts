@@ -8,11 +8,13 @@ import type { GatehouseProcess } from './gatehouse.ts'
 export async function withProvider(
   gatehouse: GatehouseProcess,
   settings: Readonly<Record<string, string>> = {},
+  options?: Parameters<typeof startTestProvider>[1],
 ) {
   const client = { client_id: 'gatehouse', client_secret: 'only-for-this-journey-0123456789' }
-  const provider = await startTestProvider([
-    { ...client, redirect_uris: [`${gatehouse.url}/_oauth2/oidc/auth`] },
-  ])
+  const provider = await startTestProvider(
+    [{ ...client, redirect_uris: [`${gatehouse.url}/_oauth2/oidc/auth`] }],
+    options,
+  )
   await gatehouse.restart({
     GATEHOUSE_OIDC_ISSUER: provider.issuer,
     GATEHOUSE_OIDC_CLIENT_ID: client.client_id,

@@ -7,7 +7,7 @@ import { type Node, start } from '../../start.ts'
 import type { CommandContext } from '../command.ts'
 import type { Config } from '../config.ts'
 import { stopHandlingEarlySignals } from '../early-signals.ts'
-import { type LogOutput, openLogOutput } from '../log-output.ts'
+import { LogOutput, openLogFile, openStandardOutput } from '../log-output.ts'
 import { findUnknownVariables } from '../misspelled-variables.ts'
 import { releaseMemoryWhenIdle } from '../release-memory.ts'
 
@@ -22,8 +22,12 @@ const EXIT_DELAY = 1_000
 
 /** Starts a node, which runs until a signal stops it. Returns when the node is ready or stopped. */
 export async function run({ config, root }: CommandContext): Promise<readonly string[]> {
-  const output = openLogOutput(process.stdout)
+  const standardOutput = openStandardOutput(process.stdout)
+  const output = new LogOutput(standardOutput)
   const log = await createLog(config, output)
+  const { accessLog: path } = config
+  const file = path === undefined || path === '-' ? undefined : openLogFile(path)
+  const accessLog = path === undefined ? undefined : new LogOutput(file?.stream ?? standardOutput)
   for (const message of findUnknownVariables(process.env)) log.warn(message)
   const stopping = new AbortController()
   let node: Node | undefined
@@ -45,10 +49,13 @@ export async function run({ config, root }: CommandContext): Promise<readonly st
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   process.on('SIGHUP', stop)
+  // Without an access log, too: otherwise the signal would end the process.
+  process.on('SIGUSR2', () => file?.reopen())
   stopHandlingEarlySignals(process)
   try {
     const consoleFolder = join(root, 'dist', 'console')
-    node = await start(config, log, consoleFolder, stopping.signal, () => output.dropped)
+    const outputs = { log: output, accessLog }
+    node = await start(config, log, consoleFolder, stopping.signal, outputs)
   } catch (error) {
     exitSoon()
     if (!stopping.signal.aborted) throw error

@@ -15,6 +15,8 @@ export interface Principal {
   readonly databases: Scope
   /** The id of the session or token, as listed and revoked. */
   readonly credential: string
+  /** The name of the token; null: a session. */
+  readonly tokenName: string | null
   /** When it expires, ms since 1970; null: never. */
   readonly expires: number | null
   /** When it expires unless it is used, ms since 1970; null: a token. */
@@ -51,6 +53,9 @@ export const atLeast = (has: Role, needed: Role): boolean =>
 /** Returns the lower of two roles. */
 export const lowerRole = (a: Role, b: Role): Role => (atLeast(a, b) ? b : a)
 
+/** What can set the role of a person: an admin, or the groups that their provider reports. */
+export const roleSource = z.enum(['admin', 'groups'])
+
 /** A person who has signed in at least once. `GET /_api/user` lists pending people first. */
 export const person = z.object({
   id: z.string(),
@@ -62,6 +67,9 @@ export const person = z.object({
   databases: z
     .nullable(z.array(z.string()))
     .check(z.describe('the databases that the role is limited to; null for all')),
+  roleSource: z
+    .nullable(roleSource)
+    .check(z.describe('what set the role; null if neither an admin nor groups have')),
   created: z.string(),
   lastSignIn: z.nullable(z.string()),
   sessions: z.int().check(z.describe('open now')),
@@ -77,6 +85,11 @@ export const personChange = z.object({
   databases: z.optional(
     scopeInput.check(
       z.describe('databases that the role is limited to; null for all, omitted to keep the limit'),
+    ),
+  ),
+  roleSource: z.optional(
+    roleSource.check(
+      z.describe('admin (default) keeps the role; groups may replace it at the next sign-in'),
     ),
   ),
 })

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { errorObject } from '../acknowledgement.ts'
 import { MAPPING_NAMES } from './endpoint.ts'
+import { policy } from './policy.ts'
 
 /** Maximum number of changes in one bulk change. */
 export const MAX_CHANGES = 10_000
@@ -25,13 +26,29 @@ const databases = z
   .array(z.string())
   .check(z.maxLength(MAPPING_NAMES, 'at most 1,000 names'), z.describe('empty for all databases'))
 
-/** One change of a bulk change: sets the databases of an endpoint, or removes it. */
+const changedPolicy = z
+  .nullable(policy)
+  .check(z.describe('the rules of the endpoint; null removes them'))
+
+/** One change of a bulk change: sets the databases or the policy of an endpoint, or removes it. */
 export const endpointChange = z.union(
   [
-    z.strictObject({ endpoint: z.string(), databases, expect }),
+    z.strictObject({
+      endpoint: z.string(),
+      databases,
+      policy: z.optional(changedPolicy),
+      expect,
+    }),
+    z.strictObject({
+      endpoint: z.string(),
+      policy: changedPolicy,
+      expectPolicy: z
+        .optional(z.nullable(revision))
+        .check(z.describe('the revision that the policy must have; null if there must be none')),
+    }),
     z.strictObject({ endpoint: z.string(), remove: z.literal(true), expect }),
   ],
-  'an endpoint with either databases or remove: true, and optionally expect',
+  'an endpoint with databases, a policy or remove: true, and optionally expect',
 )
 
 export type EndpointChangeInput = z.infer<typeof endpointChange>

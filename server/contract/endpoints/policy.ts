@@ -141,6 +141,51 @@ export const policyInput = exact({
 
 export type PolicyInput = z.infer<typeof policyInput>
 
+/** Body of `POST /_api/policy-test`: a request, and the endpoint that would receive it. */
+export const policyTestInput = exact({
+  endpoint: z.string().check(z.minLength(1, 'must not be empty')),
+  policy: z
+    .optional(z.nullable(policyInput))
+    .check(z.describe('a policy to test instead of the stored one; null for the defaults')),
+  client: z
+    .nullable(z.string().check(z.maxLength(64)))
+    .check(z.describe('the IP address of the client; null for a client without one')),
+  credential: z
+    .union([
+      z.enum(['none', 'invalid']),
+      exact({ role: z.enum(['viewer', 'editor', 'operator', 'admin']) }),
+      exact({ token: z.string().check(z.maxLength(256)) }),
+    ])
+    .check(z.describe('the credential of the request, or the role that it would have')),
+  method: z.string().check(z.regex(/^[A-Z]{1,16}$/, 'must be a method, such as GET')),
+  path: z
+    .string()
+    .check(z.maxLength(2_048), z.regex(/^\//, 'must begin with /'), z.describe('without a query')),
+  origin: z.optional(z.string().check(z.maxLength(256))),
+})
+
+/** Response of `POST /_api/policy-test`. */
+export const policyTestResult = z.object({
+  rule: z
+    .nullable(
+      z.enum([
+        'allow',
+        'host',
+        'database',
+        'administration',
+        'cors',
+        'path',
+        'method',
+        'credential',
+        'role',
+        'readOnly',
+        'rateLimit',
+      ]),
+    )
+    .check(z.describe('the rule that decides; null if the request is admitted')),
+  status: z.nullable(z.int().check(z.describe('of the response that the rule gives'))),
+})
+
 /** Query of `/_api/policy`. Without an address, `GET` returns all policies. */
 export const policyQuery = z.object({
   endpoint: z.optional(
@@ -168,5 +213,3 @@ export const policyList = z.array(policyRecord)
 
 /** Response to a policy that is tried (`try=60`). */
 export const policyTrial = z.object({ ...trial.shape })
-
-export type PolicyTrial = z.infer<typeof policyTrial>

@@ -14,6 +14,7 @@ const asAda: MiddlewareHandler<AppEnv> = (c, proceed) => {
     role: 'admin',
     by: 'session',
     credential: '1',
+    tokenName: null,
     databases: null,
     expires: null,
     idleExpires: null,

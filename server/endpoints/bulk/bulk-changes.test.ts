@@ -47,6 +47,9 @@ async function setUp(
         if (!isChanged) throw new Failure('endpoint-not-found', 'endpoint not found')
       },
     },
+    policies: {
+      restore: async () => ({ isChanged: false, undo: async () => {} }),
+    },
     publish: () => {},
     onError: (error) => {
       throw error

@@ -8,6 +8,8 @@ import type {
 import type { LiveEvent } from '../../contract/event.ts'
 import { invariant } from '../../contract/invariant.ts'
 import { Failure, isFileLimit, isStoreFailure, toErrorObject } from '../../failure.ts'
+import type { Policies } from '../../policy/policies.ts'
+import { offersAdministration } from '../../policy/stored-policies.ts'
 import { beginChange, type Caller } from '../../storage/changes/begin-change.ts'
 import type { Recorder } from '../../storage/changes/recorder.ts'
 import type { Store } from '../../storage/store.ts'
@@ -48,13 +50,37 @@ export interface BulkChangesDeps {
   readonly store: Store
   readonly record: Recorder
   readonly endpoints: Pick<EndpointRegistry, 'add' | 'remove'>
+  readonly policies: Pick<Policies, 'restore'>
   readonly publish: (event: LiveEvent) => void
   readonly onError: (error: unknown) => void
 }
 
 export function createBulkChanges(deps: BulkChangesDeps): BeginBulkChange {
-  const { store, record, endpoints, publish, onError } = deps
+  const { store, record, endpoints, policies, publish, onError } = deps
   let isRunning = false
+
+  /** Returns whether the endpoint or its policy was different before. */
+  async function makeChange(change: EndpointChangeInput, actor: Caller): Promise<boolean> {
+    const { endpoint } = change
+    if ('remove' in change) {
+      await endpoints.remove(endpoint, actor, revisionOf(change.expect))
+      return true
+    }
+    if (!('databases' in change)) {
+      const expected = revisionOf(change.expectPolicy)
+      return (await policies.restore(endpoint, change.policy, actor, expected)).isChanged
+    }
+    const expected = revisionOf(change.expect)
+    if (change.policy === undefined) return endpoints.add(change, actor, expected)
+    // A new endpoint must not open without its policy.
+    const restored = await policies.restore(endpoint, change.policy, actor)
+    try {
+      return (await endpoints.add(change, actor, expected)) || restored.isChanged
+    } catch (error) {
+      await restored.undo()
+      throw error
+    }
+  }
 
   async function* makeChanges(
     { requestEndpoint, keepOnFailure }: BulkRequest,
@@ -68,12 +94,8 @@ export function createBulkChanges(deps: BulkChangesDeps): BeginBulkChange {
       change: EndpointChangeInput,
     ): Promise<EndpointChangeOutcome> => {
       const outcome = { at, endpoint: change.endpoint }
-      const { expect } = change
-      const expected = expect == null ? (expect === null ? 'none' : undefined) : [String(expect)]
       try {
-        let isChanged = true
-        if ('remove' in change) await endpoints.remove(change.endpoint, actor, expected)
-        else isChanged = await endpoints.add(change, actor, expected)
+        const isChanged = await makeChange(change, actor)
         return { ...outcome, state: isChanged ? 'made' : 'unchanged' }
       } catch (error) {
         const isKnown = error instanceof Failure
@@ -141,6 +163,10 @@ export function createBulkChanges(deps: BulkChangesDeps): BeginBulkChange {
   }
 }
 
+/** Returns the expected revision of a change: null for none, undefined for any. */
+const revisionOf = (expect: number | null | undefined) =>
+  expect == null ? (expect === null ? 'none' : undefined) : [String(expect)]
+
 const INTERNAL = 'An unexpected error occurred. The server log has the details.'
 
 /**
@@ -173,6 +199,12 @@ export function groupsOf(
   return groups
 }
 
-/** Whether a change leaves the endpoint without `_system`. */
-const removesAdminAccess = (change: EndpointChangeInput): boolean =>
-  'remove' in change || !includesDatabase(change.databases, SYSTEM_DATABASE)
+/** Whether the server might not be administered through the endpoint after a change. */
+function removesAdminAccess(change: EndpointChangeInput): boolean {
+  if ('remove' in change) return true
+  const { policy } = change
+  const isOpen =
+    policy == null ||
+    (offersAdministration({ policy, trial: null }) && !policy.allow && !policy.deny)
+  return !isOpen || ('databases' in change && !includesDatabase(change.databases, SYSTEM_DATABASE))
+}

@@ -20,6 +20,7 @@ import { describe } from '../../http/openapi/describe.ts'
 import { acceptedType, VARY_ACCEPT } from '../../http/output/content-negotiation.ts'
 import { API_JSON } from '../../http/output/render-failure.ts'
 import { streamText } from '../../http/output/stream-text.ts'
+import { requireValidRanges } from '../../policy/policies.ts'
 import { readAddress } from '../address.ts'
 import { createMapping } from '../mapping.ts'
 import type { BeginBulkChange, BulkChange, BulkRequest } from './bulk-changes.ts'
@@ -119,7 +120,8 @@ export async function validateChanges(
     const change = validated(endpointChange, value, 'body', ['changes', at])
     try {
       const endpoint = formatAddress(readAddress(change.endpoint))
-      if (!('remove' in change)) createMapping(change.databases)
+      if ('databases' in change) createMapping(change.databases)
+      if (!('remove' in change) && change.policy) requireValidRanges(change.policy, endpoint)
       if (changes.has(endpoint)) {
         throw new Failure('bad-parameter', `The endpoint ${endpoint} is listed twice.`, {
           field: '/endpoint',

@@ -20,6 +20,11 @@ export interface ConnectionOwner {
 export interface HttpEngine<D extends ConnectionOwner> {
   /** Sets the request handler. Called once, before the first connection is served. */
   onRequest(handle: (request: IncomingMessage, response: ServerResponse) => void): void
+  /**
+   * Sets the observer of requests, called when a response is written or its client has
+   * disconnected. `milliseconds` is the time since the head of the request was parsed.
+   */
+  onEnd(observe: (response: CountedResponse, owner: D, milliseconds: number) => void): void
   /** Returns the listener that accepted a request. */
   ownerOf(request: IncomingMessage): D
   /** Serves a connection that a listener accepted. Its record is kept until the socket closes. */
@@ -155,6 +160,8 @@ export function createHttpEngine<D extends ConnectionOwner>(
     }
   }
 
+  let observe: Parameters<HttpEngine<D>['onEnd']>[0] = () => {}
+
   // One function for all responses avoids a closure per request.
   function finished(this: CountedResponse): void {
     const socket = this.req.socket as Served<D>
@@ -163,11 +170,14 @@ export function createHttpEngine<D extends ConnectionOwner>(
     connection?.end(this, now)
     uploads.responded(this.req)
     connection?.leave(isSafe(this.req.method))
+    const { [BEGUN]: begun = now, [PROVIDER_ERROR]: isProviderError }: Timed = this
+    const owner = socket[OWNER]
+    if (owner === undefined) return
+    observe(this, owner, now - begun)
     // The client disconnected before its response, so there is no status to count.
     if (!this.headersSent) return
-    const { [BEGUN]: begun = now, [PROVIDER_ERROR]: isProviderError }: Timed = this
     const status = isProviderError ? 'provider_error' : this.statusCode
-    socket[OWNER]?.traffic.count(status, now - begun, Date.now())
+    owner.traffic.count(status, now - begun, Date.now())
   }
 
   const ownerOf = (request: IncomingMessage): D => {
@@ -212,8 +222,13 @@ export function createHttpEngine<D extends ConnectionOwner>(
         else connection.enter(isSafe(request.method), begin)
       })
     },
+    onEnd(given) {
+      observe = given
+    },
     ownerOf,
     serve(socket: Served<D>, owner) {
+      // Node.js keeps the address, which the system forgets when the connection closes.
+      void socket.remoteAddress
       const connection = new Connection(socket, budget)
       connections.add(connection)
       socket.once('close', () => connections.delete(connection))

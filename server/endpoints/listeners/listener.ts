@@ -35,6 +35,8 @@ export interface ListenerDeps {
   readonly isTrustedProxy: (address: string) => boolean
   /** Folders in which no socket may be created: those of the store and of keys. */
   readonly reservedFolders?: readonly string[] | undefined
+  /** Called for each connection that the policy closes before anything is read. */
+  readonly onRefusal?: ((address: string, client: string | null, rule: string) => void) | undefined
   /** Called after each change of {@link Listener.state}. */
   readonly changed: (listener: Listener) => void
   /** Whether another node serves an address that cannot be opened here. */
@@ -104,6 +106,7 @@ export class Listener {
       limit: deps.limit,
       policy: () => this.#policy,
       isTrustedProxy: deps.isTrustedProxy,
+      onRefusal: (client, rule) => deps.onRefusal?.(this.#name, client, rule),
       servesSystem: () => includesDatabase(this.mapping.names, SYSTEM_DATABASE),
       traffic: this.traffic,
       onEmpty: () => this.#endDrain?.(),

@@ -16,11 +16,12 @@ import { openFilesLimit } from '../listeners/connections/connection-limit.ts'
 import type { HttpEngine } from '../listeners/http-engine.ts'
 import type { Listener } from '../listeners/listener.ts'
 import { findSocket, requireSafeFolder } from '../listeners/unix-socket.ts'
+import type { Mapping } from '../mapping.ts'
 import { lastSampleAt } from '../traffic.ts'
 import { createAdminAccess } from './admin-access.ts'
 import { createEndpointChanges, type EndpointChanges, stoppingFailure } from './endpoint-changes.ts'
 import { createListenerCommands, type ListenerCommands } from './listener-commands.ts'
-import { createListenerSet } from './listener-set.ts'
+import { createListenerSet, type ListenerSetDeps } from './listener-set.ts'
 import { type BindFailure, explainBindFailure } from './placement/bind-failure.ts'
 import type { Peers } from './placement/peers.ts'
 import { createPlacement, runsElsewhere } from './placement/placement.ts'
@@ -33,6 +34,8 @@ export interface EndpointRegistry extends EndpointChanges, ListenerCommands, Syn
   list(): EndpointRecord[]
   /** Number of endpoints. */
   readonly size: number
+  /** Returns the mapping of an endpoint by its canonical address. */
+  mappingOf(address: string): Mapping | undefined
   /** Returns the addresses whose policy demands a change at a time, ms since 1970. */
   due(now: number): string[]
   /** Whether any endpoint has this host in its address. */
@@ -65,6 +68,7 @@ export interface EndpointRegistryDeps {
   readonly publish: (event: LiveEvent) => void
   /** How long a removed endpoint drains, ms. */
   readonly grace: number
+  readonly onRefusal?: ListenerSetDeps['onRefusal']
   /** Returns whether an address is that of a trusted proxy; by default none is. */
   readonly isTrustedProxy?: (address: string) => boolean
   /** The other nodes that share the store; `undefined` on SQLite. */
@@ -88,6 +92,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     certificate: deps.certificate,
     reservedFolders: deps.reservedFolders,
     isTrustedProxy: deps.isTrustedProxy ?? (() => false),
+    onRefusal: deps.onRefusal,
     runsElsewhere: (address, failure) => runsElsewhere(peers, address, failure),
     grace: deps.grace,
     openFiles: deps.openFiles ?? openFilesLimit(),
@@ -116,6 +121,7 @@ export function createEndpointRegistry(deps: EndpointRegistryDeps): EndpointRegi
     get size() {
       return listeners.size
     },
+    mappingOf: (address) => listeners.get(address)?.mapping,
     due: (now) =>
       [...listeners.listed()]
         .filter(({ storedPolicy }) => storedPolicy !== undefined && isDue(storedPolicy, now))

@@ -29,6 +29,7 @@ const principal = (over: Partial<Principal>): Principal => ({
   by: 'token',
   databases: null,
   credential: 'c',
+  tokenName: null,
   expires: null,
   idleExpires: null,
   ...over,
@@ -289,7 +290,11 @@ describe('requireRole', () => {
   })
 
   it('marks the handlers that declare a permission', () => {
-    expect(permissionOf(requireRole('viewer'))).toEqual({ bySession: 'viewer', byToken: 'viewer' })
+    expect(permissionOf(requireRole('viewer'))).toEqual({
+      bySession: 'viewer',
+      byToken: 'viewer',
+      documents: false,
+    })
     expect(permissionOf(requireRole('viewer', { byToken: 'admin' }))?.byToken).toBe('admin')
     expect(permissionOf(() => {})).toBeUndefined()
   })

@@ -109,6 +109,8 @@ const PERMISSION = Symbol('permission')
 export interface Declared {
   readonly bySession: Permission
   readonly byToken: Permission
+  /** Whether the policy of an endpoint can open the route to everyone. */
+  readonly documents: boolean
 }
 
 /**
@@ -139,7 +141,11 @@ export function createRequireRole(deps: RequireRoleDeps): RequireRole {
 
   return (needed, options = {}) => {
     const { byToken, anyScope, background, inMemory = false, documents, readAhead } = options
-    const declared: Declared = { bySession: needed, byToken: byToken ?? needed }
+    const declared: Declared = {
+      bySession: needed,
+      byToken: byToken ?? needed,
+      documents: documents === true,
+    }
     if (needed === 'public') return Object.assign(allow, { [PERMISSION]: declared })
     const permit = (c: Context<AppEnv>, principal: Principal | undefined) => {
       if (needed === 'known') return

@@ -2,7 +2,7 @@ import { createMiddleware } from 'hono/factory'
 import { includesDatabase, SYSTEM_DATABASE } from '../../contract/database.ts'
 import { databaseNotFound, Failure } from '../../failure.ts'
 import type { AppEnv, ListenerContext } from '../env.ts'
-import { splitRequestPath } from '../input/url.ts'
+import { type RequestPath, splitRequestPath } from '../input/url.ts'
 
 /** Paths that use the system database, regardless of the default database of the endpoint. */
 const SYSTEM_ANYWHERE = /^\/(?:_console|_oauth2|_idp)(?:\/|$)/
@@ -25,6 +25,17 @@ export function requireReachable(
 ): void {
   if (includesDatabase(names, database) && exists(database)) return
   throw databaseNotFound()
+}
+
+/** Returns the database that a request addresses. */
+export const databaseOf = (
+  { path, database }: RequestPath,
+  mapping: Pick<ListenerContext['mapping'], 'defaultDatabase'>,
+): string => {
+  if (database !== undefined) return database
+  // Paths of data need no further test.
+  const isAnywhere = path.startsWith('/_') && SYSTEM_ANYWHERE.test(path)
+  return isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase
 }
 
 function isDecodable(path: string): boolean {
@@ -50,11 +61,12 @@ export const selectDatabase = (
 ) =>
   createMiddleware<AppEnv>((c, next) => {
     const { mapping, policy } = c.env.listener
-    const { path, database: named } = splitRequestPath(c.req.raw)
+    const split = splitRequestPath(c.req.raw)
+    const { path } = split
     // Paths of data need no further tests.
     const isSystem = path.startsWith('/_')
     const isAnywhere = isSystem && SYSTEM_ANYWHERE.test(path)
-    const database = named ?? (isAnywhere ? SYSTEM_DATABASE : mapping.defaultDatabase)
+    const database = databaseOf(split, mapping)
     requireReachable(mapping, database, exists)
     if (policy?.hides(path)) {
       throw new Failure('not-found', 'There is no such path.', { rule: 'administration' })

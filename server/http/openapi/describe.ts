@@ -22,6 +22,8 @@ export interface RouteDescription {
   readonly responses: Readonly<Record<number, Schema | `${string}/${string}`>>
   /** Whether arrays are sent as lines to clients that accept `application/x-ndjson`. */
   readonly orLines?: true
+  /** Whether clients that accept `text/event-stream` get a stream. */
+  readonly orEvents?: true
   /** Error statuses and the conditions under which they occur. */
   readonly failures?: Readonly<Record<number, string>>
 }
@@ -48,6 +50,7 @@ function operationOf(route: RouteDescription) {
       content: {
         ...(typeof what === 'string' ? { [what]: {} } : json(what, 'output')),
         ...(route.orLines && { 'application/x-ndjson': { schema: { type: 'string' } } }),
+        ...(route.orEvents && { 'text/event-stream': {} }),
       },
     },
   ])

@@ -29,8 +29,7 @@ export function noRoute(app: Hono<AppEnv>, method: string, path: string): Failur
 
 /** Added for browsers, which send `OPTIONS` before a request of a page of another origin. */
 const CORS_ADVICE =
-  'For pages of other origins, a proxy in front of the server adds the CORS headers: see ' +
-  '"Pages of other origins" in docs/http-api.md.'
+  'Pages of other origins need a policy of the endpoint with their origin in cors.'
 
 /** Returns the failure of a path that exists without the slash at its end. */
 export const trailingSlash = (): Failure =>

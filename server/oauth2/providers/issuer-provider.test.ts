@@ -4,14 +4,24 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { forEngine } from '../../storage/test-support/each-engine.testing.ts'
 import { createSignInHarness } from '../sign-in/sign-in.testing.ts'
+import type { GroupRoles } from './group-roles.ts'
 import { startTestProvider } from './provider.testing.ts'
 import type { ProviderConfig } from './provider-config.ts'
 
 const SECRET = 'a: canary+secret with%41&=~/"'
 const CALLBACK = 'http://localhost:8529/_oauth2/oidc/auth'
 
-const config = (issuer: string): ProviderConfig => ({
+const groups: GroupRoles = {
+  claim: 'groups',
+  roles: new Map([
+    ['ops', 'operator'],
+    ['team', 'editor'],
+  ]),
+}
+
+const config = (issuer: string, groups?: GroupRoles): ProviderConfig => ({
   kind: 'issuer',
+  groups,
   name: 'oidc',
   label: 'Work',
   form: 'exact',
@@ -21,16 +31,15 @@ const config = (issuer: string): ProviderConfig => ({
 })
 
 describe('at oidc-provider, which requires PKCE and compares the redirect URI', () => {
-  const startIt = async (method: string) => {
-    const provider = await startTestProvider([
-      {
-        client_id: 'app-id',
-        client_secret: SECRET,
-        redirect_uris: [CALLBACK],
-        grant_types: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_method: method as 'client_secret_basic',
-      },
-    ])
+  const startIt = async (method: string, options?: Parameters<typeof startTestProvider>[1]) => {
+    const client = {
+      client_id: 'app-id',
+      client_secret: SECRET,
+      redirect_uris: [CALLBACK],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: method as 'client_secret_basic',
+    }
+    const provider = await startTestProvider([client], options)
     onTestFinished(() => provider.close())
     return provider
   }
@@ -85,6 +94,23 @@ describe('at oidc-provider, which requires PKCE and compares the redirect URI', 
         expect(await response.text()).toContain('does not come from Work')
       }
       expect(provider.requests).not.toContain('/token')
+    })
+
+    test.each([
+      ['the ID token', true],
+      ['the user endpoint', false],
+    ])('groups of the scope with their name are read from %s', async (_, inIdToken) => {
+      const names = ['team', 'ops', 'others']
+      const provider = await startIt('client_secret_basic', { groups: { names, inIdToken } })
+      const harness = createSignInHarness({
+        store: await engine.open(),
+        configs: [config(provider.issuer, groups)],
+      })
+      const { location, token, sent } = await harness.start('oidc')
+      expect(sent.get('scope')).toBe('openid profile groups')
+      const back = await provider.authorize(location)
+      expect((await harness.callback('oidc', back.search.slice(1), token)).status).toBe(303)
+      expect(harness.signedIn).toMatchObject([{ subject: 'ada', groupRole: 'operator' }])
     })
 
     test('the code of another browser is rejected, because its verifier differs', async () => {
@@ -228,11 +254,11 @@ describe('the ID token', () => {
   }
 
   forEngine('sqlite', (engine) => {
-    const signIn = async (forged: Forged) => {
+    const signIn = async (forged: Forged, groups?: GroupRoles) => {
       const issuer = await startIssuer(forged)
       const harness = createSignInHarness({
         store: await engine.open(),
-        configs: [config(issuer.issuer)],
+        configs: [config(issuer.issuer, groups)],
       })
       const { token, sent, answer: started } = await harness.start('oidc')
       if (started.status !== 303) return { answer: started, harness, issuer }
@@ -332,6 +358,38 @@ describe('the ID token', () => {
       const { answer, harness } = await signIn({ user, claims: { name: undefined }, userinfo })
       expect(answer.status).toBe(303)
       expect(harness.signedIn).toMatchObject([{ subject: 'ada', name: null }])
+    })
+
+    const userinfo = (issuer: string) => ({ userinfo_endpoint: `${issuer}/user` })
+    const user = (value: object) => ({ status: 200, body: JSON.stringify(value) })
+    test.each<[string, string, Forged]>([
+      ['operator', 'the ID token', { claims: { groups: ['team', 'ops'] } }],
+      ['operator', 'one name', { claims: { groups: 'ops' } }],
+      ['editor', 'the user endpoint', { userinfo, user: user({ sub: 'ada', groups: ['team'] }) }],
+      [
+        'pending',
+        'the ID token rather than the user endpoint',
+        { claims: { groups: 1 }, userinfo, user: user({ sub: 'ada', groups: ['ops'] }) },
+      ],
+      ['pending', 'no claim and no user endpoint', {}],
+    ])('groups assign the role %s by %s', async (groupRole, _, forged) => {
+      const { answer, harness } = await signIn(forged, groups)
+      expect(answer.status).toBe(303)
+      expect(harness.signedIn).toMatchObject([{ subject: 'ada', groupRole }])
+    })
+
+    test.each([
+      ['belong to another person', user({ sub: 'eve', groups: ['ops'] })],
+      ['cannot be read', { status: 403, body: '{"error":"forbidden"}' }],
+    ])('groups of the user endpoint that %s end the sign-in', async (_, user) => {
+      const { answer, harness } = await signIn({ userinfo, user }, groups)
+      expect([answer.status, harness.signedIn]).toEqual([503, []])
+      expect(await answer.text()).toContain('/user')
+    })
+
+    test('without the setting, groups assign no role', async () => {
+      const { harness } = await signIn({ claims: { groups: ['ops'] } })
+      expect(harness.signedIn[0]).not.toHaveProperty('groupRole')
     })
 
     test('an issuer with a trailing slash that the configuration lacks is accepted', async () => {

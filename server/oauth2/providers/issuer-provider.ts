@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi'
 import type { SignIn } from '../../access/sessions.ts'
 import { Failure } from '../../failure.ts'
 import { createDiscovery } from './discovery.ts'
+import { roleOfGroups } from './group-roles.ts'
 import { isSubject, nameOf } from './identity.ts'
 import { limitedFetch, redirectedFetch } from './limited-fetch.ts'
 import { normalizeTokenResponse } from './normalize-token-response.ts'
@@ -31,12 +32,12 @@ export interface IssuerOptions {
 export function createIssuerProvider(
   config: Pick<
     Extract<ProviderConfig, { kind: 'issuer' }>,
-    'label' | 'form' | 'issuer' | 'clientId' | 'clientSecret'
+    'label' | 'form' | 'issuer' | 'clientId' | 'clientSecret' | 'groups'
   > & { readonly name: string },
   { now }: ProviderDeps,
   options: IssuerOptions = {},
 ): Provider {
-  const { name, label, form, issuer, clientId, clientSecret } = config
+  const { name, label, form, issuer, clientId, clientSecret, groups } = config
   const customFetch = redirectedFetch(limitedFetch(options.fetch ?? fetch))
   const http = {
     [oauth.customFetch]: customFetch,
@@ -109,33 +110,43 @@ export function createIssuerProvider(
         `${label} returned no valid sub from ${as.token_endpoint}. It must have 1 to 255 printable ASCII characters.`,
       )
     }
+    // The claims of the ID token have priority over those of the user endpoint.
+    const isUserNeeded = groups !== undefined && !Object.hasOwn(claims, groups.claim)
+    const user =
+      isUserNeeded || nameOf(claims) === null
+        ? await readUser(as, tokens.access_token, claims.sub, http).catch((error: unknown) => {
+            if (isUserNeeded) throw error
+            // The ID token has identified the person. A missing name must not prevent the sign-in.
+            return null
+          })
+        : null
     return {
       provider: name,
       // The issuer's own spelling: the configured one may differ by a trailing slash.
       issuer: as.issuer,
       subject: claims.sub,
-      name: nameOf(claims) ?? (await readName(as, tokens.access_token, claims.sub, http)),
+      name: nameOf(claims) ?? nameOf(user),
+      ...(groups && { groupRole: roleOfGroups(isUserNeeded ? user : claims, groups) }),
       accessToken: tokens.access_token,
       operatorKey: null,
       ...options.identify?.(claims),
     }
   }
 
-  /** Returns the name from the user endpoint, or null if the request fails. */
-  async function readName(
+  /**
+   * Returns the claims of the user endpoint, or null if the provider has none.
+   *
+   * @throws if the request fails or the response has another `sub` (OpenID Connect Core 1.0 §5.3.2).
+   */
+  async function readUser(
     as: oauth.AuthorizationServer,
     accessToken: string,
     subject: string,
     http: Http,
-  ): Promise<string | null> {
+  ): Promise<oauth.UserInfoResponse | null> {
     if (as.userinfo_endpoint === undefined) return null
-    try {
-      const sent = await oauth.userInfoRequest(as, client, accessToken, http)
-      return nameOf(await oauth.processUserInfoResponse(as, client, subject, sent))
-    } catch {
-      // The ID token has identified the person. A missing name must not prevent the sign-in.
-      return null
-    }
+    const sent = await oauth.userInfoRequest(as, client, accessToken, http)
+    return oauth.processUserInfoResponse(as, client, subject, sent)
   }
 
   /** Runs an operation; its error names the provider and contains no secrets. */
@@ -159,12 +170,14 @@ export function createIssuerProvider(
     form,
     authorize: ({ origin, redirectUri, state, challenge, nonce }) =>
       callProvider(async (http) => {
-        const endpoint =
-          options.authEndpoint?.(origin) ?? (await server.read(http)).authorization_endpoint
+        const as = options.authEndpoint === undefined ? await server.read(http) : undefined
+        const endpoint = options.authEndpoint?.(origin) ?? as?.authorization_endpoint
         if (endpoint === undefined) throw new Error('no authorization_endpoint was discovered')
         const url = new URL(endpoint)
+        // Some providers return groups only with the scope of this name, others reject an unknown one.
+        const scope = as?.scopes_supported?.find((each) => each === groups?.claim)
         const parameters = {
-          scope: 'openid profile',
+          scope: scope === undefined ? 'openid profile' : `openid profile ${scope}`,
           ...options.parameters,
           client_id: clientId,
           redirect_uri: redirectUri,

@@ -1,4 +1,5 @@
 import type { OAuth2ClientOptions } from '../client.ts'
+import { type GroupRoles, parseGroupRoles } from './group-roles.ts'
 
 /** Settings that all applications of a provider share. */
 interface Preset extends Pick<OAuth2ClientOptions, 'authEndpoint' | 'tokenEndpoint'> {
@@ -75,7 +76,12 @@ interface Registration {
 
 /** A configured provider, defined by its issuer (OpenID Connect) or by its endpoints. */
 export type ProviderConfig =
-  | (Registration & { readonly kind: 'issuer'; readonly issuer: string })
+  | (Registration & {
+      readonly kind: 'issuer'
+      readonly issuer: string
+      /** Undefined: groups assign no roles. */
+      readonly groups?: GroupRoles | undefined
+    })
   | (Registration & {
       readonly kind: 'endpoints'
       readonly authEndpoint: string
@@ -133,7 +139,10 @@ function readProvider(
     clientId: needed('CLIENT_ID'),
     clientSecret: needed('CLIENT_SECRET', clientSecret),
   }
-  if (name === 'oidc') return { ...common, kind: 'issuer', issuer: url('ISSUER') }
+  if (name === 'oidc') {
+    const groups = parseGroupRoles(variables.get('ROLE_CLAIM'), variables.get('ROLES'), errors)
+    return { ...common, kind: 'issuer', issuer: url('ISSUER'), groups }
+  }
   if (name !== 'oauth2') {
     const { label: _, ...endpoints } = presets[name satisfies PresetName]
     return { ...common, kind: 'endpoints', ...endpoints }
@@ -158,7 +167,7 @@ const LABELS: Readonly<Record<ProviderConfig['name'], string>> = {
 
 /** Variables of providers without a preset, besides `CLIENT_ID` and `CLIENT_SECRET`. */
 const SUFFIXES: Readonly<Partial<Record<ProviderConfig['name'], readonly string[]>>> = {
-  oidc: ['ISSUER', 'LABEL'],
+  oidc: ['ISSUER', 'LABEL', 'ROLE_CLAIM', 'ROLES'],
   oauth2: ['AUTH_ENDPOINT', 'TOKEN_ENDPOINT', 'ACTIVE_USER_ENDPOINT', 'LABEL', 'CALLBACK'],
 }
 

@@ -27,7 +27,14 @@ export interface TestProvider {
  */
 export async function startTestProvider(
   clients: ClientMetadata[],
-  { accountId = 'ada' }: { readonly accountId?: string } = {},
+  {
+    accountId = 'ada',
+    groups,
+  }: {
+    readonly accountId?: string
+    /** Groups of everyone, for the scope `groups`. */
+    readonly groups?: { readonly names: readonly string[]; readonly inIdToken: boolean }
+  } = {},
 ): Promise<TestProvider> {
   let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
   const requests: string[] = []
@@ -42,9 +49,13 @@ export async function startTestProvider(
     clients,
     pkce: { required: () => true },
     cookies: { keys: ['only for tests'] },
-    claims: { openid: ['sub', 'id'] },
+    claims: { openid: ['sub', 'id'], ...(groups && { groups: ['groups'] }) },
+    conformIdTokenClaims: groups?.inIdToken !== true,
     features: { devInteractions: { enabled: false } },
-    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, id: `id-of-${sub}` }) }),
+    findAccount: (_, sub) => ({
+      accountId: sub,
+      claims: () => ({ sub, id: `id-of-${sub}`, groups: groups?.names }),
+    }),
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     // The defaults print warnings to the console.

@@ -23,6 +23,7 @@ import { endBulkChanges } from './0020-end-bulk-changes.ts'
 import { dropDocumentCtids } from './0021-drop-document-ctids.ts'
 import { limitedPeople } from './0022-limited-people.ts'
 import { policies } from './0023-policies.ts'
+import { groupRoles } from './0024-group-roles.ts'
 
 /**
  * Returns all migrations by name, in execution order. Append only: stores record the names of the
@@ -53,5 +54,6 @@ export function allMigrations(engine: EngineName): Record<string, Migration> {
     '0021-drop-document-ctids': dropDocumentCtids(),
     '0022-limited-people': limitedPeople(),
     '0023-policies': policies(engine),
+    '0024-group-roles': groupRoles(),
   }
 }

@@ -8,8 +8,9 @@ const capacity = 256
 
 interface Prepared {
   readonly statement: StatementSync
-  /** The names of the columns of its rows; empty if it returns no rows. */
-  columns: readonly string[]
+  readonly returnsRows: boolean
+  /** The names of the columns of its rows; undefined before the first row. */
+  columns: readonly string[] | undefined
   readonly changesRows: boolean
   readonly insertsRows: boolean
 }
@@ -32,7 +33,7 @@ export class SqliteStatements {
     const prepared = this.#prepare(sql)
     const { statement, changesRows, insertsRows } = prepared
     const values = parameters as SQLInputValue[]
-    if (prepared.columns.length > 0) {
+    if (prepared.returnsRows) {
       const rows = allRows<R>(prepared, values)
       return changesRows ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
     }
@@ -50,7 +51,8 @@ export class SqliteStatements {
       statement.setReturnArrays(true)
       prepared = {
         statement,
-        columns: columnsOf(statement),
+        returnsRows: columnsOf(statement).length > 0,
+        columns: undefined,
         changesRows: changesRows(sql),
         insertsRows: insertsRows(sql),
       }
@@ -80,10 +82,10 @@ function allRows<R>(prepared: Prepared, values: readonly SQLInputValue[]): R[] {
   const { statement } = prepared
   // The types of Node.js do not know that these rows are arrays.
   const rows = statement.all(...values) as unknown as SQLOutputValue[][]
-  // The tables may have other columns since the statement was prepared.
-  if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
-    prepared.columns = columnsOf(statement)
-  }
+  const [first] = rows
+  if (first === undefined) return []
+  // Another connection may have changed the columns since the statement was prepared.
+  if (first.length !== prepared.columns?.length) prepared.columns = columnsOf(statement)
   const { columns } = prepared
   return rows.map((row) => toObject(columns, row) as R)
 }

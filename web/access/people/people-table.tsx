@@ -42,6 +42,8 @@ export function PeopleTable(props: { caption: string; people: readonly Person[] 
             aria-label={`Role of ${nameOf(person)}`}
             className={classes.role}
             value={person.role}
+            description={person.roleSource === 'groups' && 'From groups until changed'}
+            inputWrapperOrder={['input', 'description']}
             data={personRoles.map((role) => ({ value: role, label: labelOf(role, person.role) }))}
             onChange={(event) => confirmRole(person.id, event.currentTarget.value as Role)}
           />

@@ -10,6 +10,7 @@ const ada: Person = {
   issuer: 'https://id.example',
   role: 'viewer',
   databases: null,
+  roleSource: null,
   created: '2026-01-01T00:00:00Z',
   lastSignIn: null,
   sessions: 2,
@@ -34,6 +35,13 @@ test('a lower role also limits tokens, including one’s own', () => {
     'This is your own role. Your sessions end, and you sign in again as operator.',
     'Your tokens are limited to the permissions of an operator.',
   ])
+})
+
+test('a role that groups have set is no longer changed by them', () => {
+  const person: Person = { ...ada, roleSource: 'groups' }
+  expect(formatRoleChange({ person, role: 'operator', self: false })[1]).toBe(
+    "Ada's groups no longer change the role.",
+  )
 })
 
 test('removed access ends sessions and tokens, and stops sign-in', () => {

@@ -134,5 +134,6 @@ export function formatRoleChange({ person, role, self }: RoleChange): string[] {
   return [
     self ? `This is your own role. Your sessions end, and you sign in again as ${role}.` : sessions,
     ...(atLeast(role, person.role) ? [] : [tokens]),
+    ...(person.roleSource === 'groups' ? [`${possessive} groups no longer change the role.`] : []),
   ]
 }

@@ -17,6 +17,8 @@ export interface ListenerConnectionsDeps {
   readonly isTrustedProxy: (address: string) => boolean
   /** Whether the listener serves `_system`. The limit keeps connections for such listeners. */
   readonly servesSystem: () => boolean
+  /** Called for each connection that the policy closes before anything is read. */
+  readonly onRefusal: (client: string | null, rule: string) => void
   /** Counts the bytes of closed connections. */
   readonly traffic: Traffic
   /** Called when the last connection has closed. */
@@ -127,7 +129,7 @@ export class ListenerConnections {
 
   /** Returns whether the policy of the endpoint rejects a connection before anything is read. */
   #isRefused({ remoteAddress }: Socket): boolean {
-    const { policy, isTrustedProxy, traffic } = this.#deps
+    const { policy, isTrustedProxy, onRefusal, traffic } = this.#deps
     const rules = policy()
     if (rules === undefined) return false
     const { maxConnections = Number.POSITIVE_INFINITY } = rules
@@ -138,8 +140,10 @@ export class ListenerConnections {
         : this.#open.size + this.#carriers.size >= maxConnections
           ? 'maxConnections'
           : undefined
-    if (rule !== undefined) traffic.refused[rule]++
-    return rule !== undefined
+    if (rule === undefined) return false
+    traffic.refused[rule]++
+    onRefusal(remoteAddress ?? null, rule)
+    return true
   }
 
   /** Begins the TLS handshake once the client has sent the first part and the node has time. */

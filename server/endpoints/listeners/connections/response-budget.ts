@@ -121,6 +121,8 @@ export class CountedResponse extends ServerResponse {
   #account: ResponseAccount | undefined
   #held = 0
   #reserved = 0
+  /** Bytes of the body, compressed if the response is. */
+  bodyBytes = 0
   /** Whether it may use the part of the budget that is reserved for the administration. */
   isAdministration = false
 
@@ -200,6 +202,7 @@ export class CountedResponse extends ServerResponse {
   /** Holds the bytes of a part of the body, using the reservation first. Returns their number. */
   #take(chunk: unknown): number {
     const bytes = sizeOf(chunk)
+    this.bodyBytes += bytes
     const reserved = Math.min(bytes, this.#reserved)
     this.#reserved -= reserved
     this.#hold(bytes - reserved)
