@@ -1,6 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useAllDatabases } from '../api/all-databases.ts'
 import { useHasRole, useOwnEndpoint } from '../api/session/person.ts'
+import type { RuleWord } from '../policy/rule-labels.ts'
 import { announce } from '../ui/announce.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -8,11 +9,12 @@ import { useFilterText } from '../ui/form/use-filter-text.ts'
 import { useNarrowScreen } from '../ui/layout/use-narrow-screen.ts'
 import { NotPrinted } from '../ui/table/printed-rows.tsx'
 import { copyText } from '../ui/text/copy-text.ts'
+import { useLatest } from '../ui/use-latest.ts'
 import { BulkDialogOutlet, preloadBulkDialog } from './bulk/bulk-dialog-outlet.tsx'
 import { type BulkRun, useBulkRun } from './bulk/bulk-run.ts'
 import classes from './endpoints-view.module.css'
 import { preloadForms } from './load-forms.ts'
-import { searchTexts, withState } from './model/endpoint-filter.ts'
+import { searchTexts, withRule, withState } from './model/endpoint-filter.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './model/endpoint-sort.ts'
 import type { LiveFigures } from './model/live-figures.ts'
@@ -62,6 +64,11 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const layout = useTableLayout(search.open !== undefined)
 
   const [text, filter] = useFilterText('/endpoints')
+  const latestText = useLatest(text)
+  const onRule = useCallback(
+    (rule: RuleWord) => filter(withRule(latestText.current, rule)),
+    [filter, latestText],
+  )
   const sort = useMemo(() => readSort(search.sort), [search.sort])
   const byTraffic = TRAFFIC_COLUMNS.includes(sort.column)
   const { shown, headOf, fresh, moved, settle } = useDisplayedRows(rows, {
@@ -114,6 +121,8 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     onSelect: selection.onSelect,
     onSelectIndex: selection.onSelectIndex,
     onSelectAll: selection.onSelectAll,
+    // Viewers may not read policies.
+    onRule: mayChange ? onRule : undefined,
     // Sort a newly added endpoint into its place when the user looks for it.
     onBeforeFocus: (id: string) => {
       if (fresh.some((row) => row.id === id)) settle()
