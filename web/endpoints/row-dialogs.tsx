@@ -3,6 +3,7 @@ import { useHasRole } from '../api/session/person.ts'
 import {
   loadAddDialog,
   loadMappingDialog,
+  loadPolicyDialogs,
   loadPortDialog,
   loadRemovalDialog,
 } from './load-forms.ts'
@@ -14,6 +15,7 @@ const RemoveEndpointDialog = lazy(async () => ({
   default: (await loadRemovalDialog()).RemoveEndpointDialog,
 }))
 const ChangePortDialog = lazy(async () => ({ default: (await loadPortDialog()).ChangePortDialog }))
+const PolicyDialogs = lazy(async () => ({ default: (await loadPolicyDialogs()).PolicyDialogs }))
 const LazyAdd = lazy(async () => ({ default: (await loadAddDialog()).AddEndpointDialog }))
 
 const NotAllowedDialog = lazy(async () => ({
@@ -39,12 +41,13 @@ export function AddEndpointOutlet() {
   return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
 }
 
-/** The mapping, removal or port dialog of the endpoint that the URL names. */
+/** The mapping, policy, removal or port dialog of the endpoint that the URL names. */
 export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
   const mayChange = useHasRole('operator')
   if (!mayChange) {
-    const requested = [search.edit, search.remove, search.port].some((each) => each !== undefined)
+    const asked = [search.edit, search.remove, search.port, search.policy, search.switch]
+    const requested = asked.some((each) => each !== undefined)
     return <Suspense>{requested && <NotAllowedDialog />}</Suspense>
   }
   return (
@@ -57,6 +60,12 @@ export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
       )}
       {search.port !== undefined && (
         <ChangePortDialog key={search.port} address={search.port} rows={rows} />
+      )}
+      {search.policy !== undefined && (
+        <PolicyDialogs key={search.policy} address={search.policy} rows={rows} />
+      )}
+      {search.switch !== undefined && (
+        <PolicyDialogs key={search.switch} address={search.switch} rows={rows} isSwitch />
       )}
     </Suspense>
   )

@@ -15,6 +15,10 @@ export interface EndpointsSearch {
   readonly remove?: string
   /** The address of the endpoint whose port is changed. */
   readonly port?: string
+  /** The address of the endpoint whose policy is edited. */
+  readonly policy?: string
+  /** The address of the endpoint to turn off or on. */
+  readonly switch?: string
   /** The address of the endpoint to duplicate. */
   readonly like?: string
   /** The bulk action on the selected rows: `add`, `remove-database` or `remove`. */
@@ -27,7 +31,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'port', 'bulk', 'like']
+  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'port', 'policy', 'switch', 'bulk', 'like']
   return Object.assign({}, ...keys.map(text))
 }
 
@@ -53,7 +57,9 @@ export function useEndpointsLocation() {
         at('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change })),
       )
     const isDialog = (now: EndpointsSearch) =>
-      [now.edit, now.remove, now.port, now.bulk].some((each) => each !== undefined)
+      [now.edit, now.remove, now.port, now.policy, now.switch, now.bulk].some(
+        (each) => each !== undefined,
+      )
     return {
       add: () => dialogs.open(at('/endpoints/new', () => ({}))),
       duplicate: (address: string) => dialogs.open(at('/endpoints/new', () => ({ like: address }))),
@@ -61,6 +67,8 @@ export function useEndpointsLocation() {
       edit: (address: string) => openDialog({ edit: address }),
       remove: (address: string) => openDialog({ remove: address }),
       changePort: (address: string) => openDialog({ port: address }),
+      changePolicy: (address: string) => openDialog({ policy: address }),
+      switch: (address: string) => openDialog({ switch: address }),
       bulk: (action: string) => openDialog({ bulk: action }),
       closePanel: () => dialogs.close(at('/endpoints', () => ({}))),
       /** Closes the dialog and keeps the panel beneath it. */
