@@ -84,7 +84,7 @@ function describeClients({ allow, deny = [] }: Policy): string {
 }
 
 function describeAnonymous(anonymous: Policy['anonymous'] = 'none'): string {
-  if (anonymous === 'none') return 'Documents can only be read with a token.'
+  if (anonymous === 'none') return 'Every request for documents needs a token.'
   const { read } = anonymous
   const what = read === true ? 'all collections' : formatNames(read)
   return `Everyone can read ${what} without a token.`
@@ -127,9 +127,9 @@ const BROWSER_CONNECTIONS = 6
  * @param admitted whether `allow` and `deny` admit the person's address; undefined if unknown.
  */
 export function describeLockOut(policy: Policy, admitted: boolean | undefined): string | undefined {
-  if (policy.enabled === false) return '“Off” closes the endpoint, and this page with it.'
+  if (policy.enabled === false) return '“Off” closes this endpoint.'
   if (policy.administration === false) {
-    return '“Administration” removes the console from this endpoint, and this page with it.'
+    return '“Administration” removes the console from this endpoint.'
   }
   if (admitted === false) return '“Who may connect” does not admit your address.'
   if (admitted === undefined && (policy.allow !== undefined || policy.deny !== undefined)) {

@@ -59,6 +59,7 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
           label="Note"
           description="Shown wherever the address is shown."
           inputWrapperOrder={BELOW}
+          classNames={{ input: classes.lines ?? '' }}
           rows={2}
           {...form.getInputProps('note')}
         />
@@ -76,6 +77,7 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
                   detail: (
                     <Lines
                       aria-label="Networks that may connect"
+                      className={classes.detail ?? ''}
                       placeholder={'192.0.2.0/24\n2001:db8::/32'}
                       {...form.getInputProps('allow')}
                     />
@@ -120,6 +122,7 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
               detail: (
                 <Lines
                   aria-label="Collections that can be read without a token"
+                  className={classes.detail ?? ''}
                   placeholder={'articles\nnotes'}
                   {...form.getInputProps('collections')}
                 />
@@ -156,6 +159,7 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
               detail: (
                 <Lines
                   aria-label="Origins"
+                  className={classes.detail ?? ''}
                   placeholder="https://app.example"
                   {...form.getInputProps('origins')}
                 />
@@ -169,7 +173,7 @@ export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsPro
         {draft.pages !== 'none' && (
           <div className={classes.pair}>
             <CodeInput
-              label="Kept by browsers, s"
+              label="Kept by browsers (seconds)"
               placeholder="600"
               inputMode="numeric"
               {...form.getInputProps('maxAge')}
@@ -262,7 +266,7 @@ const Sentence = ({ text }: { text: string }) => <p className={classes.sentence}
 /** A text with one address, name or origin per line. */
 const Lines = (props: TextareaProps) => (
   <Textarea
-    classNames={{ input: 'mono' }}
+    classNames={{ input: `mono ${classes.lines}` }}
     rows={3}
     spellCheck={false}
     autoComplete="off"

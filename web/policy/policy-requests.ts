@@ -2,10 +2,11 @@ import { type QueryClient, queryOptions, useQueryClient } from '@tanstack/react-
 import type { Policy, PolicyInput, PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { ApiFailure, api, readJson } from '../api/client.ts'
 import { policiesQuery } from '../api/queries.ts'
+import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { dropPastRemoval, samePolicy } from './rule-labels.ts'
-import { beginTrial, TRIAL_SECONDS } from './trial.ts'
+import { beginTrial, endTrial, type PolicyTrial, TRIAL_SECONDS } from './trial.ts'
 
 /** A change of the policy of an endpoint. Null stands for the defaults. */
 export interface PolicySave {
@@ -117,10 +118,30 @@ export function showPolicyChange(
   })
 }
 
-/** Keeps a policy that is being tried; resolves with the stored policy. */
-export async function confirmTrial(id: string, endpoint: string): Promise<PolicyRecord> {
-  await readJson(api._api['policy-trial'][':id'].confirm.$post({ param: { id } }))
-  return (await readJson(api._api.policy.$get({ query: { endpoint } }))) as PolicyRecord
+/** Keeps a policy that is being tried. Afterwards, it offers to undo the change. */
+export function useKeepTrial({ id, endpoint, before }: PolicyTrial) {
+  const queryClient = useQueryClient()
+  return useSingleMutation({
+    mutationFn: async () => {
+      await readJson(api._api['policy-trial'][':id'].confirm.$post({ param: { id } }))
+      return (await readJson(api._api.policy.$get({ query: { endpoint } }))) as PolicyRecord
+    },
+    onSuccess: (stored) => {
+      endTrial()
+      const done = `Policy of ${endpoint} kept`
+      showPolicyChange(queryClient, { address: endpoint, before, stored, done })
+    },
+    onError: (error) => {
+      const hasEnded = error instanceof ApiFailure && error.status === 404
+      if (hasEnded) endTrial()
+      showToast({
+        text: `Policy of ${endpoint} not kept`,
+        name: endpoint,
+        failures: [{ reason: error.message }],
+      })
+    },
+    onSettled: () => refetchPolicies(queryClient),
+  })
 }
 
 /** The address of this browser as the server sees it; null if it is unknown. */

@@ -104,9 +104,12 @@ export function RequestTest(props: {
             value={typed.origin}
             onChange={({ currentTarget: { value } }) => change({ origin: value })}
           />
-        </div>
-        <div>
-          <Button variant="default" aria-disabled={test.isPending || undefined} onClick={run}>
+          <Button
+            variant="default"
+            className={classes.run ?? ''}
+            aria-disabled={test.isPending || undefined}
+            onClick={run}
+          >
             Test
           </Button>
         </div>

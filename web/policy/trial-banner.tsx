@@ -1,16 +1,15 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ApiFailure, api, isSignedOut, requireOk } from '../api/client.ts'
+import { api, isSignedOut, requireOk } from '../api/client.ts'
 import { useConnection } from '../api/live/live-provider.tsx'
 import { useOwnEndpoint } from '../api/session/person.ts'
-import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { Banner } from '../ui/feedback/banner.tsx'
 import { Countdown } from '../ui/feedback/countdown.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
 import { WithName } from '../ui/text/with-name.tsx'
-import { confirmTrial, showPolicyChange } from './policy-requests.ts'
+import { useKeepTrial } from './policy-requests.ts'
 import { endTrial, type PolicyTrial } from './trial.ts'
 
 /** Interval at which the page checks whether the tried policy locks it out, ms. */
@@ -21,29 +20,12 @@ const CHECK_MS = 2_000
  * page, it says when the previous one returns; then the page loads its data again.
  */
 export function TrialBanner({ trial }: { trial: PolicyTrial }) {
-  const { id, endpoint, until, before } = trial
+  const { endpoint, until } = trial
   const queryClient = useQueryClient()
   const connection = useConnection()
   const isOver = useClock((now) => now >= until)
   const isLockedOut = useIsLockedOut(trial, isOver)
-  const keep = useSingleMutation({
-    mutationFn: () => confirmTrial(id, endpoint),
-    onSuccess: (stored) => {
-      endTrial()
-      const done = `Policy of ${endpoint} kept`
-      showPolicyChange(queryClient, { address: endpoint, before, stored, done })
-    },
-    onError: (error) => {
-      const hasEnded = error instanceof ApiFailure && error.status === 404
-      if (hasEnded) endTrial()
-      showToast({
-        text: `Policy of ${endpoint} not kept`,
-        name: endpoint,
-        failures: [{ reason: error.message }],
-      })
-    },
-    onSettled: () => queryClient.invalidateQueries(),
-  })
+  const keep = useKeepTrial(trial)
   const { tryNow } = connection
   useEffect(() => {
     if (!isOver || isLockedOut || keep.isPending) return
