@@ -18,6 +18,7 @@ import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
 import { DatabaseChips } from '../table/cells/database-chips.tsx'
+import { RuleChanges, RuleChips } from '../table/cells/rule-chips.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { formatImportResult, formatPlan, formatPlural } from './format-import.ts'
@@ -36,7 +37,8 @@ const WORDS = {
   accept: '.json,application/json',
   text: {
     label: 'Or paste endpoints as JSON',
-    placeholder: '[\n  {"endpoint": "tcp://127.0.0.1:8530", "databases": ["shop"]}\n]',
+    placeholder:
+      '[\n  {"endpoint": "tcp://127.0.0.1:8530", "databases": ["shop"], "policy": {"readOnly": true}}\n]',
   },
   progress: 'Importing endpoints',
   kept: 'changes that are already made are kept',
@@ -183,10 +185,18 @@ function ImportPreview(props: { plan: ImportPlan; databases: readonly string[] |
   })
   const before = chips('Now', (change) => change.before)
   const after = chips('After', (change) => change.after)
+  const rules = (side: 'before' | 'after') => ({
+    head: 'Rules',
+    cell: ({ policy }: ImportChange) => policy?.[side] && <RuleChips policy={policy[side]} />,
+  })
+  const changed = {
+    head: 'Rules',
+    cell: ({ policy }: ImportChange) => policy && <RuleChanges {...policy} />,
+  }
   const lists = [
-    { title: 'Removed', kind: 'removed', columns: [address, before] },
-    { title: 'Changed', kind: 'changed', columns: [address, before, after] },
-    { title: 'Added', kind: 'added', columns: [address, after] },
+    { title: 'Removed', kind: 'removed', columns: [address, before, rules('before')] },
+    { title: 'Changed', kind: 'changed', columns: [address, before, after, changed] },
+    { title: 'Added', kind: 'added', columns: [address, after, rules('after')] },
   ].map((list) => ({ ...list, records: plan.changes.filter(({ kind }) => kind === list.kind) }))
   return (
     <>
