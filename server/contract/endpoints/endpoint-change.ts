@@ -1,16 +1,7 @@
 import * as z from 'zod/mini'
 import { errorObject } from '../acknowledgement.ts'
-import { MAPPING_NAMES } from './endpoint.ts'
+import { MAPPING_NAMES, MAX_CHANGES } from './endpoint.ts'
 import { policy } from './policy.ts'
-
-/** Maximum number of changes in one bulk change. */
-export const MAX_CHANGES = 10_000
-
-/** Maximum size of the body of `POST /_api/endpoint-change`, bytes: 4 MiB. */
-export const CHANGES_BYTES = 4 * 1024 * 1024
-
-/** The response header with the id of the bulk change. */
-export const CHANGE_ID_HEADER = 'Gatehouse-Change'
 
 const revision = z.int().check(z.nonnegative())
 

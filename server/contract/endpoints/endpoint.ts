@@ -7,6 +7,15 @@ export const MAPPING_NAMES = 1_000
 /** Maximum number of addresses in one query. */
 export const QUERY_ADDRESSES = 200
 
+/** Maximum number of changes in one bulk change. */
+export const MAX_CHANGES = 10_000
+
+/** Maximum size of the body of `POST /_api/endpoint-change`, bytes: 4 MiB. */
+export const CHANGES_BYTES = 4 * 1024 * 1024
+
+/** The response header with the id of the bulk change. */
+export const CHANGE_ID_HEADER = 'Gatehouse-Change'
+
 const mapping = z.array(z.string()).check(z.maxLength(MAPPING_NAMES, 'at most 1,000 names'))
 
 /** A configured endpoint (docs/http-api.md, "Endpoints"). */

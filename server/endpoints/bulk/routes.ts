@@ -1,9 +1,8 @@
 import { type Context, Hono } from 'hono'
 import { createTimeSlice } from '../../concurrency/turns.ts'
 import { formatAddress } from '../../contract/endpoints/address.ts'
+import { CHANGE_ID_HEADER, CHANGES_BYTES } from '../../contract/endpoints/endpoint.ts'
 import {
-  CHANGE_ID_HEADER,
-  CHANGES_BYTES,
   type EndpointChangeInput,
   endpointChange,
   endpointChangeInput,

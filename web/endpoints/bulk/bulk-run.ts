@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
-import {
-  CHANGE_ID_HEADER,
-  type EndpointChangeInput,
-  type EndpointChangeOutcome,
+import { CHANGE_ID_HEADER } from '../../../server/contract/endpoints/endpoint.ts'
+import type {
+  EndpointChangeInput,
+  EndpointChangeOutcome,
 } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { api, awaitResponse, requireOk } from '../../api/client.ts'
 import { endpointsQuery } from '../../api/queries.ts'

@@ -1,8 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import {
-  type EndpointChangeInput,
-  MAX_CHANGES,
-} from '../../../server/contract/endpoints/endpoint-change.ts'
+import { MAX_CHANGES } from '../../../server/contract/endpoints/endpoint.ts'
+import type { EndpointChangeInput } from '../../../server/contract/endpoints/endpoint-change.ts'
 import { useOwnEndpoint } from '../../api/session/person.ts'
 import { useSingleMutation } from '../../shared/forms/use-single-mutation.ts'
 import type { ImportControl } from '../../shared/import/use-import.ts'
