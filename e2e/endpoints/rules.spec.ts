@@ -71,7 +71,7 @@ test('A policy is copied, imported, undone and restored with its endpoint', asyn
 
   await page.goto(`${consolePath}/new?${new URLSearchParams({ like: address })}`)
   const form = page.getByRole('dialog', { name: 'Add endpoint' })
-  await expect(form).toContainText('Its rules are those of')
+  await expect(form).toContainText(`Copies the rules of ${address}`)
   const port = await gatehouse.freePort()
   await form.getByLabel('Port').fill(`${port}`)
   await form.getByRole('button', { name: 'Add endpoint' }).click()

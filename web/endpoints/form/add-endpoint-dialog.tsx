@@ -148,7 +148,7 @@ function AddForm({ like, endpoints, policies }: AddFormProps) {
         <MappingEditor {...fieldProps} />
         {copied != null && (
           <div>
-            <p className="dim">Its rules are those of {like}, without a time of removal:</p>
+            <p className="dim">Copies the rules of {like}, except a time of removal:</p>
             <RuleChips policy={copied} />
           </div>
         )}

@@ -172,9 +172,10 @@ function ImportForm() {
 function ImportPreview(props: { plan: ImportPlan; databases: readonly string[] | undefined }) {
   const { plan, databases } = props
   const warnings = importWarnings(plan, databases)
+  const isRuled = plan.changes.some(({ policy }) => policy !== undefined)
   const address: Column<ImportChange> = {
     head: 'Address',
-    width: 300,
+    width: isRuled ? 200 : 300,
     cell: (change) => <AddressText address={change.address} />,
   }
   const chips = (head: string, of: (change: ImportChange) => readonly string[] | null) => ({
@@ -193,10 +194,11 @@ function ImportPreview(props: { plan: ImportPlan; databases: readonly string[] |
     head: 'Rules',
     cell: ({ policy }: ImportChange) => policy && <RuleChanges {...policy} />,
   }
+  const when = (column: Column<ImportChange>) => (isRuled ? [column] : [])
   const lists = [
-    { title: 'Removed', kind: 'removed', columns: [address, before, rules('before')] },
-    { title: 'Changed', kind: 'changed', columns: [address, before, after, changed] },
-    { title: 'Added', kind: 'added', columns: [address, after, rules('after')] },
+    { title: 'Removed', kind: 'removed', columns: [address, before, ...when(rules('before'))] },
+    { title: 'Changed', kind: 'changed', columns: [address, before, after, ...when(changed)] },
+    { title: 'Added', kind: 'added', columns: [address, after, ...when(rules('after'))] },
   ].map((list) => ({ ...list, records: plan.changes.filter(({ kind }) => kind === list.kind) }))
   return (
     <>
