@@ -2,7 +2,7 @@ import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts
 import type { EndpointChangeOutcome } from '../../server/contract/endpoints/endpoint-change.ts'
 import type { Policy, PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { ApiFailure, api, NoResponse, readJson } from '../api/client.ts'
-import { samePolicy } from '../policy/rule-labels.ts'
+import { samePolicy } from '../policy/rule-changes.ts'
 import type { EndpointChange, PolicyChange } from './guard/check-changes.ts'
 import { formatList } from './model/format-list.ts'
 import { sameState } from './model/mapping.ts'

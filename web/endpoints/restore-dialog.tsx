@@ -8,7 +8,7 @@ import { type Policy, policy as policySchema } from '../../server/contract/endpo
 import { useAllDatabases } from '../api/all-databases.ts'
 import { api, readJson } from '../api/client.ts'
 import { useHasRole } from '../api/session/person.ts'
-import { dropPastRemoval, samePolicy } from '../policy/rule-labels.ts'
+import { dropPastRemoval, samePolicy } from '../policy/rule-changes.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
@@ -22,7 +22,7 @@ import { sameState } from './model/mapping.ts'
 import { refetchEndpoints } from './queries.ts'
 import classes from './restore-dialog.module.css'
 import { DatabaseChips } from './table/cells/database-chips.tsx'
-import { RuleChanges } from './table/cells/rule-chips.tsx'
+import { RuleChanges } from './table/cells/rule-changes.tsx'
 import { useEndpointRows } from './table/use-endpoint-rows.ts'
 
 /** Restores an endpoint to its state before a row of the audit log: `/activity/restore?row=7`. */

@@ -1,5 +1,5 @@
 import { isLoopback, parseAddress } from '../../../server/contract/endpoints/address.ts'
-import { dropPastRemoval, samePolicy } from '../../policy/rule-labels.ts'
+import { dropPastRemoval, samePolicy } from '../../policy/rule-changes.ts'
 import type { PolicyChange } from '../guard/check-changes.ts'
 import { permitsConsole, servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'

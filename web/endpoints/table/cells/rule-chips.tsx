@@ -1,10 +1,5 @@
 import type { Policy } from '../../../../server/contract/endpoints/policy.ts'
-import {
-  compareRules,
-  labelRules,
-  type RuleLabel,
-  type RuleWord,
-} from '../../../policy/rule-labels.ts'
+import { labelRules, type RuleLabel, type RuleWord } from '../../../policy/rule-labels.ts'
 import { OverflowNames } from '../../../ui/table/overflow-names.tsx'
 import { exactTime } from '../../../ui/text/relative-time.tsx'
 import { useClock } from '../../../ui/text/use-clock.ts'
@@ -69,17 +64,4 @@ export function countFitting(labels: readonly RuleLabel[], room: number): number
   const [first, second, third] = labels.map(({ text }) => widthOf(text))
   if (first === undefined || second === undefined) return labels.length
   return first + second + (third === undefined ? 0 : MORE) <= room ? 2 : 1
-}
-
-/** Lists the rules that a change of a policy changes; null for the defaults. */
-export function RuleChanges(props: { before: Policy | null; after: Policy | null }) {
-  return (
-    <ul aria-label="Changed rules" className={classes.changes}>
-      {compareRules(props.before, props.after).map(({ rule, before, after }) => (
-        <li key={rule}>
-          <span className="dim">{rule}:</span> {before} → {after}
-        </li>
-      ))}
-    </ul>
-  )
 }
