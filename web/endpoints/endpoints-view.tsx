@@ -162,6 +162,11 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
         {selected.size > 0 && (
           <EndpointSelectionBar
             count={selected.size}
+            off={
+              rows.filter(
+                ({ address, policy }) => policy?.enabled === false && selected.has(address),
+              ).length
+            }
             hidden={selection.hidden}
             onBulk={(action) => {
               // The dialog shows how many connections a removal closes, from current figures.

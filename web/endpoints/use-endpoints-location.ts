@@ -21,7 +21,7 @@ export interface EndpointsSearch {
   readonly switch?: string
   /** The address of the endpoint to duplicate. */
   readonly like?: string
-  /** The bulk action on the selected rows: `add`, `remove-database` or `remove`. */
+  /** The bulk action on the selected rows, such as `remove`. */
   readonly bulk?: string
 }
 

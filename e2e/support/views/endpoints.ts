@@ -145,5 +145,6 @@ export const ENDPOINT_VIEWS: readonly View[] = [
   },
   bulkDialog('Add a database', /^Add a database to 2 endpoints$/),
   bulkDialog('Remove a database', /^Remove a database from 2 endpoints$/),
+  bulkDialog('Turn off', /^Turn off 2 endpoints\?$/),
   bulkDialog('Remove endpoints', /^Remove 2 endpoints\?$/),
 ]

@@ -1,18 +1,11 @@
-import {
-  isLoopback,
-  isLoopbackHost,
-  parseAddress,
-} from '../../../server/contract/endpoints/address.ts'
-import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
 import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import {
-  consoleUrl,
+  findOtherConsole,
   isAdminAccess,
   keepsConsole,
+  type OtherConsole,
   type PageLocation,
-  pageHost,
   permitsConsole,
-  reachedAddress,
   servesConsole,
 } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
@@ -45,12 +38,6 @@ export interface ChangeGuard {
   readonly disconnects: boolean
   /** Where the console stays available, if `disconnects` is set and this browser can reach it. */
   readonly otherConsole: OtherConsole | undefined
-}
-
-/** Another endpoint that serves the console. */
-export interface OtherConsole {
-  readonly address: string
-  readonly url: string
 }
 
 export interface ChangeContext {
@@ -170,24 +157,6 @@ const isOpen = ({ databases, state }: EndpointRow) =>
   databases !== null && (state === 'listening' || state === 'opening')
 
 const isOff = ({ policy }: EndpointRow): boolean => policy?.enabled === false
-
-/**
- * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
- */
-export function findOtherConsole(
-  adminEndpoints: readonly { address: string; listeners?: readonly ListenerStatus[] }[],
-  page: PageLocation,
-): OtherConsole | undefined {
-  const onLoopback = isLoopbackHost(pageHost(page))
-  for (const { address, listeners = [] } of adminEndpoints) {
-    const reached = reachedAddress(address, listeners)
-    const parsed = parseAddress(reached)
-    const url = consoleUrl(reached, page)
-    if (!parsed.ok || url === undefined) continue
-    if (onLoopback || !isLoopback(parsed.address)) return { address, url }
-  }
-  return undefined
-}
 
 const formatOwn = (endpoint: string) =>
   `You are connected through ${endpoint}. This page will stop working.`

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { endpointsQuery, policiesQuery } from '../../api/queries.ts'
 import { useOwnEndpoint } from '../../api/session/person.ts'
-import { permitsConsole, servesConsole } from '../model/admin-access.ts'
+import { findOtherConsole, permitsConsole, servesConsole } from '../model/admin-access.ts'
 import { listenersQuery } from '../queries.ts'
-import { findOtherConsole } from './check-changes.ts'
 
 /**
  * Links to the console at another endpoint, according to the endpoints that were read last. Show it

@@ -3,6 +3,8 @@ import {
   type Address,
   formatHost,
   isIpLiteral,
+  isLoopback,
+  isLoopbackHost,
   isWildcard,
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
@@ -79,4 +81,28 @@ export function consoleUrl(text: string, page: PageLocation): string | undefined
   const host = reachableHost(parsed.address, page)
   if (host === undefined) return undefined
   return `${scheme === 'ssl' ? 'https' : 'http'}://${formatHost(host)}:${port}/_console/endpoints`
+}
+
+/** Another endpoint that serves the console. */
+export interface OtherConsole {
+  readonly address: string
+  readonly url: string
+}
+
+/**
+ * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
+ */
+export function findOtherConsole(
+  adminEndpoints: readonly { address: string; listeners?: readonly ListenerStatus[] }[],
+  page: PageLocation,
+): OtherConsole | undefined {
+  const onLoopback = isLoopbackHost(pageHost(page))
+  for (const { address, listeners = [] } of adminEndpoints) {
+    const reached = reachedAddress(address, listeners)
+    const parsed = parseAddress(reached)
+    const url = consoleUrl(reached, page)
+    if (!parsed.ok || url === undefined) continue
+    if (onLoopback || !isLoopback(parsed.address)) return { address, url }
+  }
+  return undefined
 }

@@ -25,7 +25,7 @@ import { useVisibleFigures } from './use-visible-figures.ts'
 const ROW = 64
 
 /** Width of the chips of rules where they have room, px. */
-const RULES_WIDTH = 152
+const RULES_WIDTH = 168
 
 const idOf = ({ id }: EndpointRow) => id
 const heightOf = () => ROW

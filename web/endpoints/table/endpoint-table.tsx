@@ -60,8 +60,8 @@ const fewer = heads.filter(({ column }) => column !== 'rate')
 const PRINTED_CHIPS = 50
 
 /** Width of the chips of rules, px. */
-const RULES_WIDTH = 152
-const NARROW_RULES_WIDTH = 96
+const RULES_WIDTH = 168
+const NARROW_RULES_WIDTH = 120
 
 /**
  * The table of endpoints: a native table in its own scroll container that renders only the visible

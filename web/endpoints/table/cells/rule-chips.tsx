@@ -27,7 +27,9 @@ export function RuleChips({ policy, room, tabIndex, onFilter }: RuleChipsProps) 
       'data-tip':
         word === 'temporary' && closesAt !== undefined
           ? `Removed at ${exactTime(Date.parse(closesAt))}`
-          : undefined,
+          : room !== undefined && widthOf(text) + MORE > room
+            ? text
+            : undefined,
       children: text,
     }
     return onFilter === undefined ? (
@@ -55,9 +57,11 @@ const CHARACTER = 6.2
 const CHIP = 18
 const MORE = 24
 
+const widthOf = (text: string): number => text.length * CHARACTER + CHIP
+
 /** Returns how many chips fit, at least one and at most two. */
 export function countFitting(labels: readonly RuleLabel[], room: number): number {
-  const [first, second, third] = labels.map(({ text }) => text.length * CHARACTER + CHIP)
+  const [first, second, third] = labels.map(({ text }) => widthOf(text))
   if (first === undefined || second === undefined) return labels.length
   return first + second + (third === undefined ? 0 : MORE) <= room ? 2 : 1
 }
