@@ -1,6 +1,7 @@
 import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
-import { formatBytes, formatCount } from '../ui/text/format-number.ts'
+import { formatCount } from '../ui/text/format-number.ts'
+import { formatBinary, formatPerSecond } from './rule-labels.ts'
 
 /** The rules of a policy that a sentence describes. `note` and `closesAt` are shown otherwise. */
 export type DescribedRule =
@@ -39,7 +40,7 @@ export function describeRules(
     bodies:
       policy.maxBodyBytes === undefined
         ? 'Request bodies have the limit of the server.'
-        : `Request bodies can have ${formatSize(policy.maxBodyBytes)}.`,
+        : `Request bodies can have ${formatBinary(policy.maxBodyBytes)}.`,
   }
 }
 
@@ -108,14 +109,10 @@ function describeRate(rateLimit: Policy['rateLimit']): string {
   if (rateLimit === undefined) return 'Requests are not limited.'
   const { requestsPerSecond, burst, by = 'client' } = rateLimit
   const whose = by === 'endpoint' ? 'All clients together' : `Each ${by}`
-  const rate = requestsPerSecond < 10 ? `${requestsPerSecond}` : formatCount(requestsPerSecond)
   const requests = requestsPerSecond === 1 ? 'request' : 'requests'
   const atOnce = burst === undefined ? '' : `, ${formatCount(burst)} at once`
-  return `${whose} can send ${rate} ${requests} per second${atOnce}. On each node.`
+  return `${whose} can send ${formatPerSecond(requestsPerSecond)} ${requests} per second${atOnce}. On each node.`
 }
-
-const formatSize = (bytes: number): string =>
-  bytes % 1_048_576 === 0 ? `${formatCount(bytes / 1_048_576)} MiB` : formatBytes(bytes)
 
 /** Connections that a browser opens to one host. */
 const BROWSER_CONNECTIONS = 6

@@ -28,7 +28,7 @@ import {
   useSavePolicy,
 } from './policy-requests.ts'
 import { RequestTest } from './request-test.tsx'
-import { compareRules, samePolicy } from './rule-labels.ts'
+import { compareRules, samePolicy } from './rule-changes.ts'
 import { loadTrialBanner } from './trial-outlet.tsx'
 
 /** The effects of a policy on this page and on other clients. */

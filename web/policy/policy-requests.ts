@@ -5,7 +5,7 @@ import { policiesQuery } from '../api/queries.ts'
 import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
-import { dropPastRemoval, samePolicy } from './rule-labels.ts'
+import { dropPastRemoval, samePolicy } from './rule-changes.ts'
 import { beginTrial, endTrial, type PolicyTrial, TRIAL_SECONDS } from './trial.ts'
 
 /** A change of the policy of an endpoint. Null stands for the defaults. */
