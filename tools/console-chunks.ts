@@ -32,6 +32,8 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
     test: /\/web\/documents\//,
     minShareCount: 2,
   },
+  // What the panel, the dialogs and the banner of policies share.
+  { name: 'policies', test: /\/web\/policy\//, minShareCount: 2 },
 ]
 
 /**

@@ -8,7 +8,7 @@ import {
   loadRemovalDialog,
 } from './load-forms.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
-import { useEndpointsLocation } from './use-endpoints-location.ts'
+import { hasDialog, useEndpointsLocation } from './use-endpoints-location.ts'
 
 const MappingDialog = lazy(async () => ({ default: (await loadMappingDialog()).MappingDialog }))
 const RemoveEndpointDialog = lazy(async () => ({
@@ -46,10 +46,9 @@ export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
   const mayChange = useHasRole('operator')
   if (!mayChange) {
-    const asked = [search.edit, search.remove, search.port, search.policy, search.switch]
-    const requested = asked.some((each) => each !== undefined)
-    return <Suspense>{requested && <NotAllowedDialog />}</Suspense>
+    return <Suspense>{hasDialog(search) && <NotAllowedDialog />}</Suspense>
   }
+  const ruled = search.policy ?? search.switch
   return (
     <Suspense>
       {search.edit !== undefined && (
@@ -61,11 +60,8 @@ export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
       {search.port !== undefined && (
         <ChangePortDialog key={search.port} address={search.port} rows={rows} />
       )}
-      {search.policy !== undefined && (
-        <PolicyDialogs key={search.policy} address={search.policy} rows={rows} />
-      )}
-      {search.switch !== undefined && (
-        <PolicyDialogs key={search.switch} address={search.switch} rows={rows} isSwitch />
+      {ruled !== undefined && (
+        <PolicyDialogs key={ruled} address={ruled} rows={rows} isSwitch={ruled === search.switch} />
       )}
     </Suspense>
   )

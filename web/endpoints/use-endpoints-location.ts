@@ -25,14 +25,20 @@ export interface EndpointsSearch {
   readonly bulk?: string
 }
 
+/** The parameters that open a dialog. */
+const DIALOGS = ['edit', 'remove', 'port', 'policy', 'switch', 'bulk'] as const
+
+/** Returns whether a dialog is open, except that of a new endpoint. */
+export const hasDialog = (search: EndpointsSearch): boolean =>
+  DIALOGS.some((key) => search[key] !== undefined)
+
 /** Parses the search parameters of the URL; unknown ones are dropped. */
 export function readEndpointsSearch(search: Record<string, unknown>): EndpointsSearch {
   const text = (key: string) => {
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'port', 'policy', 'switch', 'bulk', 'like']
-  return Object.assign({}, ...keys.map(text))
+  return Object.assign({}, ...['q', 'sort', 'open', 'like', ...DIALOGS].map(text))
 }
 
 /**
@@ -56,10 +62,6 @@ export function useEndpointsLocation() {
       dialogs.open(
         at('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change })),
       )
-    const isDialog = (now: EndpointsSearch) =>
-      [now.edit, now.remove, now.port, now.policy, now.switch, now.bulk].some(
-        (each) => each !== undefined,
-      )
     return {
       add: () => dialogs.open(at('/endpoints/new', () => ({}))),
       duplicate: (address: string) => dialogs.open(at('/endpoints/new', () => ({ like: address }))),
@@ -75,7 +77,7 @@ export function useEndpointsLocation() {
       close: () =>
         dialogs.close(
           at('/endpoints', (now) =>
-            isDialog(now) && now.open !== undefined ? { open: now.open } : {},
+            hasDialog(now) && now.open !== undefined ? { open: now.open } : {},
           ),
         ),
       // Sorting replaces the history entry.

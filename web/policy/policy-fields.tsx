@@ -266,6 +266,8 @@ const Sentence = ({ text }: { text: string }) => <p className={classes.sentence}
 /** A text with one address, name or origin per line. */
 const Lines = (props: TextareaProps) => (
   <Textarea
+    // The browser shows the cursor only.
+    onFocus={({ currentTarget }) => currentTarget.scrollIntoView({ block: 'nearest' })}
     classNames={{ input: `mono ${classes.lines}` }}
     rows={3}
     spellCheck={false}

@@ -6,7 +6,7 @@ import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { dropPastRemoval, samePolicy } from './rule-changes.ts'
-import { beginTrial, endTrial, type PolicyTrial, TRIAL_SECONDS } from './trial.ts'
+import { type PolicyTrial, setTrial, TRIAL_SECONDS } from './trial.ts'
 
 /** A change of the policy of an endpoint. Null stands for the defaults. */
 export interface PolicySave {
@@ -66,7 +66,7 @@ export function useSavePolicy(address: string) {
       if (stored !== null && 'id' in stored) {
         // Not the time of the server, whose clock may differ.
         const until = sentAt + TRIAL_SECONDS * 1_000
-        beginTrial({ id: stored.id, endpoint: address, until, before })
+        setTrial({ id: stored.id, endpoint: address, until, before })
       } else {
         storeRecord(queryClient, address, stored)
         showPolicyChange(queryClient, { ...save, address, stored })
@@ -127,13 +127,13 @@ export function useKeepTrial({ id, endpoint, before }: PolicyTrial) {
       return (await readJson(api._api.policy.$get({ query: { endpoint } }))) as PolicyRecord
     },
     onSuccess: (stored) => {
-      endTrial()
+      setTrial(undefined)
       const done = `Policy of ${endpoint} kept`
       showPolicyChange(queryClient, { address: endpoint, before, stored, done })
     },
     onError: (error) => {
       const hasEnded = error instanceof ApiFailure && error.status === 404
-      if (hasEnded) endTrial()
+      if (hasEnded) setTrial(undefined)
       showToast({
         text: `Policy of ${endpoint} not kept`,
         name: endpoint,

@@ -10,7 +10,7 @@ import { Countdown } from '../ui/feedback/countdown.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
 import { WithName } from '../ui/text/with-name.tsx'
 import { useKeepTrial } from './policy-requests.ts'
-import { endTrial, type PolicyTrial } from './trial.ts'
+import { type PolicyTrial, setTrial } from './trial.ts'
 
 /** Interval at which the page checks whether the tried policy locks it out, ms. */
 const CHECK_MS = 2_000
@@ -29,7 +29,7 @@ export function TrialBanner({ trial }: { trial: PolicyTrial }) {
   const { tryNow } = connection
   useEffect(() => {
     if (!isOver || isLockedOut || keep.isPending) return
-    endTrial()
+    setTrial(undefined)
     tryNow()
     void queryClient.invalidateQueries()
     showToast({ text: `The previous policy of ${endpoint} has returned`, name: endpoint })

@@ -1,5 +1,4 @@
 import { lazy, Suspense } from 'react'
-import { useHasRole } from '../api/session/person.ts'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { useStore } from '../ui/store.ts'
 import { trialStore } from './trial.ts'
@@ -12,8 +11,7 @@ const TrialBanner = lazy(async () => ({ default: (await loadTrialBanner()).Trial
 /** The banner of the trial that this tab began, on every page. */
 export function TrialOutlet() {
   const trial = useStore(trialStore)
-  const mayConfirm = useHasRole('operator')
-  if (trial === undefined || !mayConfirm) return null
+  if (trial === undefined) return null
   return (
     <LazyBoundary key={trial.id}>
       <Suspense>

@@ -17,21 +17,11 @@ export interface PolicyTrial {
 const KEY = 'gatehouse-policy-trial'
 
 /** The trial that this tab began. It survives a reload of the page. */
-export const trialStore = createStore<PolicyTrial | undefined>(readTrial())
+export const trialStore = createStore(tabStorage.getJson(KEY) as PolicyTrial | undefined)
 
-export function beginTrial(trial: PolicyTrial): void {
-  tabStorage.set(KEY, JSON.stringify(trial))
+/** Stores a trial, or ends it. */
+export function setTrial(trial: PolicyTrial | undefined): void {
+  if (trial === undefined) tabStorage.remove(KEY)
+  else tabStorage.set(KEY, JSON.stringify(trial))
   trialStore.set(trial)
-}
-
-export function endTrial(): void {
-  tabStorage.remove(KEY)
-  trialStore.set(undefined)
-}
-
-function readTrial(): PolicyTrial | undefined {
-  const stored = tabStorage.getJson(KEY) as Partial<PolicyTrial> | undefined
-  return typeof stored?.id === 'string' && typeof stored.until === 'number'
-    ? (stored as PolicyTrial)
-    : undefined
 }
