@@ -22,7 +22,6 @@ import { activeRow, revealRow } from './model/reveal-row.ts'
 import { EndpointCounts } from './table/endpoint-counts.tsx'
 import { EndpointFilterField, NoEndpoint } from './table/endpoint-filter-field.tsx'
 import { EndpointList } from './table/endpoint-list.tsx'
-import { EndpointSelectionBar } from './table/endpoint-selection-bar.tsx'
 import { EndpointTable } from './table/endpoint-table.tsx'
 import { PendingUpdates } from './table/pending-updates.tsx'
 import foot from './table/table-foot.module.css'
@@ -31,6 +30,10 @@ import { useSelection } from './table/use-selection.ts'
 import { useTableLayout } from './table/use-table-layout.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
+
+const EndpointSelectionBar = lazy(async () => ({
+  default: (await import('./table/endpoint-selection-bar.tsx')).EndpointSelectionBar,
+}))
 
 const EndpointMenu = lazy(async () => ({
   default: (await import('./table/row/endpoint-menu.tsx')).EndpointMenu,
@@ -160,29 +163,31 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       )}
       <div className={foot.foot}>
         {selected.size > 0 && (
-          <EndpointSelectionBar
-            count={selected.size}
-            off={
-              rows.filter(
-                ({ address, policy }) => policy?.enabled === false && selected.has(address),
-              ).length
-            }
-            hidden={selection.hidden}
-            onBulk={(action) => {
-              // The dialog shows how many connections a removal closes, from current figures.
-              void readFigures()
-              where.bulk(action)
-            }}
-            onIntent={preloadBulkDialog}
-            onExport={async () => {
-              const { exportEndpoints } = await import('./export-endpoints.ts')
-              exportEndpoints(rows.filter(({ address }) => selected.has(address)))
-            }}
-            onClear={() => {
-              selection.clear()
-              focusActiveRow()
-            }}
-          />
+          <LazyBoundary>
+            <EndpointSelectionBar
+              count={selected.size}
+              off={
+                rows.filter(
+                  ({ address, policy }) => policy?.enabled === false && selected.has(address),
+                ).length
+              }
+              hidden={selection.hidden}
+              onBulk={(action) => {
+                // The dialog shows how many connections a removal closes, from current figures.
+                void readFigures()
+                where.bulk(action)
+              }}
+              onIntent={preloadBulkDialog}
+              onExport={async () => {
+                const { exportEndpoints } = await import('./export-endpoints.ts')
+                exportEndpoints(rows.filter(({ address }) => selected.has(address)))
+              }}
+              onClear={() => {
+                selection.clear()
+                focusActiveRow()
+              }}
+            />
+          </LazyBoundary>
         )}
         <PendingUpdates
           fresh={fresh.length}

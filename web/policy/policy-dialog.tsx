@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import { useOwnEndpoint, usePresence } from '../api/session/person.ts'
 import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
@@ -29,7 +29,6 @@ import {
 } from './policy-requests.ts'
 import { RequestTest } from './request-test.tsx'
 import { compareRules, samePolicy } from './rule-changes.ts'
-import { loadTrialBanner } from './trial-outlet.tsx'
 
 /** The effects of a policy on this page and on other clients. */
 export interface PolicyGuard {
@@ -80,7 +79,6 @@ export function PolicyDialog(props: PolicyDialogProps) {
   const inConflict = !isUnmoved && !samePolicy(stored, draft)
   const { guard, lockOut } = useGuard(props, draft)
   const save = useSavePolicy(address)
-  useEffect(() => void loadTrialBanner().catch(() => {}), [])
 
   const submit = (isTrial: boolean) => {
     if (inConflict) return form.showErrors({ form: CHOOSE })

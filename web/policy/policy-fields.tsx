@@ -266,8 +266,6 @@ const Sentence = ({ text }: { text: string }) => <p className={classes.sentence}
 /** A text with one address, name or origin per line. */
 const Lines = (props: TextareaProps) => (
   <Textarea
-    // The browser shows the cursor only.
-    onFocus={({ currentTarget }) => currentTarget.scrollIntoView({ block: 'nearest' })}
     classNames={{ input: `mono ${classes.lines}` }}
     rows={3}
     spellCheck={false}
@@ -275,5 +273,10 @@ const Lines = (props: TextareaProps) => (
     autoCapitalize="off"
     inputWrapperOrder={BELOW}
     {...props}
+    onFocus={(event) => {
+      // The browser itself scrolls only to the cursor.
+      event.currentTarget.scrollIntoView({ block: 'nearest' })
+      props.onFocus?.(event)
+    }}
   />
 )

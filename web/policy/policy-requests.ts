@@ -2,11 +2,15 @@ import { type QueryClient, queryOptions, useQueryClient } from '@tanstack/react-
 import type { Policy, PolicyInput, PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { ApiFailure, api, readJson } from '../api/client.ts'
 import { policiesQuery } from '../api/queries.ts'
+import { tabStorage } from '../shared/browser-storage.ts'
 import { useSingleMutation } from '../shared/forms/use-single-mutation.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { showToast } from '../shared/toast/toast.ts'
 import { dropPastRemoval, samePolicy } from './rule-changes.ts'
-import { type PolicyTrial, setTrial, TRIAL_SECONDS } from './trial.ts'
+import { type PolicyTrial, TRIAL_KEY, trialStore } from './trial.ts'
+
+/** How long a policy is tried, s. */
+const TRIAL_SECONDS = 60
 
 /** A change of the policy of an endpoint. Null stands for the defaults. */
 export interface PolicySave {
@@ -116,6 +120,13 @@ export function showPolicyChange(
       },
     }),
   })
+}
+
+/** Stores a trial, or ends it. */
+export function setTrial(trial: PolicyTrial | undefined): void {
+  if (trial === undefined) tabStorage.remove(TRIAL_KEY)
+  else tabStorage.set(TRIAL_KEY, JSON.stringify(trial))
+  trialStore.set(trial)
 }
 
 /** Keeps a policy that is being tried. Afterwards, it offers to undo the change. */

@@ -1,18 +1,15 @@
 import { Button } from '@mantine/core'
-import { useEffect } from 'react'
 import { useOwnEndpoint } from '../api/session/person.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import type { PolicyDialogProps } from './policy-dialog.tsx'
 import { orDefaults } from './policy-draft.ts'
 import { useSavePolicy } from './policy-requests.ts'
-import { loadTrialBanner } from './trial-outlet.tsx'
 
 /** Asks for confirmation before an endpoint is turned off or on, with the consequences. */
 export function SwitchDialog(props: PolicyDialogProps) {
   const { address, stored, revision, check, renderGuard, onClose, returnTo } = props
   const save = useSavePolicy(address)
   const isHere = useOwnEndpoint() === address
-  useEffect(() => void loadTrialBanner().catch(() => {}), [])
   const { enabled, ...rest } = stored ?? {}
   const isOff = enabled === false
   const after = isOff ? orDefaults(rest) : { ...rest, enabled: false }

@@ -9,8 +9,8 @@ import { Banner } from '../ui/feedback/banner.tsx'
 import { Countdown } from '../ui/feedback/countdown.tsx'
 import { useClock } from '../ui/text/use-clock.ts'
 import { WithName } from '../ui/text/with-name.tsx'
-import { useKeepTrial } from './policy-requests.ts'
-import { type PolicyTrial, setTrial } from './trial.ts'
+import { setTrial, useKeepTrial } from './policy-requests.ts'
+import type { PolicyTrial } from './trial.ts'
 
 /** Interval at which the page checks whether the tried policy locks it out, ms. */
 const CHECK_MS = 2_000

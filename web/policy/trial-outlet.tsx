@@ -1,12 +1,12 @@
-import { lazy, Suspense } from 'react'
+import { lazy } from 'react'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { useStore } from '../ui/store.ts'
 import { trialStore } from './trial.ts'
 
-/** Loads the banner. Load it before a trial, which may lock out this page. */
-export const loadTrialBanner = () => import('./trial-banner.tsx')
-
-const TrialBanner = lazy(async () => ({ default: (await loadTrialBanner()).TrialBanner }))
+// The same chunk as the dialogs that begin a trial, which may lock out this page.
+const TrialBanner = lazy(async () => ({
+  default: (await import('./trial-banner.tsx')).TrialBanner,
+}))
 
 /** The banner of the trial that this tab began, on every page. */
 export function TrialOutlet() {
@@ -14,9 +14,7 @@ export function TrialOutlet() {
   if (trial === undefined) return null
   return (
     <LazyBoundary key={trial.id}>
-      <Suspense>
-        <TrialBanner trial={trial} />
-      </Suspense>
+      <TrialBanner trial={trial} />
     </LazyBoundary>
   )
 }

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
-import { BULK_ACTIONS, type BulkAction } from '../table/endpoint-selection-bar.tsx'
+import { BULK_ACTIONS, type BulkAction } from '../model/selection.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import type { BulkDialogProps } from './bulk-dialog.tsx'
 

@@ -2,7 +2,7 @@ import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import type { PolicyChange } from '../guard/check-changes.ts'
 import { isAdminAccess, servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
+import type { BulkAction } from '../model/selection.ts'
 
 export interface BulkTask {
   readonly row: EndpointRow

@@ -1,12 +1,7 @@
 import { IconTrash } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
-import { formatSelected } from '../model/selection.ts'
-
-/** The bulk actions, as named in the URL. */
-export const BULK_ACTIONS = ['add', 'remove-database', 'turn-off', 'turn-on', 'remove'] as const
-
-export type BulkAction = (typeof BULK_ACTIONS)[number]
+import { type BulkAction, formatSelected } from '../model/selection.ts'
 
 /** Shows the number of selected rows and the bulk actions. */
 export function EndpointSelectionBar(props: {
