@@ -32,6 +32,13 @@ export const CHUNKS: Rolldown.CodeSplittingGroup[] = [
     test: /\/web\/documents\//,
     minShareCount: 2,
   },
+  // What the panel and the dialogs of endpoints share, without their forms.
+  { name: 'endpoints', test: /\/web\/endpoints\/(?!form|import|bulk)/, minShareCount: 2 },
+  // What the panel, the dialogs and the banner of policies share, without the form.
+  {
+    name: 'policies',
+    test: /\/web\/policy\/(?!policy-(?:dialog|fields|draft)|request-test|switch)/,
+  },
 ]
 
 /**

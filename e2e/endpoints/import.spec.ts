@@ -205,7 +205,7 @@ freshTest('An import of 150 is undone as a whole', async ({ page, gatehouse }) =
   expect(await configured(gatehouse)).toHaveLength(1)
 })
 
-test('An export equals the response of GET, and importing it changes nothing', async ({
+test('An export has the endpoints of GET with their policies, and importing it changes nothing', async ({
   page,
   gatehouse,
 }) => {
@@ -229,7 +229,7 @@ test('An export equals the response of GET, and importing it changes nothing', a
   await page.getByRole('button', { name: 'Export filtered' }).click()
   const text = await readFile(await (await some).path(), 'utf8')
   expect(JSON.parse(text)).toEqual([
-    { endpoint: one, databases: ['shop', 'blog'] },
-    { endpoint: two, databases: [] },
+    { endpoint: one, databases: ['shop', 'blog'], policy: null },
+    { endpoint: two, databases: [], policy: null },
   ])
 })

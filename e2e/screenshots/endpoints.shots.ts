@@ -263,3 +263,36 @@ test('endpoints: many', async ({ page, gatehouse }) => {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await shoot(page, 'endpoints-map-many')
 })
+
+test('policies: panel, form, lock-out, trial, turning off', async ({ page, gatehouse }, {
+  parallelIndex,
+}) => {
+  const { shop } = await createSampleData(gatehouse, parallelIndex)
+  const policy = `/_db/_system/_api/policy?${new URLSearchParams({ endpoint: shop })}`
+  await gatehouse.put(policy, {
+    closesIn: '2h',
+    note: 'For the partner, until Friday',
+    allow: ['192.0.2.0/24', '2001:db8::/32', '127.0.0.1'],
+    readOnly: true,
+    anonymous: { read: ['articles', 'notes'] },
+    rateLimit: { requestsPerSecond: 50, burst: 100 },
+  })
+  await gatehouse.signIn(page, at({ open: shop }))
+  await page.getByRole('button', { name: 'Change policy…' }).scrollIntoViewIfNeeded()
+  await shoot(page, 'panel-policy')
+  await page.goto(at({ policy: shop }))
+  await page.getByText('Read and write', { exact: true }).click()
+  await shoot(page, 'policy')
+  await page.getByRole('button', { name: 'Test', exact: true }).click()
+  await expect(page.getByText('Admitted: every rule permits the request.')).toBeVisible()
+  await shoot(page, 'policy-test')
+  await page.getByRole('button', { name: 'Try for 60 seconds' }).click()
+  await expect(page.getByText('Trying a policy of')).toBeVisible()
+  await shoot(page, 'policy-trial')
+  await page.goto(at({ policy: `tcp://127.0.0.1:${gatehouse.port}` }))
+  await page.getByText('None here', { exact: true }).click()
+  await shoot(page, 'policy-lock-out')
+  await page.goto(at({ switch: shop }))
+  await expect(page.getByRole('dialog', { name: `Turn off ${shop}?` })).toBeVisible()
+  await shoot(page, 'turn-off')
+})

@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { CollectionList } from '../../server/contract/document.ts'
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import type { PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { LAST_EVENT_HEADER } from '../../server/contract/event.ts'
 import { compareNames } from '../ui/text/compare-names.ts'
 import { api, isSignedOut, pollWhileSignedIn, readJson } from './client.ts'
@@ -84,6 +85,14 @@ export const endpointsQuery = queryOptions({
       )
     },
   },
+})
+
+/** The policies of endpoints, which only operators may read. Most endpoints have none. */
+export const policiesQuery = queryOptions({
+  queryKey: ['endpoint', 'policy'],
+  // Without an address, the response is the list.
+  queryFn: ({ signal }) =>
+    readJson(api._api.policy.$get({ query: {} }, { init: { signal } })) as Promise<PolicyRecord[]>,
 })
 
 const sortCollections = (collections: CollectionList): CollectionList =>

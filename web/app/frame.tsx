@@ -5,6 +5,7 @@ import { hasRole, usePresence } from '../api/session/person.ts'
 import { DocumentExports } from '../documents/export/document-exports.tsx'
 import { BulkOutlet } from '../endpoints/bulk/bulk-outlet.tsx'
 import { OtherConsoleLink } from '../endpoints/guard/other-console-link.tsx'
+import { TrialOutlet } from '../policy/trial-outlet.tsx'
 import { GlobalSearch } from '../search/global-search.tsx'
 import { SearchButton } from '../search/search-button.tsx'
 import { GlobalKeys } from '../shared/keys/global-keys.tsx'
@@ -65,6 +66,7 @@ function Frame() {
             <OtherConsoleLink />
           </ConnectionBanner>
           <StoreBanner />
+          <TrialOutlet />
         </>
       }
       stale={lost || end !== undefined}

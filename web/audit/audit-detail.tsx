@@ -1,8 +1,11 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import * as z from 'zod/mini'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { isRestorable } from '../../server/contract/audit-action.ts'
+import { isRestorable, POLICY_CHANGES } from '../../server/contract/audit-action.ts'
+import { policy as policySchema } from '../../server/contract/endpoints/policy.ts'
 import { useHasRole } from '../api/session/person.ts'
+import { compareRules } from '../policy/rule-changes.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import classes from './audit-detail.module.css'
@@ -11,13 +14,16 @@ import classes from './audit-detail.module.css'
 export function AuditDetail({ row }: { row: AuditRow }) {
   const mayRestore = useHasRole('operator')
   const { link } = useDialogNavigation()
-  const lines = diffFields(row.before, row.after)
+  const lines = diffRules(row) ?? diffFields(row.before, row.after)
   return (
     <div className={classes.detail}>
       {lines.length === 0 ? (
         <p className="dim">No further details were recorded.</p>
       ) : (
-        <table className={classes.sides}>
+        <table
+          className={classes.sides}
+          data-rules={POLICY_CHANGES.includes(row.action) || undefined}
+        >
           <caption className="visually-hidden">Before and after</caption>
           <thead>
             <tr>
@@ -85,7 +91,7 @@ function Nothing() {
   )
 }
 
-/** A key that exists before, after, or both. Values are JSON text. */
+/** A key that exists before, after, or both. Values are JSON text, or words. */
 interface DiffLine {
   readonly key: string
   /** Undefined if the key did not exist. */
@@ -97,6 +103,31 @@ interface DiffLine {
 
 /** Key for a value that is not an object. */
 const ROOT_KEY = 'value'
+
+const policyState = z.nullable(
+  z.object({ policy: policySchema, trialUntil: z.optional(z.string()) }),
+)
+
+/**
+ * Returns a line in words for each rule that a change of a policy changes, and the end of its trial;
+ * undefined for other rows.
+ */
+export function diffRules(row: Pick<AuditRow, 'action' | 'before' | 'after'>) {
+  if (!POLICY_CHANGES.includes(row.action)) return undefined
+  const before = policyState.safeParse(row.before)
+  const after = policyState.safeParse(row.after)
+  if (!before.success || !after.success) return undefined
+  const rules = compareRules(before.data?.policy ?? null, after.data?.policy ?? null)
+  const lines: DiffLine[] = rules.map(({ rule, ...sides }) => ({
+    key: rule,
+    ...sides,
+    changed: true,
+  }))
+  const until = after.data?.trialUntil
+  if (until === undefined) return lines
+  const end = `until ${exactTime(Date.parse(until))}`
+  return [...lines, { key: 'Trial', before: undefined, after: end, changed: true }]
+}
 
 /** Compares two values key by key, in order of appearance. */
 export function diffFields(before: unknown, after: unknown): DiffLine[] {

@@ -1,6 +1,9 @@
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import type { EndpointChangeOutcome } from '../../server/contract/endpoints/endpoint-change.ts'
+import type { Policy, PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { ApiFailure, api, NoResponse, readJson } from '../api/client.ts'
-import type { EndpointChange } from './guard/check-changes.ts'
+import { samePolicy } from '../policy/rule-changes.ts'
+import type { EndpointChange, PolicyChange } from './guard/check-changes.ts'
 import { formatList } from './model/format-list.ts'
 import { sameState } from './model/mapping.ts'
 
@@ -20,6 +23,31 @@ export async function postEndpoint(record: EndpointRecord, condition: Preconditi
     ...(onlyNew ? { 'If-None-Match': '*' } : {}),
   }
   await readJson(api._api.endpoint.$post({ json: record }, { headers }))
+}
+
+/**
+ * Adds an endpoint with a policy, which is stored before the endpoint opens. Without a policy, it is
+ * {@link postEndpoint}.
+ */
+export async function addEndpoint(record: EndpointRecord, policy: Policy | null): Promise<void> {
+  if (policy === null) return postEndpoint(record, { onlyNew: true })
+  const json = { changes: [{ ...record, policy, expect: null }] }
+  const response = readJson(api._api['endpoint-change'].$post({ json }))
+  const [outcome] = (await response) as EndpointChangeOutcome[]
+  if (outcome === undefined) throw new Error('The endpoint was not added. Try again.')
+  if (outcome.state !== 'failed') return
+  throw new ApiFailure(outcome.code, outcome.errorNum, outcome.errorMessage, outcome)
+}
+
+/** Returns the policy of an endpoint, if it has one. */
+async function readPolicy(address: string): Promise<PolicyRecord | undefined> {
+  try {
+    const query = { endpoint: address }
+    return (await readJson(api._api.policy.$get({ query }))) as PolicyRecord
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return undefined
+    throw error
+  }
 }
 
 /**
@@ -62,6 +90,10 @@ export async function readRevision(address: string): Promise<number | undefined>
  * `undefined`.
  */
 export async function changeEndpoint(change: EndpointChange): Promise<string | undefined> {
+  const { address, before, after, policy } = change
+  if (policy !== undefined && before !== null && after !== null) {
+    return await changePolicy(address, policy)
+  }
   try {
     return await sendChange(change)
   } catch (error) {
@@ -77,10 +109,10 @@ export async function changeEndpoint(change: EndpointChange): Promise<string | u
   }
 }
 
-async function sendChange({ address, before, after }: EndpointChange) {
+async function sendChange({ address, before, after, policy }: EndpointChange) {
   if (before === null) {
     if (after !== null) {
-      await postEndpoint({ endpoint: address, databases: [...after] }, { onlyNew: true })
+      await addEndpoint({ endpoint: address, databases: [...after] }, policy?.after ?? null)
     }
     return undefined
   }
@@ -95,6 +127,27 @@ async function sendChange({ address, before, after }: EndpointChange) {
   return undefined
 }
 
+/** Changes the policy of an endpoint as {@link changeEndpoint} does. */
+async function changePolicy(
+  address: string,
+  { before, after }: PolicyChange,
+): Promise<string | undefined> {
+  try {
+    const now = await readPolicy(address)
+    if (samePolicy(now?.policy ?? null, after)) return undefined
+    if (!samePolicy(now?.policy ?? null, before)) return RULES_CHANGED
+    const query = { endpoint: address }
+    const headers: Record<string, string> =
+      now === undefined ? { 'If-None-Match': '*' } : { 'If-Match': `"${now.revision}"` }
+    if (after !== null) await readJson(api._api.policy.$put({ query, json: after }, { headers }))
+    else await readJson(api._api.policy.$delete({ query }, { headers }))
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 412) return RULES_CHANGED
+    return error instanceof NoResponse ? CHANGE_UNCONFIRMED : (error as Error).message
+  }
+}
+
 /** Describes the state of an endpoint after another user changed it. */
 function formatConflict(now: readonly string[] | null): string {
   if (now === null) return 'It has since been removed.'
@@ -102,6 +155,7 @@ function formatConflict(now: readonly string[] | null): string {
   return `It has since been changed and now serves ${mapping}.`
 }
 
+const RULES_CHANGED = 'Its rules have since been changed.'
 const REMOVAL_UNCONFIRMED =
   'Gatehouse did not respond. The endpoint may or may not have been removed.'
 const CHANGE_UNCONFIRMED =

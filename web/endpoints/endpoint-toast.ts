@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { showToast, type ToastOptions } from '../shared/toast/toast.ts'
 import { changeEndpoint } from './endpoint-requests.ts'
-import type { ChangeGuard, EndpointChange, OtherConsole } from './guard/check-changes.ts'
+import type { ChangeGuard, EndpointChange } from './guard/check-changes.ts'
+import type { OtherConsole } from './model/admin-access.ts'
 import { sameState } from './model/mapping.ts'
 import { revealRow } from './model/reveal-row.ts'
 import { refetchEndpoints } from './queries.ts'
@@ -16,8 +17,9 @@ export function showEndpointChange(
   guard?: Pick<ChangeGuard, 'disconnects' | 'otherConsole'>,
   text = describeChange(change),
 ): void {
-  const { address: name, before, after } = change
-  const canUndo = guard?.disconnects !== true && !sameState(before, after)
+  const { address: name, before, after, policy } = change
+  const isChanged = !sameState(before, after) || policy !== undefined
+  const canUndo = guard?.disconnects !== true && isChanged
   if (guard?.otherConsole !== undefined) showConsoleLink(change, guard.otherConsole)
   else {
     showToast({
@@ -42,8 +44,13 @@ export function showConsoleLink(change: EndpointChange, { address, url }: OtherC
 const openAction = (open: string) => ({ label: 'Open', to: { to: '/endpoints', search: { open } } })
 
 async function undoChange(queryClient: QueryClient, change: EndpointChange): Promise<ToastOptions> {
-  const { address: name, before, after } = change
-  const reason = await changeEndpoint({ address: name, before: after, after: before })
+  const { address: name, before, after, policy } = change
+  const reason = await changeEndpoint({
+    address: name,
+    before: after,
+    after: before,
+    policy: policy && { before: policy.after, after: policy.before },
+  })
   await refetchEndpoints(queryClient, [name])
   if (reason !== undefined) {
     return {
@@ -65,18 +72,23 @@ function focusSoon(address: string): void {
   if (lost) setTimeout(() => revealRow(address)?.focus())
 }
 
-type Kind = 'added' | 'removed' | 'mapped'
+type Kind = 'added' | 'removed' | 'mapped' | 'ruled'
 
-const kindOf = ({ before, after }: EndpointChange): Kind =>
-  after === null ? 'removed' : before === null ? 'added' : 'mapped'
+function kindOf({ before, after, policy }: EndpointChange): Kind {
+  if (after === null) return 'removed'
+  if (before === null) return 'added'
+  return policy === undefined ? 'mapped' : 'ruled'
+}
 
 const UNDONE: Record<Kind, string> = {
   added: 'removed',
   removed: 'restored',
   mapped: 'changed back',
+  ruled: 'changed back',
 }
 
 function describeChange(change: EndpointChange): string {
   const kind = kindOf(change)
-  return kind === 'mapped' ? `Mapping of ${change.address} saved` : `${change.address} ${kind}`
+  if (kind === 'mapped') return `Mapping of ${change.address} saved`
+  return kind === 'ruled' ? `Policy of ${change.address} saved` : `${change.address} ${kind}`
 }

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useAllDatabases } from '../api/all-databases.ts'
 import { useHasRole, useOwnEndpoint } from '../api/session/person.ts'
+import type { RuleWord } from '../policy/rule-labels.ts'
 import { announce } from '../ui/announce.tsx'
 import { LazyBoundary } from '../ui/feedback/lazy-boundary.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -8,11 +9,12 @@ import { useFilterText } from '../ui/form/use-filter-text.ts'
 import { useNarrowScreen } from '../ui/layout/use-narrow-screen.ts'
 import { NotPrinted } from '../ui/table/printed-rows.tsx'
 import { copyText } from '../ui/text/copy-text.ts'
+import { useLatest } from '../ui/use-latest.ts'
 import { BulkDialogOutlet, preloadBulkDialog } from './bulk/bulk-dialog-outlet.tsx'
 import { type BulkRun, useBulkRun } from './bulk/bulk-run.ts'
 import classes from './endpoints-view.module.css'
 import { preloadForms } from './load-forms.ts'
-import { searchTexts, withState } from './model/endpoint-filter.ts'
+import { searchTexts, withRule, withState } from './model/endpoint-filter.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 import { readSort, TRAFFIC_COLUMNS, writeSort } from './model/endpoint-sort.ts'
 import type { LiveFigures } from './model/live-figures.ts'
@@ -20,7 +22,6 @@ import { activeRow, revealRow } from './model/reveal-row.ts'
 import { EndpointCounts } from './table/endpoint-counts.tsx'
 import { EndpointFilterField, NoEndpoint } from './table/endpoint-filter-field.tsx'
 import { EndpointList } from './table/endpoint-list.tsx'
-import { EndpointSelectionBar } from './table/endpoint-selection-bar.tsx'
 import { EndpointTable } from './table/endpoint-table.tsx'
 import { PendingUpdates } from './table/pending-updates.tsx'
 import foot from './table/table-foot.module.css'
@@ -29,6 +30,10 @@ import { useSelection } from './table/use-selection.ts'
 import { useTableLayout } from './table/use-table-layout.ts'
 import { useEndpointsLocation } from './use-endpoints-location.ts'
 import { useListenerActions } from './use-listener-actions.ts'
+
+const EndpointSelectionBar = lazy(async () => ({
+  default: (await import('./table/endpoint-selection-bar.tsx')).EndpointSelectionBar,
+}))
 
 const EndpointMenu = lazy(async () => ({
   default: (await import('./table/row/endpoint-menu.tsx')).EndpointMenu,
@@ -62,6 +67,11 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
   const layout = useTableLayout(search.open !== undefined)
 
   const [text, filter] = useFilterText('/endpoints')
+  const latestText = useLatest(text)
+  const onRule = useCallback(
+    (rule: RuleWord) => filter(withRule(latestText.current, rule)),
+    [filter, latestText],
+  )
   const sort = useMemo(() => readSort(search.sort), [search.sort])
   const byTraffic = TRAFFIC_COLUMNS.includes(sort.column)
   const { shown, headOf, fresh, moved, settle } = useDisplayedRows(rows, {
@@ -114,6 +124,8 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
     onSelect: selection.onSelect,
     onSelectIndex: selection.onSelectIndex,
     onSelectAll: selection.onSelectAll,
+    // Viewers may not read policies.
+    onRule: mayChange ? onRule : undefined,
     // Sort a newly added endpoint into its place when the user looks for it.
     onBeforeFocus: (id: string) => {
       if (fresh.some((row) => row.id === id)) settle()
@@ -151,24 +163,31 @@ export function EndpointsView({ rows, figures, readAt, readFigures }: EndpointsV
       )}
       <div className={foot.foot}>
         {selected.size > 0 && (
-          <EndpointSelectionBar
-            count={selected.size}
-            hidden={selection.hidden}
-            onBulk={(action) => {
-              // The dialog shows how many connections a removal closes, from current figures.
-              void readFigures()
-              where.bulk(action)
-            }}
-            onIntent={preloadBulkDialog}
-            onExport={async () => {
-              const { exportEndpoints } = await import('./export-endpoints.ts')
-              exportEndpoints(rows.filter(({ address }) => selected.has(address)))
-            }}
-            onClear={() => {
-              selection.clear()
-              focusActiveRow()
-            }}
-          />
+          <LazyBoundary>
+            <EndpointSelectionBar
+              count={selected.size}
+              off={
+                rows.filter(
+                  ({ address, policy }) => policy?.enabled === false && selected.has(address),
+                ).length
+              }
+              hidden={selection.hidden}
+              onBulk={(action) => {
+                // The dialog shows how many connections a removal closes, from current figures.
+                void readFigures()
+                where.bulk(action)
+              }}
+              onIntent={preloadBulkDialog}
+              onExport={async () => {
+                const { exportEndpoints } = await import('./export-endpoints.ts')
+                exportEndpoints(rows.filter(({ address }) => selected.has(address)))
+              }}
+              onClear={() => {
+                selection.clear()
+                focusActiveRow()
+              }}
+            />
+          </LazyBoundary>
         )}
         <PendingUpdates
           fresh={fresh.length}

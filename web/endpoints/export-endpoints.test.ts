@@ -12,6 +12,14 @@ test('an export has the shape and the order of GET /_api/endpoint', () => {
   ])
 })
 
+test('an export has the policy of each endpoint if policies are known', () => {
+  const rows = [
+    { address: 'tcp://127.0.0.1:1', databases: [], policy: { readOnly: true } },
+    { address: 'tcp://127.0.0.1:2', databases: [], policy: null },
+  ]
+  expect(toExportRecords(rows).map(({ policy }) => policy)).toEqual([{ readOnly: true }, null])
+})
+
 test('draining endpoints are not exported', () => {
   expect(toExportRecords([{ address: 'tcp://127.0.0.1:9000', databases: null }])).toEqual([])
 })

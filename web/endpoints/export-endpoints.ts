@@ -1,8 +1,13 @@
 import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
 import { fileTime, saveFile } from '../ui/text/save-file.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
 
-export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'>
+export type ExportedRow = Pick<EndpointRow, 'address' | 'databases'> &
+  Partial<Pick<EndpointRow, 'policy'>>
+
+/** An endpoint in a file; without `policy` in files of viewers, who may not read it. */
+type ExportedEndpoint = EndpointRecord & { readonly policy?: Policy | null }
 
 /**
  * Saves endpoints as `gatehouse-endpoints-<time in UTC>.json`, which the import accepts.
@@ -16,16 +21,18 @@ export function exportEndpoints(rows: readonly ExportedRow[], now = new Date()):
   return records.length
 }
 
-/** Returns endpoints in the format and order of `GET /_api/endpoint`. */
-export const toExportRecords = (rows: readonly ExportedRow[]): EndpointRecord[] =>
+/** Returns endpoints in the format and order of `GET /_api/endpoint`, with their policies. */
+export const toExportRecords = (rows: readonly ExportedRow[]): ExportedEndpoint[] =>
   rows
-    .flatMap(({ address, databases }) =>
-      databases === null ? [] : [{ endpoint: address, databases: [...databases] }],
+    .flatMap(({ address, databases, policy }) =>
+      databases === null
+        ? []
+        : { endpoint: address, databases: [...databases], ...(policy !== undefined && { policy }) },
     )
     .sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1))
 
 /** Returns a JSON array with one endpoint per line, so that exports can be compared with `diff`. */
-export const formatExport = (records: readonly EndpointRecord[]): string =>
+export const formatExport = (records: readonly ExportedEndpoint[]): string =>
   records.length === 0
     ? '[]\n'
     : `[\n${records.map((record) => `  ${JSON.stringify(record)}`).join(',\n')}\n]\n`

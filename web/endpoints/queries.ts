@@ -3,7 +3,7 @@ import { formatHost, parseAddress } from '../../server/contract/endpoints/addres
 import type { ListenerStatus } from '../../server/contract/endpoints/listener.ts'
 import { api, pollWhileSignedIn, readJson } from '../api/client.ts'
 import { mergeEntries } from '../api/merge-entries.ts'
-import { endpointsQuery } from '../api/queries.ts'
+import { endpointsQuery, policiesQuery } from '../api/queries.ts'
 
 // The first part of each key is the type of the live event that refetches the query
 // (web/api/live/invalidate-soon.ts). The two long lists refetch only the named endpoints.
@@ -74,16 +74,23 @@ export const freePortQuery = (address: string) =>
   })
 
 /**
- * Refetches the endpoints and listeners of the given addresses only. Never rejects: live events
- * refetch what could not be read.
+ * Refetches the endpoints and listeners of the given addresses only, and the policies if they are
+ * shown. Never rejects: live events refetch what could not be read.
  */
 export async function refetchEndpoints(
   queryClient: QueryClient,
   addresses: readonly string[],
 ): Promise<void> {
-  await Promise.all(
-    [endpointsQuery, listenersQuery].map(({ meta }) =>
+  await Promise.all([
+    ...[endpointsQuery, listenersQuery].map(({ meta }) =>
       meta?.refetchEndpoints?.(queryClient, addresses).catch(() => {}),
     ),
-  )
+    refetchPolicies(queryClient),
+  ])
+}
+
+/** Refetches the policies if they are loaded, which they are not for viewers. Never rejects. */
+export async function refetchPolicies(queryClient: QueryClient): Promise<void> {
+  if (queryClient.getQueryData(policiesQuery.queryKey) === undefined) return
+  await queryClient.fetchQuery({ ...policiesQuery, staleTime: 0, retry: false }).catch(() => {})
 }

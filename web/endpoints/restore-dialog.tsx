@@ -1,11 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import * as z from 'zod/mini'
 import type { AuditRow } from '../../server/contract/audit.ts'
-import { isRestorable } from '../../server/contract/audit-action.ts'
+import { isRestorable, POLICY_CHANGES } from '../../server/contract/audit-action.ts'
+import { type Policy, policy as policySchema } from '../../server/contract/endpoints/policy.ts'
 import { useAllDatabases } from '../api/all-databases.ts'
 import { api, readJson } from '../api/client.ts'
 import { useHasRole } from '../api/session/person.ts'
+import { dropPastRemoval, samePolicy } from '../policy/rule-changes.ts'
 import { useReportedMutation } from '../shared/reports/use-reported-mutation.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
@@ -19,6 +22,7 @@ import { sameState } from './model/mapping.ts'
 import { refetchEndpoints } from './queries.ts'
 import classes from './restore-dialog.module.css'
 import { DatabaseChips } from './table/cells/database-chips.tsx'
+import { RuleChanges } from './table/cells/rule-changes.tsx'
 import { useEndpointRows } from './table/use-endpoint-rows.ts'
 
 /** Restores an endpoint to its state before a row of the audit log: `/activity/restore?row=7`. */
@@ -32,7 +36,7 @@ export function RestoreDialog() {
     })
   const mayChange = useHasRole('operator')
   const { data: row, error, isPending } = useQuery({ ...rowQuery(seq), enabled: mayChange })
-  const { rows, failure } = useEndpointRows()
+  const { rows, failure, stateFailure } = useEndpointRows()
   const dialog = { title: 'Restore', keep: 'Close', onClose: close }
   if (!mayChange) {
     return (
@@ -41,7 +45,7 @@ export function RestoreDialog() {
       </ConfirmDialog>
     )
   }
-  const loadError = error ?? failure
+  const loadError = error ?? failure ?? stateFailure
   if (loadError !== null) return <ConfirmDialog {...dialog} error={loadError.message} />
   if (isPending || rows === undefined) {
     return (
@@ -70,8 +74,10 @@ function Restore({ row, rows, onClose }: RestoreProps) {
   const existing = useAllDatabases()
   const check = useChangeGuard(rows)
   const address = row.target
-  const now = rows.find((each) => each.id === address)?.databases ?? null
-  const plan = planRestore(row, now)
+  const current = rows.find((each) => each.id === address)
+  const now = { databases: current?.databases ?? null, policy: current?.policy ?? null }
+  const [openedAt] = useState(Date.now)
+  const plan = planRestore(row, now, openedAt)
   const restore = useRestore()
   const dialog = { title: `Restore ${address}?`, name: address, onClose }
   // The dialog is still closing, and the plan now says that there is nothing to restore.
@@ -80,9 +86,10 @@ function Restore({ row, rows, onClose }: RestoreProps) {
     return (
       <ConfirmDialog {...dialog} keep="Close">
         <p>
-          {plan.kind === 'same'
-            ? 'The endpoint is already in its state before this change.'
-            : 'This row contains no endpoint state to restore.'}
+          {plan.kind === 'same' && 'The endpoint is already in its state before this change.'}
+          {plan.kind === 'removed' &&
+            'There is no endpoint with these rules. To restore both, restore its removal.'}
+          {plan.kind === 'impossible' && 'This row contains no endpoint state to restore.'}
         </p>
       </ConfirmDialog>
     )
@@ -108,25 +115,29 @@ function Restore({ row, rows, onClose }: RestoreProps) {
           The endpoint was changed again after this row. Restoring it replaces the later change.
         </p>
       )}
-      <dl className={classes.states}>
-        <dt>Now</dt>
-        <dd>
-          <State mapping={change.before} existing={existing} />
-        </dd>
-        <dt>Restored</dt>
-        <dd>
-          <State mapping={change.after} existing={existing} />
-        </dd>
-      </dl>
+      {!sameState(change.before, change.after) && (
+        <dl className={classes.states}>
+          <dt>Now</dt>
+          <dd>
+            <State mapping={change.before} existing={existing} />
+          </dd>
+          <dt>Restored</dt>
+          <dd>
+            <State mapping={change.after} existing={existing} />
+          </dd>
+        </dl>
+      )}
+      {change.policy !== undefined && <RuleChanges {...change.policy} />}
       <MissingDefault mapping={change.after ?? []} existing={existing} />
       <GuardNotice guard={guard} />
     </ConfirmDialog>
   )
 }
 
-function labelOf({ before, after }: EndpointChange): string {
+function labelOf({ before, after, policy }: EndpointChange): string {
   if (after === null) return 'Remove endpoint'
-  return before === null ? 'Add endpoint' : 'Restore mapping'
+  if (before === null) return 'Add endpoint'
+  return policy === undefined ? 'Restore mapping' : 'Restore policy'
 }
 
 function State(props: {
@@ -170,6 +181,8 @@ type RestorePlan =
   | { readonly kind: 'impossible' }
   /** The endpoint already has the state before the row. */
   | { readonly kind: 'same' }
+  /** The row is a change of a policy, and the endpoint does not exist. */
+  | { readonly kind: 'removed' }
   | {
       readonly kind: 'change'
       readonly change: EndpointChange
@@ -177,21 +190,48 @@ type RestorePlan =
       readonly conflict: boolean
     }
 
-const endpointState = z.nullable(z.object({ databases: z.array(z.string()) }))
+/** The current state of an endpoint: null if it does not exist, and if it has no policy. */
+interface EndpointNow {
+  readonly databases: readonly string[] | null
+  readonly policy: Policy | null
+}
 
-/**
- * Plans to restore the state before a row. `now` is the current mapping, null if there is no
- * endpoint.
- */
-export function planRestore(row: AuditRow, now: readonly string[] | null): RestorePlan {
+const endpointState = z.nullable(
+  z.object({ databases: z.array(z.string()), policy: z.optional(policySchema) }),
+)
+const policyState = z.nullable(z.object({ policy: policySchema }))
+
+/** Plans to restore the state before a row. A time of removal that has passed is dropped. */
+export function planRestore(row: AuditRow, now: EndpointNow, time: number): RestorePlan {
+  if (!isRestorable(row)) return { kind: 'impossible' }
+  if (POLICY_CHANGES.includes(row.action)) return planPolicy(row, now, time)
   const before = endpointState.safeParse(row.before)
   const after = endpointState.safeParse(row.after)
-  if (!isRestorable(row) || !before.success || !after.success) return { kind: 'impossible' }
+  if (!before.success || !after.success) return { kind: 'impossible' }
   const wanted = before.data?.databases ?? null
-  if (sameState(now, wanted)) return { kind: 'same' }
+  if (sameState(now.databases, wanted)) return { kind: 'same' }
+  const change = { address: row.target, before: now.databases, after: wanted }
+  const conflict = !sameState(now.databases, after.data?.databases ?? null)
+  const stored = before.data?.policy
+  const policy = now.databases === null ? (stored ?? null) : wanted === null ? now.policy : null
+  if (policy === null) return { kind: 'change', change, conflict }
+  // A removed endpoint gets its policy back, and one that is removed again loses it.
+  const kept = dropPastRemoval(policy, time)
+  const rules = wanted === null ? { before: policy, after: null } : { before: null, after: kept }
+  return { kind: 'change', change: { ...change, policy: rules }, conflict }
+}
+
+function planPolicy(row: AuditRow, { databases, policy }: EndpointNow, time: number): RestorePlan {
+  const before = policyState.safeParse(row.before)
+  const after = policyState.safeParse(row.after)
+  if (!before.success || !after.success) return { kind: 'impossible' }
+  if (databases === null) return { kind: 'removed' }
+  const wanted = before.data && dropPastRemoval(before.data.policy, time)
+  if (samePolicy(policy, wanted)) return { kind: 'same' }
+  const change = { address: row.target, before: databases, after: databases }
   return {
     kind: 'change',
-    change: { address: row.target, before: now, after: wanted },
-    conflict: !sameState(now, after.data?.databases ?? null),
+    change: { ...change, policy: { before: policy, after: wanted } },
+    conflict: !samePolicy(policy, after.data?.policy ?? null),
   }
 }

@@ -3,17 +3,19 @@ import { useHasRole } from '../api/session/person.ts'
 import {
   loadAddDialog,
   loadMappingDialog,
+  loadPolicyDialogs,
   loadPortDialog,
   loadRemovalDialog,
 } from './load-forms.ts'
 import type { EndpointRow } from './model/endpoint-rows.ts'
-import { useEndpointsLocation } from './use-endpoints-location.ts'
+import { hasDialog, useEndpointsLocation } from './use-endpoints-location.ts'
 
 const MappingDialog = lazy(async () => ({ default: (await loadMappingDialog()).MappingDialog }))
 const RemoveEndpointDialog = lazy(async () => ({
   default: (await loadRemovalDialog()).RemoveEndpointDialog,
 }))
 const ChangePortDialog = lazy(async () => ({ default: (await loadPortDialog()).ChangePortDialog }))
+const PolicyDialogs = lazy(async () => ({ default: (await loadPolicyDialogs()).PolicyDialogs }))
 const LazyAdd = lazy(async () => ({ default: (await loadAddDialog()).AddEndpointDialog }))
 
 const NotAllowedDialog = lazy(async () => ({
@@ -39,14 +41,14 @@ export function AddEndpointOutlet() {
   return <Suspense>{mayChange ? <LazyAdd /> : <NotAllowedDialog />}</Suspense>
 }
 
-/** The mapping, removal or port dialog of the endpoint that the URL names. */
+/** The mapping, policy, removal or port dialog of the endpoint that the URL names. */
 export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
   const { search } = useEndpointsLocation()
   const mayChange = useHasRole('operator')
   if (!mayChange) {
-    const requested = [search.edit, search.remove, search.port].some((each) => each !== undefined)
-    return <Suspense>{requested && <NotAllowedDialog />}</Suspense>
+    return <Suspense>{hasDialog(search) && <NotAllowedDialog />}</Suspense>
   }
+  const ruled = search.policy ?? search.switch
   return (
     <Suspense>
       {search.edit !== undefined && (
@@ -57,6 +59,9 @@ export function RowDialogs({ rows }: { rows: readonly EndpointRow[] }) {
       )}
       {search.port !== undefined && (
         <ChangePortDialog key={search.port} address={search.port} rows={rows} />
+      )}
+      {ruled !== undefined && (
+        <PolicyDialogs key={ruled} address={ruled} rows={rows} isSwitch={ruled === search.switch} />
       )}
     </Suspense>
   )

@@ -15,11 +15,22 @@ export interface EndpointsSearch {
   readonly remove?: string
   /** The address of the endpoint whose port is changed. */
   readonly port?: string
+  /** The address of the endpoint whose policy is edited. */
+  readonly policy?: string
+  /** The address of the endpoint to turn off or on. */
+  readonly switch?: string
   /** The address of the endpoint to duplicate. */
   readonly like?: string
-  /** The bulk action on the selected rows: `add`, `remove-database` or `remove`. */
+  /** The bulk action on the selected rows, such as `remove`. */
   readonly bulk?: string
 }
+
+/** The parameters that open a dialog. */
+const DIALOGS = ['edit', 'remove', 'port', 'policy', 'switch', 'bulk'] as const
+
+/** Returns whether a dialog is open, except that of a new endpoint. */
+export const hasDialog = (search: EndpointsSearch): boolean =>
+  DIALOGS.some((key) => search[key] !== undefined)
 
 /** Parses the search parameters of the URL; unknown ones are dropped. */
 export function readEndpointsSearch(search: Record<string, unknown>): EndpointsSearch {
@@ -27,8 +38,7 @@ export function readEndpointsSearch(search: Record<string, unknown>): EndpointsS
     const value = search[key]
     return typeof value === 'string' && value !== '' ? { [key]: value } : {}
   }
-  const keys = ['q', 'sort', 'open', 'edit', 'remove', 'port', 'bulk', 'like']
-  return Object.assign({}, ...keys.map(text))
+  return Object.assign({}, ...['q', 'sort', 'open', 'like', ...DIALOGS].map(text))
 }
 
 /**
@@ -52,8 +62,6 @@ export function useEndpointsLocation() {
       dialogs.open(
         at('/endpoints', ({ open }) => ({ ...(open === undefined ? {} : { open }), ...change })),
       )
-    const isDialog = (now: EndpointsSearch) =>
-      [now.edit, now.remove, now.port, now.bulk].some((each) => each !== undefined)
     return {
       add: () => dialogs.open(at('/endpoints/new', () => ({}))),
       duplicate: (address: string) => dialogs.open(at('/endpoints/new', () => ({ like: address }))),
@@ -61,13 +69,15 @@ export function useEndpointsLocation() {
       edit: (address: string) => openDialog({ edit: address }),
       remove: (address: string) => openDialog({ remove: address }),
       changePort: (address: string) => openDialog({ port: address }),
+      changePolicy: (address: string) => openDialog({ policy: address }),
+      switch: (address: string) => openDialog({ switch: address }),
       bulk: (action: string) => openDialog({ bulk: action }),
       closePanel: () => dialogs.close(at('/endpoints', () => ({}))),
       /** Closes the dialog and keeps the panel beneath it. */
       close: () =>
         dialogs.close(
           at('/endpoints', (now) =>
-            isDialog(now) && now.open !== undefined ? { open: now.open } : {},
+            hasDialog(now) && now.open !== undefined ? { open: now.open } : {},
           ),
         ),
       // Sorting replaces the history entry.

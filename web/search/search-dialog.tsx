@@ -1,8 +1,8 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useRef, useState } from 'react'
-import { databasesQuery, endpointsQuery } from '../api/queries.ts'
-import { usePresence } from '../api/session/person.ts'
+import { databasesQuery, endpointsQuery, policiesQuery } from '../api/queries.ts'
+import { useHasRole, usePresence } from '../api/session/person.ts'
 import { sharedStorage } from '../shared/browser-storage.ts'
 import { useLayer } from '../shared/keys/use-layer.ts'
 import { useDialogNavigation } from '../shared/use-dialog-navigation.ts'
@@ -36,6 +36,8 @@ export interface SearchDialogProps {
 export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialogProps) {
   const { person } = usePresence()
   const endpoints = useQuery(endpointsQuery)
+  const mayReadPolicies = useHasRole('operator')
+  const policies = useQuery({ ...policiesQuery, enabled: mayReadPolicies })
   const databases = useQuery(databasesQuery)
   const collections = useCollectionItems(query)
   const [active, setActive] = useState(0)
@@ -47,9 +49,9 @@ export function SearchDialog({ query, onChange, onFocus, onClose }: SearchDialog
       ...builtInItems(person),
       ...databaseItems(databases.data ?? []),
       ...collections.items,
-      ...endpointItems((endpoints.data ?? []).map(({ endpoint }) => endpoint)),
+      ...endpointItems(endpoints.data ?? [], policies.data ?? []),
     ],
-    [person, databases.data, collections.items, endpoints.data],
+    [person, databases.data, collections.items, endpoints.data, policies.data],
   )
   const hasQuery = query.trim() !== ''
   const found = useMemo(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { find } from './match.ts'
-import { collectionItems, databaseItems, findCollection } from './search-items.ts'
+import { collectionItems, databaseItems, endpointItems, findCollection } from './search-items.ts'
 
 const items = [
   ...databaseItems(['shop', 'webshop']),
@@ -31,4 +31,19 @@ test('A recent collection is found by its id if its database exists', () => {
   expect(findCollection('Collection:shop/orders', ['blog', 'shop'])).toEqual(orders)
   expect(findCollection('Collection:shop/orders', ['blog'])).toBeUndefined()
   expect(findCollection('Database:shop', ['shop'])).toBeUndefined()
+})
+
+test('An endpoint is found by its note', () => {
+  const endpoints = ['tcp://127.0.0.1:1', 'tcp://127.0.0.1:2'].map((endpoint) => ({
+    endpoint,
+    databases: [],
+  }))
+  const policies = [
+    { endpoint: 'tcp://127.0.0.1:2', policy: { note: 'For the partner' }, revision: 1 },
+    { endpoint: 'tcp://127.0.0.1:1', policy: {}, revision: 1 },
+  ]
+  const { best } = find(endpointItems(endpoints, policies), 'partner', 10)
+  expect(best.map(({ label, note }) => [label, note])).toEqual([
+    ['tcp://127.0.0.1:2', 'For the partner'],
+  ])
 })

@@ -1,4 +1,6 @@
 import type { Role } from '../../server/contract/access/principal.ts'
+import type { EndpointRecord } from '../../server/contract/endpoints/endpoint.ts'
+import type { PolicyRecord } from '../../server/contract/endpoints/policy.ts'
 import { hasRole, type SignedIn } from '../api/session/person.ts'
 import { type Searchable, searchable } from './match.ts'
 
@@ -16,6 +18,8 @@ export interface Item {
   readonly id: string
   readonly kind: ResultKind
   readonly label: string
+  /** Shown beside the label. */
+  readonly note?: string | undefined
   readonly target: SearchTarget
   readonly searched: Searchable
 }
@@ -110,11 +114,18 @@ export const builtInItems = (person: SignedIn): readonly Item[] =>
     .filter(({ given: { needs = 'viewer' } }) => hasRole(person, needs))
     .map(({ given, make }) => make(given))
 
-/** Returns the endpoints; each opens its panel. */
-export const endpointItems = (addresses: readonly string[]): readonly Item[] =>
-  addresses.map((address) =>
-    make('Endpoint')({ label: address, target: { to: '/endpoints', search: { open: address } } }),
-  )
+/** Returns the endpoints, which are also found by their notes; each opens its panel. */
+export function endpointItems(
+  endpoints: readonly EndpointRecord[],
+  policies: readonly PolicyRecord[],
+): readonly Item[] {
+  const notes = new Map(policies.map(({ endpoint, policy }) => [endpoint, policy.note]))
+  return endpoints.map(({ endpoint: label }) => {
+    const note = notes.get(label) || undefined
+    const target = { to: '/endpoints', search: { open: label } }
+    return { ...make('Endpoint')({ label, target, ...(note && { also: note }) }), note }
+  })
+}
 
 /** Returns the databases; each opens its documents. */
 export const databaseItems = (names: readonly string[]): readonly Item[] =>

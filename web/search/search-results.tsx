@@ -101,6 +101,7 @@ function Option({
     >
       <Icon />
       <span className={isName ? `mono ${classes.label}` : classes.label}>{item.label}</span>
+      {item.note !== undefined && <span className={classes.about}>{item.note}</span>}
       {named && <span className={classes.kind}>{item.kind}</span>}
     </div>
   )

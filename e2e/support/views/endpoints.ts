@@ -49,6 +49,8 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     shows: (page) => page.getByRole('region', { name: 'Changes' }).getByText('Added'),
     changes: [
       /^Edit mapping$/,
+      /^Turn off$/,
+      /^Change policy…$/,
       /^Duplicate$/,
       /^Remove endpoint$/,
       /^Create “/,
@@ -97,6 +99,37 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     refusal: OPERATORS_ONLY,
   },
   {
+    name: 'endpoint: policy',
+    url: ({ mapped }) => withAddress('policy', mapped),
+    async steps(page) {
+      await page.getByLabel('Removed').selectOption('At a time…')
+      for (const choice of ['Only these networks', 'Read these collections', 'These origins']) {
+        await page.getByRole('radio', { name: choice }).check()
+      }
+      await page.getByRole('button', { name: 'Test', exact: true }).click()
+      await save(page)
+    },
+    shows: (page, { mapped }) =>
+      dialog(`Policy of ${mapped}`)(page).getByText('Choose a time in the future.'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: policy that would lock out everyone',
+    url: ({ own }) => withAddress('policy', own),
+    steps: (page) => page.getByText('None here', { exact: true }).click(),
+    shows: (page) => page.getByText('Without this endpoint, no one can sign in'),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
+    name: 'endpoint: turn off',
+    url: ({ mapped }) => withAddress('switch', mapped),
+    shows: (page, { mapped }) => dialog(`Turn off ${mapped}?`)(page),
+    needs: 'operator',
+    refusal: OPERATORS_ONLY,
+  },
+  {
     name: 'endpoint: remove',
     url: ({ mapped }) => withAddress('remove', mapped),
     shows: (page, { mapped }) => dialog(`Remove ${mapped}?`)(page),
@@ -112,5 +145,6 @@ export const ENDPOINT_VIEWS: readonly View[] = [
   },
   bulkDialog('Add a database', /^Add a database to 2 endpoints$/),
   bulkDialog('Remove a database', /^Remove a database from 2 endpoints$/),
+  bulkDialog('Turn off', /^Turn off 2 endpoints\?$/),
   bulkDialog('Remove endpoints', /^Remove 2 endpoints\?$/),
 ]

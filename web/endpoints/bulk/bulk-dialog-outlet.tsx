@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { LazyBoundary } from '../../ui/feedback/lazy-boundary.tsx'
+import { BULK_ACTIONS, type BulkAction } from '../model/selection.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import type { BulkDialogProps } from './bulk-dialog.tsx'
 
@@ -15,7 +16,7 @@ export function preloadBulkDialog(): void {
 export function BulkDialogOutlet(props: BulkDialogProps) {
   const { search, close } = useEndpointsLocation()
   const action = search.bulk
-  if (action !== 'add' && action !== 'remove-database' && action !== 'remove') return null
+  if (!isBulkAction(action)) return null
   return (
     <LazyBoundary>
       <Suspense>
@@ -24,3 +25,6 @@ export function BulkDialogOutlet(props: BulkDialogProps) {
     </LazyBoundary>
   )
 }
+
+const isBulkAction = (action: string | undefined): action is BulkAction =>
+  BULK_ACTIONS.some((each) => each === action)

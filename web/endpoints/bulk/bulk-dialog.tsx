@@ -15,7 +15,7 @@ import { type ChangeGuard, guardedLabel } from '../guard/check-changes.ts'
 import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
+import type { BulkAction } from '../model/selection.ts'
 import classes from './bulk-dialog.module.css'
 import { hasChangedOwn, startBulk } from './bulk-run.ts'
 import changes from './change-list.module.css'
@@ -36,6 +36,16 @@ const words = {
     title: (n: number) => `Remove a database from ${endpoints(n)}`,
     label: 'Remove database',
     verb: 'Save',
+  },
+  'turn-off': {
+    title: (n: number) => `Turn off ${endpoints(n)}?`,
+    label: 'Turn off',
+    verb: 'Turn off',
+  },
+  'turn-on': {
+    title: (n: number) => `Turn on ${endpoints(n)}?`,
+    label: 'Turn on',
+    verb: 'Turn on',
   },
   remove: {
     title: (n: number) => `Remove ${endpoints(n)}?`,
@@ -87,13 +97,16 @@ function ChangeDialog(props: Props) {
   const plan = planBulk(input)
   const count = selected.size
   // Endpoints that cannot be removed are listed as skipped.
-  const titled = action === 'remove' && plan.tasks.length > 0 ? plan.tasks.length : count
-  const error = action === 'remove' ? undefined : errorOf(action, input.name)
+  const isNamed = action === 'add' || action === 'remove-database'
+  const titled = !isNamed && plan.tasks.length > 0 ? plan.tasks.length : count
+  const error = isNamed ? errorOf(action, input.name) : undefined
   const named = error === undefined
   const typedCount =
     action === 'remove' && plan.tasks.length > MAX_UNTYPED ? `${plan.tasks.length}` : undefined
   const isConfirmed = typedCount === undefined || isTypedName(name, typedCount)
-  const guard = check(plan.tasks.map(({ row, after }) => ({ address: row.address, after })))
+  const guard = check(
+    plan.tasks.map(({ row, after, policy }) => ({ address: row.address, after, policy })),
+  )
   const mapped = [
     ...new Set(rows.flatMap((row) => (selected.has(row.address) ? (row.databases ?? []) : []))),
   ].sort(compareNames)
@@ -165,9 +178,9 @@ function ChangeDialog(props: Props) {
           <Button
             variant="default"
             onClick={onClose}
-            data-autofocus={(action === 'remove' && typedCount === undefined) || undefined}
+            data-autofocus={(!isNamed && typedCount === undefined) || undefined}
           >
-            {action === 'remove' ? 'Keep them' : 'Cancel'}
+            {isNamed ? 'Cancel' : action === 'remove' ? 'Keep them' : 'Leave as is'}
           </Button>
           {(plan.tasks.length > 0 || !named) && (
             <Button
@@ -212,7 +225,11 @@ function useBulkChange(here: string) {
     mutationFn: async ({ plan, guard }: { plan: BulkPlan; guard: ChangeGuard }) => {
       // The change disconnects this page, so the bar must be loaded before it.
       if (guard.disconnects) await loadBulkBar()
-      const changes = plan.tasks.map(({ row: { address: endpoint, revision }, after }) => {
+      const changes = plan.tasks.map(({ row, after, policy }) => {
+        const { address: endpoint, revision, policyRevision } = row
+        if (policy !== undefined) {
+          return { endpoint, policy: policy.after, expectPolicy: policyRevision ?? null }
+        }
         const expect = revision === undefined ? {} : { expect: revision }
         return after === null
           ? { endpoint, remove: true as const, ...expect }
@@ -228,8 +245,9 @@ function useBulkChange(here: string) {
           return showToast(bulkToast(queryClient, run))
         }
         // Without a connection, the change cannot be undone here.
-        const { row, after } = task
-        showConsoleLink({ address: row.address, before: row.databases, after }, otherConsole)
+        const { row, after, policy } = task
+        const change = { address: row.address, before: row.databases, after, policy }
+        showConsoleLink(change, otherConsole)
       })
     },
   })

@@ -7,7 +7,7 @@ import type {
 import { api, awaitResponse, requireOk } from '../../api/client.ts'
 import { endpointsQuery } from '../../api/queries.ts'
 import { createStore, useStore } from '../../ui/store.ts'
-import { listenersQuery } from '../queries.ts'
+import { listenersQuery, refetchPolicies } from '../queries.ts'
 
 export interface BulkFailure {
   readonly endpoint: string
@@ -190,4 +190,5 @@ const refetchConfiguration = (queryClient: QueryClient): Promise<unknown> =>
   Promise.allSettled([
     queryClient.fetchQuery({ ...endpointsQuery, staleTime: 0 }),
     queryClient.fetchQuery({ ...listenersQuery, staleTime: 0 }),
+    refetchPolicies(queryClient),
   ])

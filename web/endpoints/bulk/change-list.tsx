@@ -33,7 +33,8 @@ export function ChangeList(props: {
 }
 
 /** Formats a change as "blog, shop → shop", or a removal as its current mapping. */
-function formatTask({ row, after }: BulkTask): string {
+function formatTask({ row, after, policy }: BulkTask): string {
+  if (policy !== undefined) return policy.after?.enabled === false ? 'on → off' : 'off → on'
   const before = formatMapping(row.databases ?? [])
   return after === null ? before : `${before} → ${formatMapping(after)}`
 }

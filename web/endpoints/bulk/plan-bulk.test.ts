@@ -68,3 +68,32 @@ test('the last admin endpoint is kept, preferably the one of the page', () => {
     'no one could sign in',
   )
 })
+
+test('endpoints are turned off and on, and keep their other rules', () => {
+  const policies = [
+    { endpoint: at(2), policy: { enabled: false, readOnly: true }, revision: 1 },
+    { endpoint: at(3), policy: { enabled: false }, revision: 1 },
+    { endpoint: at(4), policy: { note: 'x' }, revision: 1 },
+  ]
+  const ruled = joinRows(
+    records,
+    records.map(({ endpoint }) => status(endpoint)),
+    new Map(),
+    policies,
+  )
+  const policyOf = ({ tasks }: ReturnType<typeof plan>) =>
+    Object.fromEntries(tasks.map(({ row, policy }) => [row.address, policy?.after]))
+  expect(policyOf(plan({ action: 'turn-on', rows: ruled }))).toEqual({
+    [at(2)]: { readOnly: true },
+    [at(3)]: null,
+  })
+  const off = plan({ action: 'turn-off', rows: ruled, here: at(4) })
+  // One way to the console is kept.
+  expect(policyOf(off)).toEqual({ [at(1)]: { enabled: false } })
+  expect(off.skipped.map(({ address, isUnchanged }) => [address, isUnchanged])).toEqual([
+    [at(2), true],
+    [at(3), true],
+    [at(4), false],
+  ])
+  expect(plan({ action: 'turn-off' }).tasks).toEqual([])
+})

@@ -1,11 +1,15 @@
+import type { Policy } from '../../../server/contract/endpoints/policy.ts'
+import type { PolicyChange } from '../guard/check-changes.ts'
 import { isAdminAccess, servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
-import type { BulkAction } from '../table/endpoint-selection-bar.tsx'
+import type { BulkAction } from '../model/selection.ts'
 
 export interface BulkTask {
   readonly row: EndpointRow
   /** The new mapping; null removes the endpoint. */
   readonly after: readonly string[] | null
+  /** The change of its policy, if it turns the endpoint on or off. */
+  readonly policy?: PolicyChange
 }
 
 /** An endpoint that is not changed. */
@@ -72,6 +76,13 @@ function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | Sk
     isUnchanged,
   })
   if (action === 'remove') return task(null)
+  if (action === 'turn-off' || action === 'turn-on') {
+    const { policy } = row
+    if (policy === undefined) return keep('Its rules are not known yet. Try again.')
+    const isOff = policy?.enabled === false
+    if (isOff === (action === 'turn-off')) return keep(`Already ${isOff ? 'off' : 'on'}.`, true)
+    return { ...task(mapping), policy: { before: policy, after: turn(policy, isOff) } }
+  }
   if (action === 'add') {
     if (mapping.length === 0) return keep('Already serves all databases.', true)
     if (mapping.includes(name)) return keep(`Already serves ${name}.`, true)
@@ -89,9 +100,16 @@ function check({ action, name }: BulkPlanInput, row: EndpointRow): BulkTask | Sk
   return task(mapping.filter((each) => each !== name))
 }
 
+/** Returns a policy that turns an endpoint on or off; null if only the defaults are left. */
+function turn(policy: Policy | null, on: boolean): Policy | null {
+  const { enabled: _, ...rest } = policy ?? {}
+  if (!on) return { ...rest, enabled: false }
+  return Object.keys(rest).length === 0 ? null : rest
+}
+
 /** Returns whether a task makes the console unreachable through its endpoint. */
-const removesAdminAccess = ({ row, after }: BulkTask): boolean =>
-  servesConsole(row.databases) && !servesConsole(after)
+const removesAdminAccess = ({ row, after, policy }: BulkTask): boolean =>
+  servesConsole(row.databases) && (!servesConsole(after) || policy?.after?.enabled === false)
 
 const LAST_ADMIN_ACCESS =
   'Without it, no one could sign in, because no other endpoint would serve _system. Add another one first.'

@@ -1,16 +1,18 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
+import type { Policy, PolicyRecord } from '../../../server/contract/endpoints/policy.ts'
 import { useAllDatabases } from '../../api/all-databases.ts'
-import { endpointsQuery } from '../../api/queries.ts'
+import { endpointsQuery, policiesQuery } from '../../api/queries.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { announce } from '../../ui/announce.tsx'
 import { FormFrame } from '../../ui/form/form-frame.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { postEndpoint } from '../endpoint-requests.ts'
+import { addEndpoint } from '../endpoint-requests.ts'
 import { showEndpointChange } from '../endpoint-toast.ts'
 import { formatMapping } from '../model/mapping.ts'
 import { revealRow } from '../model/reveal-row.ts'
+import { RuleChips } from '../table/cells/rule-chips.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { AddressFields } from './address-fields.tsx'
 import {
@@ -31,19 +33,34 @@ import { useAddressCheck } from './use-address-check.ts'
 import { formatStage, useSaveEndpoint } from './use-save-endpoint.ts'
 
 /**
- * The form that adds an endpoint, prefilled from another endpoint if the URL names one. The input
- * is kept if the server rejects it.
+ * The form that adds an endpoint, prefilled from another endpoint if the URL names one, whose rules
+ * it copies. The input is kept if the server rejects it.
  */
 export function AddEndpointDialog() {
   const { search } = useEndpointsLocation()
   const { data: endpoints, isPending } = useQuery(endpointsQuery)
+  const policies = useQuery({ ...policiesQuery, enabled: search.like !== undefined })
   // Wait for the endpoint to copy; without one, the form opens at once.
-  if (search.like !== undefined && isPending) return null
-  return <AddForm key={search.like} like={search.like} endpoints={endpoints ?? []} />
+  if (search.like !== undefined && (isPending || policies.isPending)) return null
+  return (
+    <AddForm
+      key={search.like}
+      like={search.like}
+      endpoints={endpoints ?? []}
+      policies={policies.data}
+    />
+  )
 }
 
-function AddForm(props: { like: string | undefined; endpoints: readonly EndpointRecord[] }) {
-  const { like, endpoints } = props
+interface AddFormProps {
+  /** The address of the endpoint to copy. */
+  readonly like: string | undefined
+  readonly endpoints: readonly EndpointRecord[]
+  /** `undefined` if they could not be loaded or are not needed. */
+  readonly policies: readonly PolicyRecord[] | undefined
+}
+
+function AddForm({ like, endpoints, policies }: AddFormProps) {
   const { close } = useEndpointsLocation()
   const queryClient = useQueryClient()
   const taken = endpoints.map(({ endpoint }) => endpoint)
@@ -60,6 +77,7 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
     groups: endpointFieldGroups,
   })
   const draft = form.values
+  const [copied] = useState(() => copiedPolicy(like, policies))
   const [added, setAdded] = useState<string>()
   const { stage, save, stopWaiting } = useSaveEndpoint(close)
   const existing = useAllDatabases()
@@ -77,13 +95,13 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
     form.submit((valid) => {
       const address = canonicalAddress(valid)
       const databases = draftMapping(valid)
+      if (copied === undefined) return form.showErrors({ form: RULES_UNKNOWN })
       void save(
         {
           change: { what: `Endpoint ${address}`, done: 'added' },
           address,
           databases,
-          send: () =>
-            postEndpoint({ endpoint: address, databases: [...databases] }, { onlyNew: true }),
+          send: () => addEndpoint({ endpoint: address, databases: [...databases] }, copied),
         },
         {
           onSuccess: () => {
@@ -128,9 +146,32 @@ function AddForm(props: { like: string | undefined; endpoints: readonly Endpoint
       >
         <AddressFields {...fieldProps} addressProblem={addressProblem} />
         <MappingEditor {...fieldProps} />
+        {copied != null && (
+          <div>
+            <p className="dim">Copies the rules of {like}, except a time of removal:</p>
+            <RuleChips policy={copied} />
+          </div>
+        )}
       </FormFrame>
     </Dialog>
   )
 }
+
+/**
+ * Returns the policy of the endpoint to copy without its time of removal; null if the defaults apply,
+ * and undefined if it is not known.
+ */
+function copiedPolicy(
+  like: string | undefined,
+  policies: readonly PolicyRecord[] | undefined,
+): Policy | null | undefined {
+  if (like === undefined) return null
+  if (policies === undefined) return undefined
+  const { closesAt: _, ...policy } =
+    policies.find(({ endpoint }) => endpoint === like)?.policy ?? {}
+  return Object.keys(policy).length === 0 ? null : policy
+}
+
+const RULES_UNKNOWN = 'The rules of the endpoint to copy could not be loaded. Try again later.'
 
 const NOT_ADDED = 'The connection failed and the endpoint was not added. Add it again.'

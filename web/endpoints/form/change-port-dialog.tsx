@@ -1,6 +1,7 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
+import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import { useOwnEndpoint } from '../../api/session/person.ts'
 import { useDraftForm } from '../../shared/forms/use-draft-form.ts'
 import { useReportedMutation } from '../../shared/reports/use-reported-mutation.ts'
@@ -30,16 +31,19 @@ export function ChangePortDialog(props: { address: string; rows: readonly Endpoi
   if (row?.databases == null) return <EndpointNotFoundDialog address={address} />
   if (isPending) return null
   const record = { endpoint: address, databases: [...row.databases] }
-  return <PortForm record={record} port={port} taken={rows.map((each) => each.address)} />
+  const taken = rows.map((each) => each.address)
+  return <PortForm record={record} policy={row.policy} port={port} taken={taken} />
 }
 
 interface PortFormProps {
   readonly record: EndpointRecord
+  /** `undefined` if it could not be loaded. */
+  readonly policy: Policy | null | undefined
   readonly port: number | null | undefined
   readonly taken: readonly string[]
 }
 
-function PortForm({ record, port, taken }: PortFormProps) {
+function PortForm({ record, policy, port, taken }: PortFormProps) {
   const { endpoint: from, databases } = record
   const { close } = useEndpointsLocation()
   const here = useOwnEndpoint()
@@ -53,12 +57,12 @@ function PortForm({ record, port, taken }: PortFormProps) {
   const to = canonicalAddress(form.values)
   const change = useReportedMutation({
     change: () => ({ what: `Endpoint ${to}`, done: 'added' }),
-    mutationFn: () => move(queryClient, from, to, databases),
+    mutationFn: () => move(queryClient, { from, to, databases, policy }),
     onSuccess: () =>
       showToast({
         text: `${from} is now ${to}`,
         undo: async () => {
-          await move(queryClient, to, from, databases)
+          await move(queryClient, { from: to, to: from, databases, policy })
           return { text: `${from} restored`, name: from }
         },
       }),
@@ -75,7 +79,7 @@ function PortForm({ record, port, taken }: PortFormProps) {
         saveLabel="Change port"
         busy={change.isPending}
         sentences={[
-          `Adds an endpoint at the new port with the same databases, then removes ${from}.`,
+          `Adds an endpoint at the new port with the same databases and rules, then removes ${from}.`,
           ...(from === here
             ? ['You are connected through it; this page loses its connection.']
             : []),
@@ -94,14 +98,25 @@ function PortForm({ record, port, taken }: PortFormProps) {
   )
 }
 
+interface Move {
+  readonly from: string
+  readonly to: string
+  readonly databases: readonly string[]
+  readonly policy: Policy | null | undefined
+}
+
 /** Adds an endpoint at another address, and then removes the one at the old address. */
 async function move(
   queryClient: QueryClient,
-  from: string,
-  to: string,
-  databases: readonly string[],
+  { from, to, databases, policy }: Move,
 ): Promise<void> {
-  const notAdded = await changeEndpoint({ address: to, before: null, after: databases })
+  if (policy === undefined) throw new Error('The rules of the endpoint are not known. Try again.')
+  const notAdded = await changeEndpoint({
+    address: to,
+    before: null,
+    after: databases,
+    policy: policy === null ? undefined : { before: null, after: policy },
+  })
   const notRemoved =
     notAdded === undefined
       ? await changeEndpoint({ address: from, before: databases, after: null })

@@ -16,6 +16,7 @@ import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { sumFigures } from '../model/live-figures.ts'
 import { activeRow, revealRow } from '../model/reveal-row.ts'
 import { figuresQuery, refetchEndpoints } from '../queries.ts'
+import { AddressNote } from '../table/cells/address-text.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointNotFoundDialog } from './endpoint-not-found-dialog.tsx'
 
@@ -72,6 +73,7 @@ export function RemoveEndpointDialog(props: { address: string; rows: readonly En
         run: () => remove.mutate({ row, guard }, { onSuccess: close }),
       }}
     >
+      <AddressNote policy={row.policy} />
       {busy !== undefined && busy.requestsPerSecond > 0 && (
         <p>
           It serves {formatRate(busy.requestsPerSecond)} requests/s over{' '}
@@ -114,14 +116,19 @@ function useRemoval() {
     change: ({ row }) => ({ what: `Endpoint ${row.address}`, done: 'removed' }),
     mutationFn: ({ row }: RemovalInput) => deleteEndpoint(row.address, row.revision),
     onSuccess: (removed, { row, guard }) => {
-      const { address } = row
+      const { address, policy } = row
       // Remove it from the cache at once: a disconnected page cannot refetch the list.
       queryClient.setQueryData(endpointsQuery.queryKey, (list: EndpointRecord[] | undefined) =>
         list?.filter(({ endpoint }) => endpoint !== address),
       )
-      // Don't offer to undo a removal by another user.
-      const before = removed ? (row.databases ?? []) : null
-      showEndpointChange(queryClient, { address, before, after: null }, guard)
+      // Don't offer to undo a removal by another user, or one that would lose the rules.
+      const before = removed && policy !== undefined ? (row.databases ?? []) : null
+      const change = { address, before, after: null }
+      showEndpointChange(
+        queryClient,
+        policy && before !== null ? { ...change, policy: { before: policy, after: null } } : change,
+        guard,
+      )
       void refetchEndpoints(queryClient, [address])
     },
   })

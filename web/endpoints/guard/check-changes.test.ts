@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
+import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
 import { type ChangeContext, checkChanges, guardedLabel } from './check-changes.ts'
@@ -11,10 +12,13 @@ const row = (
   state: ListenerState = 'listening',
   connections = 0,
   address = at(port),
+  policy?: Policy,
 ): EndpointRow => {
   const [made] = joinRows(
     [{ endpoint: address, databases }],
     [listener(address, state, { connections })],
+    new Map(),
+    policy && [{ endpoint: address, policy, revision: 1 }],
   )
   if (made === undefined) throw new Error('no row')
   return made
@@ -169,6 +173,55 @@ describe('changing several endpoints', () => {
       `You are connected through ${at(8529)}. This page will stop working.`,
       'New connections will be refused immediately. The 3 open connections will have 30 s to finish.',
       'No endpoint will serve blog or shop.',
+    ])
+  })
+})
+
+describe('policies', () => {
+  const ruled = (port: number, databases: string[], policy: Policy) =>
+    row(port, databases, policy.enabled === false ? 'closed' : 'listening', 0, at(port), policy)
+  const setPolicy = (port: number, after: Policy | null, mapping: string[] = []) => ({
+    address: at(port),
+    after: mapping,
+    policy: { before: null, after },
+  })
+
+  test.each<[string, Policy]>([
+    ['that is off', { enabled: false }],
+    ['without administration', { administration: false }],
+    ['that is removed at a set time', { closesAt: '2030-01-01T00:00:00Z' }],
+  ])('an endpoint %s does not count as a way to the console', (_, policy) => {
+    const rows = [admin, ruled(8530, ['_system'], policy)]
+    expect(check(rows, [remove(8529)]).refused).toMatch('do not count')
+    const other = [admin, row(8530, ['_system'])]
+    expect(check(other, [setPolicy(8530, policy, ['_system']), remove(8529)]).refused).toBeDefined()
+    expect(check(other, [setPolicy(8530, policy, ['_system'])]).refused).toBeUndefined()
+    expect(check([admin], [setPolicy(8529, policy)]).refused).toBeDefined()
+  })
+
+  test('turning the endpoint of the page off disconnects it, a time of removal does not', () => {
+    const rows = [admin, row(8530, ['_system'])]
+    const here = { here: at(8529) }
+    const guard = check(rows, [setPolicy(8529, { enabled: false })], here)
+    expect(guard).toMatchObject({ disconnects: true, otherConsole: { address: at(8530) } })
+    expect(guard.consequences).toContain(
+      'New connections will be refused immediately. No connections are open.',
+    )
+    const later = { closesAt: '2030-01-01T00:00:00Z' }
+    expect(check(rows, [setPolicy(8529, later)], here).disconnects).toBe(false)
+  })
+
+  test('an endpoint that is turned on replaces another one', () => {
+    const rows = [admin, ruled(8530, ['_system'], { enabled: false })]
+    expect(check(rows, [setPolicy(8530, null, ['_system']), remove(8529)]).refused).toBeUndefined()
+  })
+
+  test('an endpoint that is off serves no database', () => {
+    const off = ruled(8530, ['shop'], { enabled: false })
+    const rows = [row(8529, ['_system']), row(8531, ['shop']), off]
+    expect(check(rows, [remove(8531)]).consequences).toContain('No other endpoint serves shop.')
+    expect(check(rows, [remove(8530)]).consequences).toEqual([
+      'No connections will be closed, because none are open.',
     ])
   })
 })

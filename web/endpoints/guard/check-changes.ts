@@ -1,15 +1,11 @@
+import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import {
-  isLoopback,
-  isLoopbackHost,
-  parseAddress,
-} from '../../../server/contract/endpoints/address.ts'
-import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
-import {
-  consoleUrl,
+  findOtherConsole,
   isAdminAccess,
+  keepsConsole,
+  type OtherConsole,
   type PageLocation,
-  pageHost,
-  reachedAddress,
+  permitsConsole,
   servesConsole,
 } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
@@ -22,6 +18,14 @@ export interface EndpointChange {
   readonly before: readonly string[] | null
   /** The mapping after the change; null if the endpoint is removed. */
   readonly after: readonly string[] | null
+  /** The policies before and after a change that adds, replaces or removes one. */
+  readonly policy?: PolicyChange | undefined
+}
+
+/** A change of the policy of an endpoint; null for the defaults. */
+export interface PolicyChange {
+  readonly before: Policy | null
+  readonly after: Policy | null
 }
 
 /** The effects of changes to endpoints on this page and on other clients. */
@@ -36,15 +40,9 @@ export interface ChangeGuard {
   readonly otherConsole: OtherConsole | undefined
 }
 
-/** Another endpoint that serves the console. */
-export interface OtherConsole {
-  readonly address: string
-  readonly url: string
-}
-
 export interface ChangeContext {
   /** All changes of one request or confirmation. Additions are applied first. */
-  readonly changes: readonly Pick<EndpointChange, 'address' | 'after'>[]
+  readonly changes: readonly Pick<EndpointChange, 'address' | 'after' | 'policy'>[]
   readonly rows: readonly EndpointRow[]
   /** The names of all databases; empty until they are loaded. */
   readonly databases: readonly string[]
@@ -68,30 +66,49 @@ export interface ChangeContext {
  */
 export function checkChanges(context: ChangeContext): ChangeGuard {
   const { changes, rows, here, named = changes.length > 1 } = context
-  const changed = new Map(changes.map((change) => [change.address, change.after]))
+  const changed = new Map(changes.map((change) => [change.address, change]))
+  const policyAfter = ({ address, policy }: EndpointRow) => {
+    const change = changed.get(address)?.policy
+    return change === undefined ? policy : change.after
+  }
+  const storedAfter = ({ address, databases }: EndpointRow) => {
+    const change = databases === null ? undefined : changed.get(address)
+    return change === undefined ? databases : change.after
+  }
+  /** The mapping that clients reach: null if the endpoint is removed or off. */
   const mappingAfter = (row: EndpointRow) =>
-    row.databases !== null && changed.has(row.address)
-      ? (changed.get(row.address) ?? null)
-      : row.databases
+    policyAfter(row)?.enabled === false ? null : storedAfter(row)
+  const servesAfter = (row: EndpointRow) =>
+    servesConsole(mappingAfter(row)) && keepsConsole(policyAfter(row))
   const configured = new Set(
     rows.flatMap(({ address, databases }) => (databases === null ? [] : address)),
   )
   const added = changes.filter(({ address }) => !configured.has(address))
   const adminEndpoints = [
-    ...rows.filter((row) => isAdminAccess(row) && servesConsole(mappingAfter(row))),
-    ...added.filter(({ after }) => servesConsole(after)),
+    ...rows.filter((row) => (isAdminAccess(row) || isOff(row)) && servesAfter(row)),
+    ...added.filter(({ after, policy }) => servesConsole(after) && keepsConsole(policy?.after)),
   ]
   if (rows.some(isAdminAccess) && adminEndpoints.length === 0) {
-    const refused = named ? NO_ADMIN_ACCESS : LAST_ADMIN_ACCESS
+    const others = rows.some(
+      (row) => servesConsole(storedAfter(row)) && !keepsConsole(policyAfter(row)),
+    )
+    const refused = `${named ? NO_ADMIN_ACCESS : LAST_ADMIN_ACCESS}${others ? NOT_COUNTED : ''}`
     return { refused, consequences: [], disconnects: false, otherConsole: undefined }
   }
   const disconnects = rows.some(
     (row) =>
-      row.address === here && servesConsole(row.databases) && !servesConsole(mappingAfter(row)),
+      row.address === here &&
+      servesConsole(row.databases) &&
+      !(servesConsole(mappingAfter(row)) && permitsConsole(policyAfter(row))),
   )
   const otherConsole = disconnects ? findOtherConsole(adminEndpoints, context.page) : undefined
   const removed = rows.filter(
-    (row) => row.databases !== null && mappingAfter(row) === null && changed.has(row.address),
+    (row) =>
+      row.databases !== null &&
+      mappingAfter(row) === null &&
+      changed.has(row.address) &&
+      // One that is already off stays as it is.
+      (!isOff(row) || storedAfter(row) === null),
   )
   const stranded = findUnservedDatabases(context, mappingAfter, added)
   return {
@@ -122,7 +139,7 @@ function findUnservedDatabases(
   const touched = new Set(changes.map(({ address }) => address))
   const databasesLost = new Set<string>()
   for (const row of rows) {
-    if (row.databases === null || !touched.has(row.address)) continue
+    if (row.databases === null || isOff(row) || !touched.has(row.address)) continue
     for (const name of row.databases.length === 0 ? databases : row.databases)
       databasesLost.add(name)
   }
@@ -139,23 +156,7 @@ function findUnservedDatabases(
 const isOpen = ({ databases, state }: EndpointRow) =>
   databases !== null && (state === 'listening' || state === 'opening')
 
-/**
- * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
- */
-export function findOtherConsole(
-  adminEndpoints: readonly { address: string; listeners?: readonly ListenerStatus[] }[],
-  page: PageLocation,
-): OtherConsole | undefined {
-  const onLoopback = isLoopbackHost(pageHost(page))
-  for (const { address, listeners = [] } of adminEndpoints) {
-    const reached = reachedAddress(address, listeners)
-    const parsed = parseAddress(reached)
-    const url = consoleUrl(reached, page)
-    if (!parsed.ok || url === undefined) continue
-    if (onLoopback || !isLoopback(parsed.address)) return { address, url }
-  }
-  return undefined
-}
+const isOff = ({ policy }: EndpointRow): boolean => policy?.enabled === false
 
 const formatOwn = (endpoint: string) =>
   `You are connected through ${endpoint}. This page will stop working.`
@@ -170,8 +171,11 @@ const NO_ADMIN_ACCESS =
   'After this change, no one can sign in, because no endpoint serves _system. ' +
   'Keep one that does, or add one.'
 
+const NOT_COUNTED =
+  ' Endpoints that are off, that are removed at a set time or that have no administration do not count.'
+
 function formatConnections(removed: readonly EndpointRow[], drainSeconds: number | undefined) {
-  if (removed.every(({ state }) => state === 'failed')) {
+  if (removed.every(({ state }) => state === 'failed' || state === 'closed')) {
     return 'No connections will be closed, because none are open.'
   }
   const open = removed.reduce((sum, { connections }) => sum + connections, 0)

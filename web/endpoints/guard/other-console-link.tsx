@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { endpointsQuery } from '../../api/queries.ts'
+import { endpointsQuery, policiesQuery } from '../../api/queries.ts'
 import { useOwnEndpoint } from '../../api/session/person.ts'
-import { servesConsole } from '../model/admin-access.ts'
+import { findOtherConsole, permitsConsole, servesConsole } from '../model/admin-access.ts'
 import { listenersQuery } from '../queries.ts'
-import { findOtherConsole } from './check-changes.ts'
 
 /**
  * Links to the console at another endpoint, according to the endpoints that were read last. Show it
@@ -13,9 +12,11 @@ export function OtherConsoleLink() {
   const here = useOwnEndpoint()
   const { data: endpoints = [] } = useQuery({ ...endpointsQuery, enabled: false })
   const { data: listeners = [] } = useQuery({ ...listenersQuery, enabled: false })
+  const { data: policies = [] } = useQuery({ ...policiesQuery, enabled: false })
+  const ruled = new Map(policies.map(({ endpoint, policy }) => [endpoint, policy]))
   const byEndpoint = Map.groupBy(listeners, ({ endpoint }) => endpoint)
   const others = endpoints.flatMap(({ endpoint: address, databases }) =>
-    address !== here && servesConsole(databases)
+    address !== here && servesConsole(databases) && permitsConsole(ruled.get(address))
       ? { address, listeners: byEndpoint.get(address) ?? [] }
       : [],
   )

@@ -18,6 +18,8 @@ import { GuardNotice } from '../guard/guard-notice.tsx'
 import { useChangeGuard } from '../guard/use-change-guard.ts'
 import { AddressText } from '../table/cells/address-text.tsx'
 import { DatabaseChips } from '../table/cells/database-chips.tsx'
+import { RuleChanges } from '../table/cells/rule-changes.tsx'
+import { RuleChips } from '../table/cells/rule-chips.tsx'
 import { useEndpointRows } from '../table/use-endpoint-rows.ts'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { formatImportResult, formatPlan, formatPlural } from './format-import.ts'
@@ -36,7 +38,8 @@ const WORDS = {
   accept: '.json,application/json',
   text: {
     label: 'Or paste endpoints as JSON',
-    placeholder: '[\n  {"endpoint": "tcp://127.0.0.1:8530", "databases": ["shop"]}\n]',
+    placeholder:
+      '[\n  {"endpoint": "tcp://127.0.0.1:8530", "databases": ["shop"], "policy": {"readOnly": true}}\n]',
   },
   progress: 'Importing endpoints',
   kept: 'changes that are already made are kept',
@@ -170,9 +173,10 @@ function ImportForm() {
 function ImportPreview(props: { plan: ImportPlan; databases: readonly string[] | undefined }) {
   const { plan, databases } = props
   const warnings = importWarnings(plan, databases)
+  const isRuled = plan.changes.some(({ policy }) => policy !== undefined)
   const address: Column<ImportChange> = {
     head: 'Address',
-    width: 300,
+    width: isRuled ? 200 : 300,
     cell: (change) => <AddressText address={change.address} />,
   }
   const chips = (head: string, of: (change: ImportChange) => readonly string[] | null) => ({
@@ -183,10 +187,19 @@ function ImportPreview(props: { plan: ImportPlan; databases: readonly string[] |
   })
   const before = chips('Now', (change) => change.before)
   const after = chips('After', (change) => change.after)
+  const rules = (side: 'before' | 'after') => ({
+    head: 'Rules',
+    cell: ({ policy }: ImportChange) => policy?.[side] && <RuleChips policy={policy[side]} />,
+  })
+  const changed = {
+    head: 'Rules',
+    cell: ({ policy }: ImportChange) => policy && <RuleChanges {...policy} />,
+  }
+  const when = (column: Column<ImportChange>) => (isRuled ? [column] : [])
   const lists = [
-    { title: 'Removed', kind: 'removed', columns: [address, before] },
-    { title: 'Changed', kind: 'changed', columns: [address, before, after] },
-    { title: 'Added', kind: 'added', columns: [address, after] },
+    { title: 'Removed', kind: 'removed', columns: [address, before, ...when(rules('before'))] },
+    { title: 'Changed', kind: 'changed', columns: [address, before, after, ...when(changed)] },
+    { title: 'Added', kind: 'added', columns: [address, after, ...when(rules('after'))] },
   ].map((list) => ({ ...list, records: plan.changes.filter(({ kind }) => kind === list.kind) }))
   return (
     <>

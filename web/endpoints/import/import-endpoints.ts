@@ -9,6 +9,7 @@ import { type BulkRun, hasChangedOwn, startBulk } from '../bulk/bulk-run.ts'
 import { bulkToast } from '../bulk/format-bulk.ts'
 import { showConsoleLink } from '../endpoint-toast.ts'
 import type { ChangeGuard } from '../guard/check-changes.ts'
+import { sameState } from '../model/mapping.ts'
 import { formatImportProgress, formatImportResult } from './format-import.ts'
 import { type ImportChange, orderChanges } from './import-plan.ts'
 
@@ -45,12 +46,16 @@ export function useImportEndpoints() {
 }
 
 /** Returns the request for a change, conditional on the compared state of the endpoint. */
-function toInput({ kind, address, after, revision }: ImportChange): EndpointChangeInput {
+function toInput(change: ImportChange): EndpointChangeInput {
+  const { kind, address, before, after, revision, policy, policyRevision } = change
+  if (kind === 'changed' && policy !== undefined && sameState(before, after)) {
+    return { endpoint: address, policy: policy.after, expectPolicy: policyRevision ?? null }
+  }
   if (kind !== 'added' && revision === undefined) {
     throw new Error(`The state of ${address} is not known yet. Try again.`)
   }
   const expect = kind === 'added' ? null : revision
-  return after === null
-    ? { endpoint: address, remove: true, expect }
-    : { endpoint: address, databases: [...after], expect }
+  if (after === null) return { endpoint: address, remove: true, expect }
+  const rules = policy && { policy: policy.after }
+  return { endpoint: address, databases: [...after], ...rules, expect }
 }

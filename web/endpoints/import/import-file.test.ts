@@ -36,6 +36,22 @@ describe('reading a file to import', () => {
     })
   })
 
+  test('reads policies, and reports the errors of their fields', () => {
+    const entry = { endpoint: 'tcp://127.0.0.1:1', databases: [] }
+    const read = (policy: unknown) => readImport(JSON.stringify([{ ...entry, policy }]))
+    const wanted = { address: entry.endpoint, databases: [] }
+    expect(read({ readOnly: true })).toEqual({
+      ok: true,
+      wanted: [{ ...wanted, policy: { readOnly: true } }],
+    })
+    expect(read(null)).toEqual({ ok: true, wanted: [{ ...wanted, policy: null }] })
+    const text = JSON.stringify([{ ...entry, policy: { readonly: true, maxConnections: 0 } }])
+    expect(errorsOf(text)).toEqual([
+      expect.stringMatching(/^Entry 1, line 1: “policy.maxConnections”: /),
+      expect.stringMatching(/^Entry 1, line 1: “policy”: .* the nearest is readOnly\.$/),
+    ])
+  })
+
   test('reports all errors with their positions', () => {
     const text = [
       '[',

@@ -1,6 +1,7 @@
 import { DATABASE_NAME_RULE, isDatabaseName } from '../../../server/contract/database.ts'
 import { formatAddress, parseAddress } from '../../../server/contract/endpoints/address.ts'
 import { MAPPING_NAMES } from '../../../server/contract/endpoints/endpoint.ts'
+import { type Policy, policy as policySchema } from '../../../server/contract/endpoints/policy.ts'
 import { formatCount } from '../../ui/text/format-number.ts'
 import { type JsonEntry, readEntries } from './json-entries.ts'
 
@@ -12,6 +13,8 @@ export interface WantedEndpoint {
   /** The normalized address. */
   readonly address: string
   readonly databases: readonly string[]
+  /** Null for the defaults; `undefined` to keep the policy. */
+  readonly policy?: Policy | null | undefined
 }
 
 /** An error at one position of a file. */
@@ -29,8 +32,8 @@ export type ImportFile =
   | { readonly ok: false; readonly errors: readonly ImportError[] }
 
 /**
- * Parses a list of endpoints in the format of `GET /_api/endpoint`. `databases` is optional. As
- * with `POST`, unknown keys are ignored, and addresses may be written in any form. Returns all
+ * Parses a list of endpoints in the format of `GET /_api/endpoint`. `databases` and
+ * `policy` are optional. As with `POST`, unknown keys are ignored, and addresses may be written in any form. Returns all
  * errors at once and never throws.
  */
 export function readImport(text: string): ImportFile {
@@ -78,8 +81,12 @@ function parseEntry({ value }: JsonEntry): {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { errors: ['An entry must be an object: { "endpoint": …, "databases": […] }.'] }
   }
-  const { endpoint, databases = [] } = value as Readonly<Record<string, unknown>>
-  const names = nameErrors(databases)
+  const { endpoint, databases = [], policy } = value as Readonly<Record<string, unknown>>
+  const rules = policy === undefined || policy === null ? undefined : policySchema.safeParse(policy)
+  const names = [
+    ...nameErrors(databases),
+    ...(rules?.error?.issues.map(({ path, message }) => formatRuleError(path, message)) ?? []),
+  ]
   if (endpoint === undefined) return { errors: ['“endpoint” is missing.', ...names] }
   if (typeof endpoint !== 'string') {
     return { errors: ['“endpoint” must be a string, such as tcp://127.0.0.1:8530.', ...names] }
@@ -87,8 +94,18 @@ function parseEntry({ value }: JsonEntry): {
   const parsed = parseAddress(endpoint)
   if (!parsed.ok) return { errors: [`${JSON.stringify(endpoint)}: ${parsed.message}`, ...names] }
   const mapping = names.length === 0 ? (databases as readonly string[]) : []
-  return { endpoint: { address: formatAddress(parsed.address), databases: mapping }, errors: names }
+  return {
+    endpoint: {
+      address: formatAddress(parsed.address),
+      databases: mapping,
+      ...(policy !== undefined && { policy: rules?.data ?? null }),
+    },
+    errors: names,
+  }
 }
+
+const formatRuleError = (path: readonly PropertyKey[], message: string): string =>
+  `“${['policy', ...path.map(String)].join('.')}”: ${message}.`
 
 function nameErrors(databases: unknown): string[] {
   if (!Array.isArray(databases))

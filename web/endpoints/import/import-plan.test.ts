@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ListenerState } from '../../../server/contract/endpoints/listener.ts'
+import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import { type EndpointRow, joinRows } from '../model/endpoint-rows.ts'
 import { listener } from '../model/listener.testing.ts'
 import { countChanges, importWarnings, orderChanges, planImport } from './import-plan.ts'
@@ -75,6 +76,45 @@ describe('comparing a file with the configuration', () => {
         )
       }),
     )
+  })
+})
+
+describe('comparing policies', () => {
+  const time = Date.parse('2026-05-01T12:00:00Z')
+  const policy = { readOnly: true }
+  const ruled = { ...row(A, ['blog']), policy, policyRevision: 3 }
+  const compare = (file: Policy | null | undefined, now = ruled) =>
+    planImport([{ ...want(A, 'blog'), policy: file }], [now], false, time).changes
+
+  test('an endpoint whose policy differs is changed', () => {
+    const change = { kind: 'changed', address: A, before: ['blog'], after: ['blog'], revision: 7 }
+    expect(compare(null)).toEqual([
+      { ...change, policy: { before: policy, after: null }, policyRevision: 3 },
+    ])
+    expect(compare({ ...policy, note: 'x' })).toHaveLength(1)
+  })
+
+  test('a file without a policy keeps it, and the same rules need no change', () => {
+    expect(compare(undefined)).toEqual([])
+    expect(compare({ ...policy, enabled: true })).toEqual([])
+    expect(compare({ ...policy, closesAt: '2026-05-01T11:59:00Z' })).toEqual([])
+    expect(compare({ ...policy, closesAt: '2026-05-01T12:01:00Z' })).toHaveLength(1)
+  })
+
+  test('added and removed endpoints have their policies', () => {
+    const wanted = { ...want(B), policy }
+    const { changes } = planImport([wanted], [ruled], true, time)
+    expect(changes.map((change) => change.policy)).toEqual([
+      { before: null, after: policy },
+      { before: policy, after: null },
+    ])
+  })
+
+  test('an endpoint whose policy turns its console off is changed last', () => {
+    const rows = [row(A, []), row(C, [])]
+    const wanted = [{ ...want(A), policy: { enabled: false } }, want(C, 'blog')]
+    const { changes } = planImport(wanted, rows, false, time)
+    expect(orderChanges(changes, A).map(({ address }) => address)).toEqual([C, A])
   })
 })
 

@@ -1,5 +1,7 @@
 import { isLoopback, parseAddress } from '../../../server/contract/endpoints/address.ts'
-import { servesConsole } from '../model/admin-access.ts'
+import { dropPastRemoval, samePolicy } from '../../policy/rule-changes.ts'
+import type { PolicyChange } from '../guard/check-changes.ts'
+import { permitsConsole, servesConsole } from '../model/admin-access.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { formatList } from '../model/format-list.ts'
 import { missingDatabases, sameMapping } from '../model/mapping.ts'
@@ -15,6 +17,9 @@ export interface ImportChange {
   readonly after: readonly string[] | null
   /** The compared revision. The server responds with 412 if the endpoint has another one. */
   readonly revision: number | undefined
+  /** The change of its policy, if that differs; an endpoint without one is added as it is. */
+  readonly policy?: PolicyChange | undefined
+  readonly policyRevision?: number | undefined
 }
 
 /** The difference between an import file and the configuration. */
@@ -29,31 +34,42 @@ export interface ImportPlan {
 
 /**
  * Compares an import file with the configuration. `remove` also removes the endpoints that are not
- * in the file.
+ * in the file. Times of removal that have passed are dropped.
  */
 export function planImport(
   wanted: readonly WantedEndpoint[],
   rows: readonly EndpointRow[],
   remove: boolean,
+  now = Date.now(),
 ): ImportPlan {
   const configured = new Map(
     rows.flatMap((row) => (row.databases === null ? [] : [[row.address, row] as const])),
   )
   const changes: ImportChange[] = []
   const unchanged: string[] = []
-  for (const { address, databases } of wanted) {
+  for (const { address, databases, policy: file } of wanted) {
     const row = configured.get(address)
     const before = row?.databases ?? null
     configured.delete(address)
-    if (before !== null && sameMapping(before, databases)) unchanged.push(address)
-    else {
+    const stored = row?.policy ?? null
+    const rules = file && dropPastRemoval(file, now)
+    const policy =
+      rules === undefined || samePolicy(stored, rules)
+        ? undefined
+        : { before: stored, after: rules }
+    if (before !== null && sameMapping(before, databases) && policy === undefined) {
+      unchanged.push(address)
+    } else {
       const kind = before === null ? 'added' : 'changed'
-      changes.push({ kind, address, before, after: databases, revision: row?.revision })
+      const change = { kind, address, before, after: databases, revision: row?.revision } as const
+      const policyRevision = row?.policyRevision
+      changes.push(policy === undefined ? change : { ...change, policy, policyRevision })
     }
   }
   if (remove) {
-    for (const { address, databases: before, revision } of configured.values()) {
-      changes.push({ kind: 'removed', address, before, after: null, revision })
+    for (const { address, databases: before, revision, policy } of configured.values()) {
+      const change = { kind: 'removed', address, before, after: null, revision } as const
+      changes.push(policy ? { ...change, policy: { before: policy, after: null } } : change)
     }
   }
   return { changes, unchanged, others: [...configured.keys()] }
@@ -76,9 +92,10 @@ export function countChanges(changes: readonly ImportChange[]) {
 export const orderChanges = (changes: readonly ImportChange[], here: string): ImportChange[] =>
   changes.toSorted((a, b) => rank(a, here) - rank(b, here))
 
-function rank({ kind, address, before, after }: ImportChange, here: string): number {
+function rank({ kind, address, before, after, policy }: ImportChange, here: string): number {
   if (kind === 'added') return 0
-  const removesAdminAccess = servesConsole(before) && !servesConsole(after)
+  const keeps = servesConsole(after) && permitsConsole(policy?.after)
+  const removesAdminAccess = servesConsole(before) && !keeps
   if (removesAdminAccess && address === here) return 4
   if (kind === 'removed') return 3
   return removesAdminAccess ? 2 : 1

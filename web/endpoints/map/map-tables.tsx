@@ -3,8 +3,9 @@ import { StateBadge } from '../../ui/feedback/state-badge.tsx'
 import { RecordSection } from '../../ui/table/record-section.tsx'
 import type { Column } from '../../ui/table/record-table.tsx'
 import { formatCount } from '../../ui/text/format-number.ts'
+import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { defaultOf } from '../model/mapping.ts'
-import { AddressText } from '../table/cells/address-text.tsx'
+import { AddressNote, AddressText } from '../table/cells/address-text.tsx'
 import { DatabaseChips } from '../table/cells/database-chips.tsx'
 import type { MapGraph, MapGroup, MapName } from './map-graph.ts'
 import classes from './map-tables.module.css'
@@ -97,7 +98,7 @@ const Count = ({ count }: { count: number }) => (
 function GroupName(props: { group: MapGroup; open: boolean; onToggle: (id: string) => void }) {
   const { group, open, onToggle } = props
   const [first, ...others] = group.rows
-  if (first !== undefined && others.length === 0) return <Address address={first.address} />
+  if (first !== undefined && others.length === 0) return <Address row={first} />
   return (
     <button
       type="button"
@@ -126,17 +127,20 @@ const MAX_ADDRESSES = 200
 
 const Addresses = ({ rows }: { rows: MapGroup['rows'] }) => (
   <ul className={classes.addresses}>
-    {rows.slice(0, MAX_ADDRESSES).map(({ id, address }) => (
-      <li key={id}>
-        <Address address={address} />
+    {rows.slice(0, MAX_ADDRESSES).map((row) => (
+      <li key={row.id}>
+        <Address row={row} />
       </li>
     ))}
     {rows.length > MAX_ADDRESSES && <li>and {formatCount(rows.length - MAX_ADDRESSES)} more</li>}
   </ul>
 )
 
-const Address = ({ address }: { address: string }) => (
-  <Link to="/endpoints" search={{ open: address }} className={classes.address}>
-    <AddressText address={address} />
-  </Link>
+const Address = ({ row: { address, policy } }: { row: EndpointRow }) => (
+  <>
+    <Link to="/endpoints" search={{ open: address }} className={classes.address}>
+      <AddressText address={address} />
+    </Link>
+    <AddressNote policy={policy} />
+  </>
 )

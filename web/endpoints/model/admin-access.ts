@@ -3,10 +3,13 @@ import {
   type Address,
   formatHost,
   isIpLiteral,
+  isLoopback,
+  isLoopbackHost,
   isWildcard,
   parseAddress,
 } from '../../../server/contract/endpoints/address.ts'
 import type { ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import type { Policy } from '../../../server/contract/endpoints/policy.ts'
 import { type EndpointRow, stateOf } from './endpoint-rows.ts'
 
 /** The part of `location` that says how this browser reaches the server. */
@@ -16,12 +19,22 @@ export type PageLocation = Pick<Location, 'hostname'>
 export const servesConsole = (mapping: readonly string[] | null): boolean =>
   mapping !== null && includesDatabase(mapping, SYSTEM_DATABASE)
 
+/** Returns whether a policy lets an endpoint serve the console now. Without one, it does. */
+export const permitsConsole = (policy: Policy | null | undefined): boolean =>
+  policy?.enabled !== false && policy?.administration !== false
+
+/** Returns whether a policy lets an endpoint serve the console with no end. */
+export const keepsConsole = (policy: Policy | null | undefined): boolean =>
+  permitsConsole(policy) && policy?.closesAt === undefined
+
 /**
- * Returns whether the console is available through a row: it listens on a node and reaches
- * `_system`.
+ * Returns whether the console stays available through a row: it listens on a node, reaches
+ * `_system`, and its policy permits it with no end.
  */
-export const isAdminAccess = ({ databases, listeners }: EndpointRow): boolean =>
-  servesConsole(databases) && listeners.some((one) => stateOf(one) === 'listening')
+export const isAdminAccess = ({ databases, listeners, policy }: EndpointRow): boolean =>
+  servesConsole(databases) &&
+  keepsConsole(policy) &&
+  listeners.some((one) => stateOf(one) === 'listening')
 
 /**
  * Returns the address at which clients reach an endpoint: the wildcard if its host is a name that
@@ -68,4 +81,28 @@ export function consoleUrl(text: string, page: PageLocation): string | undefined
   const host = reachableHost(parsed.address, page)
   if (host === undefined) return undefined
   return `${scheme === 'ssl' ? 'https' : 'http'}://${formatHost(host)}:${port}/_console/endpoints`
+}
+
+/** Another endpoint that serves the console. */
+export interface OtherConsole {
+  readonly address: string
+  readonly url: string
+}
+
+/**
+ * Returns the first endpoint that this browser can reach. Loopback counts only if the page uses it.
+ */
+export function findOtherConsole(
+  adminEndpoints: readonly { address: string; listeners?: readonly ListenerStatus[] }[],
+  page: PageLocation,
+): OtherConsole | undefined {
+  const onLoopback = isLoopbackHost(pageHost(page))
+  for (const { address, listeners = [] } of adminEndpoints) {
+    const reached = reachedAddress(address, listeners)
+    const parsed = parseAddress(reached)
+    const url = consoleUrl(reached, page)
+    if (!parsed.ok || url === undefined) continue
+    if (onLoopback || !isLoopback(parsed.address)) return { address, url }
+  }
+  return undefined
 }

@@ -1,4 +1,5 @@
 import { includesDatabase } from '../../../server/contract/database.ts'
+import { labelRules } from '../../policy/rule-labels.ts'
 import { type BadgeState, stateLabels } from '../../ui/feedback/state-badge.tsx'
 import type { EndpointRow } from './endpoint-rows.ts'
 
@@ -7,24 +8,27 @@ export interface EndpointFilter {
   readonly states: readonly string[]
   readonly databases: readonly string[]
   readonly nodes: readonly string[]
-  /** Each word must occur in the address or in the name of a mapped database. */
+  /** Words for rules of the policy, such as `read-only`. */
+  readonly rules: readonly string[]
+  /** Each word must occur in the address, the name of a mapped database, or the note. */
   readonly words: readonly string[]
 }
 
 /**
- * Parses a filter such as `state:failed db:shop node:a 853`. Never throws; unknown terms are words.
+ * Parses a filter such as `state:failed db:shop node:a rule:read-only 853`. Never throws; unknown terms are words.
  */
 export function parseFilter(text: string): EndpointFilter {
-  const filter = { states: [], databases: [], nodes: [], words: [] } as Record<
+  const filter = { states: [], databases: [], nodes: [], rules: [], words: [] } as Record<
     keyof EndpointFilter,
     string[]
   >
   for (const word of text.split(/\s+/)) {
-    const [, key, value] = /^(state|db|node):(.+)$/i.exec(word) ?? []
+    const [, key, value] = /^(state|db|node|rule):(.+)$/i.exec(word) ?? []
     if (key === undefined || value === undefined) {
       if (word !== '') filter.words.push(word.toLowerCase())
     } else if (key.toLowerCase() === 'state') filter.states.push(value.toLowerCase())
     else if (key.toLowerCase() === 'db') filter.databases.push(value)
+    else if (key.toLowerCase() === 'rule') filter.rules.push(value.toLowerCase())
     else filter.nodes.push(value.toLowerCase())
   }
   return filter
@@ -42,7 +46,8 @@ export function filterRows(rows: readonly EndpointRow[], text: string): readonly
 }
 
 /**
- * Returns whether a row matches: one of the states, every database, one of the nodes, each word.
+ * Returns whether a row matches: one of the states, every database, one of the nodes, every
+ * rule, each word.
  *
  * @param text the searched text, if it is already computed.
  */
@@ -51,18 +56,22 @@ export function matchesFilter(
   row: EndpointRow,
   text = textOf(row),
 ): boolean {
-  const { states, databases, nodes, words } = filter
+  const { states, databases, nodes, rules, words } = filter
   if (states.length > 0 && !states.includes(row.state)) return false
   if (nodes.length > 0 && !row.listeners.some(({ node }) => nodes.includes(node.toLowerCase()))) {
     return false
   }
   const mapped = row.databases
   if (!databases.every((name) => mapped !== null && includesDatabase(mapped, name))) return false
+  if (rules.length > 0) {
+    const labels = labelRules(row.policy ?? {}, 0)
+    if (!rules.every((rule) => labels.some(({ word }) => word === rule))) return false
+  }
   return words.every((word) => text.includes(word))
 }
 
 const textOf = (row: EndpointRow): string =>
-  `${row.address} ${row.databases?.join(' ') ?? ''}`.toLowerCase()
+  `${row.address} ${row.databases?.join(' ') ?? ''} ${row.policy?.note ?? ''}`.toLowerCase()
 
 const textsOfLists = new WeakMap<readonly EndpointRow[], readonly string[]>()
 
@@ -84,12 +93,19 @@ export function withState(text: string, state: BadgeState | undefined): string {
   return [...(state === undefined ? [] : [`state:${state}`]), ...others].join(' ')
 }
 
+/** Returns a filter with a rule added, or removed if it has it. */
+export function withRule(text: string, rule: string): string {
+  const words = text.split(/\s+/).filter((word) => word !== '')
+  const others = words.filter((word) => word.toLowerCase() !== `rule:${rule}`)
+  return [...others, ...(others.length < words.length ? [] : [`rule:${rule}`])].join(' ')
+}
+
 /**
  * Formats the message of an empty result: "No endpoint matches “853” in state Failed. 128 are
  * hidden."
  */
 export function formatNoMatch(text: string, hidden: number): string {
-  const { states, databases, nodes, words } = parseFilter(text)
+  const { states, databases, nodes, rules, words } = parseFilter(text)
   const wording = (state: string) => stateLabels[state as BadgeState]?.replace('…', '') ?? state
   const parts = [
     words.length > 0 && `matches “${words.join(' ')}”`,
@@ -97,6 +113,7 @@ export function formatNoMatch(text: string, hidden: number): string {
       `${words.length > 0 ? '' : 'is '}in state ${states.map(wording).join(' or ')}`,
     databases.length > 0 && `serves ${databases.join(' and ')}`,
     nodes.length > 0 && `runs on ${nodes.join(' or ')}`,
+    rules.length > 0 && `has the ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(' and ')}`,
   ].filter((part) => part !== false)
   const joined = parts.join(' and ').replace('” and in state', '” in state')
   return `No endpoint ${joined}. ${hidden === 1 ? '1 is' : `${hidden} are`} hidden.`

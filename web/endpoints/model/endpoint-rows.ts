@@ -1,6 +1,7 @@
 import { parseAddress } from '../../../server/contract/endpoints/address.ts'
 import type { EndpointRecord } from '../../../server/contract/endpoints/endpoint.ts'
 import type { ListenerState, ListenerStatus } from '../../../server/contract/endpoints/listener.ts'
+import type { Policy, PolicyRecord } from '../../../server/contract/endpoints/policy.ts'
 import { compareNames } from '../../ui/text/compare-names.ts'
 import { type Figures, sumFigures } from './live-figures.ts'
 
@@ -22,6 +23,9 @@ export interface EndpointRow extends Figures {
   readonly lead: ListenerStatus | undefined
   /** Sent as `If-Match`; `undefined` until a listener has reported it. */
   readonly revision: number | undefined
+  /** `null` if the defaults apply; `undefined` until it is loaded, and for viewers. */
+  readonly policy: Policy | null | undefined
+  readonly policyRevision: number | undefined
 }
 
 /** All states, most severe first. An endpoint that is open only on other machines is healthy. */
@@ -51,7 +55,9 @@ export function joinRows(
   endpoints: readonly EndpointRecord[],
   listeners: readonly ListenerStatus[],
   previous: ReadonlyMap<string, EndpointRow> = new Map(),
+  policies?: readonly PolicyRecord[],
 ): EndpointRow[] {
+  const records = new Map(policies?.map((record) => [record.endpoint, record]))
   const configured = new Set(endpoints.map(({ endpoint }) => endpoint))
   const alive = new Set(listeners.flatMap((one) => (one.state === 'draining' ? [] : keyOf(one))))
   const running = Map.groupBy(listeners, (one) => {
@@ -61,9 +67,14 @@ export function joinRows(
       one.state === 'draining' && (alive.has(keyOf(one)) || !configured.has(one.endpoint))
     return left ? `${one.endpoint} draining` : one.endpoint
   })
-  const rows = endpoints.map(({ endpoint, databases }) =>
-    reuse(previous, makeRow(endpoint, endpoint, databases, running.get(endpoint) ?? [])),
-  )
+  const rows = endpoints.map(({ endpoint, databases }) => {
+    const record = records.get(endpoint)
+    return reuse(previous, {
+      ...makeRow(endpoint, endpoint, databases, running.get(endpoint) ?? []),
+      policy: policies && (record?.policy ?? null),
+      policyRevision: record?.revision,
+    })
+  })
   for (const [id, left] of running) {
     const address = left[0]?.endpoint ?? id
     // The endpoint was just removed: the endpoint list is newer than the listeners.
@@ -110,6 +121,8 @@ function makeRow(
         ? undefined
         : // A node that is unreachable or behind reports an older revision.
           Math.max(...listeners.map(({ revision }) => revision)),
+    policy: undefined,
+    policyRevision: undefined,
     ...sumFigures(listeners.filter(({ silentSince }) => silentSince === undefined)),
   }
 }
@@ -122,6 +135,8 @@ function reuse(previous: ReadonlyMap<string, EndpointRow>, row: EndpointRow): En
   const same =
     existing !== undefined &&
     existing.databases === row.databases &&
+    existing.policy === row.policy &&
+    existing.policyRevision === row.policyRevision &&
     existing.listeners.length === row.listeners.length &&
     existing.listeners.every((listener, index) => listener === row.listeners[index])
   return same ? existing : row

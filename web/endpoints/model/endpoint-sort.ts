@@ -1,14 +1,7 @@
 import { type EndpointRow, SEVERITY } from './endpoint-rows.ts'
 
 /** The sortable columns, as named in the URL. */
-export const SORT_COLUMNS = [
-  'state',
-  'address',
-  'databases',
-  'connections',
-  'rate',
-  'last',
-] as const
+export const SORT_COLUMNS = ['state', 'address', 'databases', 'connections', 'rate'] as const
 
 export type SortColumn = (typeof SORT_COLUMNS)[number]
 
@@ -21,7 +14,7 @@ export interface EndpointSort {
 export const FIRST_SORT: EndpointSort = { column: 'address', descending: false }
 
 /** The columns that change with traffic. They sort in descending order first. */
-export const TRAFFIC_COLUMNS: readonly string[] = ['connections', 'rate', 'last']
+export const TRAFFIC_COLUMNS: readonly string[] = ['connections', 'rate']
 
 /**
  * Parses `rate` or, descending, `-rate` from the URL. Returns the default order for anything else.
@@ -46,7 +39,6 @@ export const sortKeys: Readonly<
   databases: ({ databases }) => databases?.join(' ') ?? '\uffff',
   connections: (row) => (hasFigures(row) ? row.connections : -1),
   rate: (row) => (hasFigures(row) ? row.requestsPerSecond : -1),
-  last: ({ lastRequest }) => lastRequest ?? '',
 }
 
 /** Returns whether a row has traffic figures: it has not failed, and a listener has reported. */

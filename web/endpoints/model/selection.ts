@@ -1,6 +1,11 @@
 import { formatCount } from '../../ui/text/format-number.ts'
 import type { EndpointRow } from './endpoint-rows.ts'
 
+/** The bulk actions, as named in the URL. */
+export const BULK_ACTIONS = ['add', 'remove-database', 'turn-off', 'turn-on', 'remove'] as const
+
+export type BulkAction = (typeof BULK_ACTIONS)[number]
+
 /** The selected addresses. Rows hidden by a filter stay selected. */
 export type Selection = ReadonlySet<string>
 

@@ -10,6 +10,11 @@ test.each<[Partial<AuditRow>, string]>([
     { action: 'endpoint.map', after: { databases: ['blog', 'shop'] } },
     'Mapping changed: blog and shop',
   ],
+  [
+    { action: 'policy.set', after: { policy: { readOnly: true, maxConnections: 5 } } },
+    'Policy changed: read-only and 5 connections',
+  ],
+  [{ action: 'policy.set', after: { policy: { note: 'x' } } }, 'Policy changed'],
   [{ action: 'endpoint.remove', after: null }, 'Removed'],
   [
     { action: 'endpoint.remove', outcome: 'refused', after: { refused: 'conflict' } },

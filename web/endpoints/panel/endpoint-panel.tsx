@@ -1,4 +1,7 @@
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { policiesQuery } from '../../api/queries.ts'
+import { useHasRole } from '../../api/session/person.ts'
 import { LoadFailure } from '../../ui/feedback/load-failure.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { SkeletonRows } from '../../ui/feedback/skeleton-rows.tsx'
@@ -15,9 +18,13 @@ export interface EndpointPanelProps {
 
 /** The side panel with the details of an endpoint. */
 export function EndpointPanel({ address, onClose }: EndpointPanelProps) {
+  const enabled = useHasRole('operator')
+  const { data: policies } = useQuery({ ...policiesQuery, enabled })
+  const note = policies?.find(({ endpoint }) => endpoint === address)?.policy.note
   return (
     <SidePanel
       title={address}
+      note={note || undefined}
       action={<CopyButton text={address} />}
       onClose={onClose}
       backTo={() => revealRow(address)}

@@ -11,6 +11,7 @@ import { formatMapping, missingDatabases } from '../model/mapping.ts'
 import { YouAreHere } from '../table/cells/you-are-here.tsx'
 import { useEndpointsLocation } from '../use-endpoints-location.ts'
 import { EndpointLog } from './endpoint-log.tsx'
+import { EndpointPolicy } from './endpoint-policy.tsx'
 import { NodeStates } from './node-states.tsx'
 import classes from './panel-body.module.css'
 import { PanelSection } from './panel-section.tsx'
@@ -65,6 +66,9 @@ export function PanelBody(props: { endpoint: PanelEndpoint; onClose: () => void 
         >
           <MappingLines mapping={mapping} existing={all} />
         </PanelSection>
+      )}
+      {mayChange && !gone && mapping !== null && (
+        <EndpointPolicy address={address} mapping={mapping} />
       )}
       {!gone && mapping !== null && (
         <TryIt address={address} mapping={mapping} listeners={listeners} existing={databases} />

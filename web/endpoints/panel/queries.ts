@@ -27,10 +27,7 @@ export const endpointLogQuery = (address: string) =>
     queryKey: ['audit', 'endpoint', address],
     queryFn: ({ signal }) =>
       readJson(
-        api._api.audit.$get(
-          { query: { what: 'endpoint', which: address, limit: `${LINES}` } },
-          { init: { signal } },
-        ),
+        api._api.audit.$get({ query: { which: address, limit: `${LINES}` } }, { init: { signal } }),
       ),
     gcTime: 0,
     staleTime: 0,

@@ -7,8 +7,9 @@ import { formatCount, NO_FIGURE } from '../../ui/text/format-number.ts'
 import type { EndpointRow } from '../model/endpoint-rows.ts'
 import { hasFigures } from '../model/endpoint-sort.ts'
 import { selectionState } from '../model/selection.ts'
-import { AddressText } from './cells/address-text.tsx'
+import { AddressNote, AddressText } from './cells/address-text.tsx'
 import { DatabaseChips } from './cells/database-chips.tsx'
+import { RuleChips } from './cells/rule-chips.tsx'
 import { StateCell } from './cells/state-cell.tsx'
 import { ErrorShare, useFigures } from './cells/traffic-cells.tsx'
 import { YouAreHere } from './cells/you-are-here.tsx'
@@ -22,6 +23,9 @@ import { useVisibleFigures } from './use-visible-figures.ts'
 
 /** Height of every list row, px. */
 const ROW = 64
+
+/** Width of the chips of rules where they have room, px. */
+const RULES_WIDTH = 168
 
 const idOf = ({ id }: EndpointRow) => id
 const heightOf = () => ROW
@@ -86,6 +90,7 @@ export function EndpointList(props: EndpointRowsProps) {
                 selected={selection?.has(row.address)}
                 onMenu={props.onMenu}
                 onSelect={props.onSelect}
+                onRule={props.onRule}
               />
             )
           )
@@ -98,7 +103,7 @@ export function EndpointList(props: EndpointRowsProps) {
 const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number }) {
   const { row, selected } = props
   const tabIndex = props.active ? 0 : -1
-  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')}`)
+  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')} ${row.policyRevision}`)
   const figures = useFigures(row, props.figures)
   return (
     <li
@@ -117,6 +122,7 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
         <div className={classes.line} data-here={props.here || undefined}>
           <AddressText address={row.address} />
           {props.here && <YouAreHere />}
+          <AddressNote policy={row.policy} />
         </div>
         <div className={classes.line}>
           <StateCell row={row} />
@@ -134,6 +140,16 @@ const ListRow = memo(function ListRow(props: EndpointRowProps & { count: number 
                   tabIndex={tabIndex}
                 />
               </span>
+              {row.policy && props.onRule !== undefined && (
+                <span className={classes.rules}>
+                  <RuleChips
+                    policy={row.policy}
+                    room={RULES_WIDTH}
+                    tabIndex={tabIndex}
+                    onFilter={props.onRule}
+                  />
+                </span>
+              )}
               {/* A draining row shows its connections beside its state. */}
               {row.state !== 'draining' && (
                 <span className={classes.open} data-live>

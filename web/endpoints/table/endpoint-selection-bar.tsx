@@ -1,21 +1,20 @@
 import { IconTrash } from '../../ui/icon/icons.tsx'
 import { useNarrowScreen } from '../../ui/layout/use-narrow-screen.ts'
 import { SelectionBar } from '../../ui/table/selection-bar.tsx'
-import { formatSelected } from '../model/selection.ts'
-
-/** The bulk actions. */
-export type BulkAction = 'add' | 'remove-database' | 'remove'
+import { type BulkAction, formatSelected } from '../model/selection.ts'
 
 /** Shows the number of selected rows and the bulk actions. */
 export function EndpointSelectionBar(props: {
   count: number
+  /** How many of them are off. */
+  off: number
   hidden: number
   onBulk: (action: BulkAction) => void
   onIntent: () => void
   onExport: () => void
   onClear: () => void
 }) {
-  const { count, hidden, onBulk, onIntent, onExport, onClear } = props
+  const { count, off, hidden, onBulk, onIntent, onExport, onClear } = props
   return (
     <SelectionBar
       label="Selected endpoints"
@@ -24,6 +23,8 @@ export function EndpointSelectionBar(props: {
       actions={[
         { label: 'Add a database', onClick: () => onBulk('add') },
         { label: 'Remove a database', onClick: () => onBulk('remove-database') },
+        ...(off < count ? [{ label: 'Turn off', onClick: () => onBulk('turn-off') }] : []),
+        ...(off > 0 ? [{ label: 'Turn on', onClick: () => onBulk('turn-on') }] : []),
         { label: 'Export', onClick: onExport },
         { label: 'Remove endpoints', icon: <IconTrash />, onClick: () => onBulk('remove') },
       ]}

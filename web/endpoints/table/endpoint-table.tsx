@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useCallback, useRef } from 'react'
+import type { RuleWord } from '../../policy/rule-labels.ts'
 import type { SelectRow } from '../../shared/keys/use-row-navigation.ts'
 import { onRowClick } from '../../ui/table/on-row-click.ts'
 import { type SortHead, SortHeadCell } from '../../ui/table/sort-head-cell.tsx'
@@ -40,6 +41,8 @@ export interface EndpointRowsProps {
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
   readonly onSelectIndex: SelectRow
   readonly onSelectAll: () => void
+  /** Adds a rule to the filter; `undefined` if rules are not shown. */
+  readonly onRule: ((rule: RuleWord) => void) | undefined
   /** Called before a row gets the focus, with its id. */
   readonly onBeforeFocus: (id: string) => void
 }
@@ -50,12 +53,15 @@ const heads: readonly { column: SortColumn; label: string; className?: string | 
   { column: 'databases', label: 'Databases', className: classes.databases },
   { column: 'connections', label: 'Connections', className: classes.connections },
   { column: 'rate', label: 'Requests/s', className: classes.rate },
-  { column: 'last', label: 'Last request', className: classes.last },
 ]
-const fewer = heads.filter(({ column }) => column !== 'rate' && column !== 'last')
+const fewer = heads.filter(({ column }) => column !== 'rate')
 
 /** Maximum number of databases printed per endpoint; "+n" counts the rest. */
 const PRINTED_CHIPS = 50
+
+/** Width of the chips of rules, px. */
+const RULES_WIDTH = 168
+const NARROW_RULES_WIDTH = 120
 
 /**
  * The table of endpoints: a native table in its own scroll container that renders only the visible
@@ -125,6 +131,11 @@ export function EndpointTable(props: EndpointTableProps) {
                 )}
               </SortHeadCell>
             ))}
+            {props.onRule !== undefined && !beside && (
+              <th scope="col" className={classes.rules}>
+                Rules
+              </th>
+            )}
             <th scope="col" className={classes.menu}>
               <span className="visually-hidden">Actions</span>
             </th>
@@ -154,6 +165,7 @@ export function EndpointTable(props: EndpointTableProps) {
                   databases={databases}
                   chips={printing ? PRINTED_CHIPS : wide ? 3 : 1}
                   scale={wide ? scale : undefined}
+                  rules={wide ? RULES_WIDTH : NARROW_RULES_WIDTH}
                   beside={beside}
                   figures={figures}
                   menuOpen={row.id === props.menuOf}
@@ -161,6 +173,7 @@ export function EndpointTable(props: EndpointTableProps) {
                   selected={selection?.has(row.address)}
                   onMenu={props.onMenu}
                   onSelect={onSelect}
+                  onRule={props.onRule}
                 />
               )
             )

@@ -10,7 +10,7 @@ export interface TableLayout {
 }
 
 /** Window widths at which addresses fit beside three chips and the sparkline. */
-const WIDE = '(min-width: 1360px)'
+const WIDE = '(min-width: 1440px)'
 
 /**
  * Window widths at which the open panel takes room from the table. In narrower windows the panel

@@ -17,6 +17,8 @@ export interface SidePanelProps {
   readonly label?: string
   /** Address or name of the item that the panel shows. */
   readonly title: string
+  /** A text of the user about the item, shown below the title. */
+  readonly note?: string | undefined
   /** Shown beside the close button. */
   readonly action?: ReactNode
   /** Called by Escape and the close button. A panel is a URL, so closing it navigates. */
@@ -72,7 +74,10 @@ export function SidePanel(props: PropsWithChildren<SidePanelProps>) {
             {props.action}
             <CloseButton size={24} iconSize={16} aria-label="Close the panel" onClick={onClose} />
           </div>
-          <div className={classes.body}>{props.children}</div>
+          <div className={classes.body}>
+            {props.note !== undefined && <p className={classes.note}>{props.note}</p>}
+            {props.children}
+          </div>
         </div>
       </FocusTrap>
     </>

@@ -1,3 +1,4 @@
+import type { Policy } from '../../../../server/contract/endpoints/policy.ts'
 import classes from './address-text.module.css'
 
 /** Longer addresses may be truncated in the middle, because the port at the end matters most. */
@@ -21,6 +22,20 @@ export function AddressText({ address }: { address: string }) {
         <span className={classes.head}>{address.slice(0, -TAIL_LENGTH)}</span>
         <span className={classes.tail}>{address.slice(-TAIL_LENGTH)}</span>
       </span>
+    </span>
+  )
+}
+
+/** Notes up to this length fit everywhere. */
+const SHORT_NOTE = 16
+
+/** Shows the note of an endpoint on one line, if it has one. */
+export function AddressNote({ policy }: { policy: Policy | null | undefined }) {
+  const note = policy?.note
+  if (!note) return null
+  return (
+    <span className={classes.note} data-tip={note.length > SHORT_NOTE ? note : undefined}>
+      {note}
     </span>
   )
 }

@@ -1,6 +1,5 @@
 import { memo, useSyncExternalStore } from 'react'
 import { formatCount, formatRate, NO_FIGURE } from '../../../ui/text/format-number.ts'
-import { RelativeTime } from '../../../ui/text/relative-time.tsx'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import { hasFigures } from '../../model/endpoint-sort.ts'
 import { errorShare, type Figures, type LiveFigures } from '../../model/live-figures.ts'
@@ -28,7 +27,7 @@ export const TrafficCells = memo(function TrafficCells(props: {
   const figures = useFigures(row, props.figures)
   if (row.state === 'failed' && row.lead?.error && !beside) {
     return (
-      <td colSpan={3}>
+      <td colSpan={2}>
         <FailureReason text={row.lead.error} tabIndex={tabIndex} />
       </td>
     )
@@ -52,13 +51,6 @@ export const TrafficCells = memo(function TrafficCells(props: {
             {isKnown && <ErrorShare figures={figures} />}
           </span>
         </span>
-      </td>
-      <td className={classes.last} data-live>
-        {figures.lastRequest === null ? (
-          NO_FIGURE
-        ) : (
-          <RelativeTime time={figures.lastRequest} tabIndex={tabIndex} />
-        )}
       </td>
     </>
   )

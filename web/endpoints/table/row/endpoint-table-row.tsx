@@ -1,11 +1,14 @@
 import { memo } from 'react'
+import type { RuleWord } from '../../../policy/rule-labels.ts'
 import { IconDots } from '../../../ui/icon/icons.tsx'
 import { IconButton } from '../../../ui/layout/icon-button.tsx'
 import { CopyButton } from '../../../ui/text/copy-button.tsx'
+import { NO_FIGURE } from '../../../ui/text/format-number.ts'
 import type { EndpointRow } from '../../model/endpoint-rows.ts'
 import type { LiveFigures } from '../../model/live-figures.ts'
-import { AddressText } from '../cells/address-text.tsx'
+import { AddressNote, AddressText } from '../cells/address-text.tsx'
 import { DatabaseChips } from '../cells/database-chips.tsx'
+import { RuleChips } from '../cells/rule-chips.tsx'
 import { StateCell } from '../cells/state-cell.tsx'
 import { FailureReason, TrafficCells } from '../cells/traffic-cells.tsx'
 import { YouAreHere } from '../cells/you-are-here.tsx'
@@ -26,6 +29,7 @@ export interface EndpointRowProps {
   readonly selected: boolean | undefined
   readonly onMenu: (row: EndpointRow, button: HTMLElement) => void
   readonly onSelect: (row: EndpointRow, extend: boolean) => void
+  readonly onRule: ((rule: RuleWord) => void) | undefined
 }
 
 // A constant element, which React skips when it renders a row again.
@@ -33,11 +37,17 @@ const dots = <IconDots />
 
 /** A row of the table, rendered again only if its props change. */
 export const EndpointTableRow = memo(function EndpointTableRow(
-  props: EndpointRowProps & { chips: number; scale: number | undefined; beside: boolean },
+  props: EndpointRowProps & {
+    chips: number
+    scale: number | undefined
+    /** Width of the chips of rules, px. */
+    rules: number
+    beside: boolean
+  },
 ) {
   const { row, index, active, here, databases, menuOpen, selected } = props
   const tabIndex = active ? 0 : -1
-  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')}`)
+  const changed = useChangeTint(`${row.state} ${row.databases?.join(' ')} ${row.policyRevision}`)
   return (
     <tr
       data-row={row.id}
@@ -66,6 +76,7 @@ export const EndpointTableRow = memo(function EndpointTableRow(
           <CopyButton text={row.address} tabIndex={tabIndex} className={classes.copy} />
           {here && <YouAreHere />}
         </span>
+        <AddressNote policy={row.policy} />
       </th>
       <td className={classes.databases}>
         {props.beside && row.state === 'failed' && row.lead?.error ? (
@@ -86,6 +97,20 @@ export const EndpointTableRow = memo(function EndpointTableRow(
         beside={props.beside}
         tabIndex={tabIndex}
       />
+      {props.onRule !== undefined && !props.beside && (
+        <td className={classes.rules}>
+          {row.policy ? (
+            <RuleChips
+              policy={row.policy}
+              room={props.rules}
+              tabIndex={tabIndex}
+              onFilter={props.onRule}
+            />
+          ) : (
+            row.policy === undefined && row.databases !== null && NO_FIGURE
+          )}
+        </td>
+      )}
       <td className={classes.menu}>
         <IconButton
           aria-label={`Actions for ${row.address}`}

@@ -1,0 +1,67 @@
+import type { Policy } from '../../../../server/contract/endpoints/policy.ts'
+import { labelRules, type RuleLabel, type RuleWord } from '../../../policy/rule-labels.ts'
+import { OverflowNames } from '../../../ui/table/overflow-names.tsx'
+import { exactTime } from '../../../ui/text/relative-time.tsx'
+import { useClock } from '../../../ui/text/use-clock.ts'
+import classes from './rule-chips.module.css'
+
+export interface RuleChipsProps {
+  readonly policy: Policy
+  /** Width in pixels for at most two chips; the rest is only counted. Default: all are shown. */
+  readonly room?: number
+  readonly tabIndex?: number
+  /** Called when a chip is pressed. Without it, chips are not buttons. */
+  readonly onFilter?: ((rule: RuleWord) => void) | undefined
+}
+
+/** Shows the rules of an endpoint that differ from the defaults, most important first. */
+export function RuleChips({ policy, room, tabIndex, onFilter }: RuleChipsProps) {
+  // Only the time until a removal changes.
+  const now = useClock((time) => (policy.closesAt === undefined ? 0 : time - (time % 1_000)))
+  const labels = labelRules(policy, now)
+  const count = room === undefined ? labels.length : countFitting(labels, room)
+  const { closesAt } = policy
+  const chip = ({ word, text }: RuleLabel) => {
+    const props = {
+      className: classes.chip,
+      'data-tip':
+        word === 'temporary' && closesAt !== undefined
+          ? `Removed at ${exactTime(Date.parse(closesAt))}`
+          : room !== undefined && widthOf(text) + MORE > room
+            ? text
+            : undefined,
+      children: text,
+    }
+    return onFilter === undefined ? (
+      <span key={word} {...props} />
+    ) : (
+      <button
+        key={word}
+        type="button"
+        tabIndex={tabIndex}
+        {...props}
+        onClick={() => onFilter(word)}
+      />
+    )
+  }
+  return (
+    <span className={classes.chips} data-wrap={room === undefined || undefined}>
+      {labels.slice(0, count).map(chip)}
+      <OverflowNames names={labels.slice(count).map(({ text }) => text)} />
+    </span>
+  )
+}
+
+/** Average width of a character, and the widths of a chip without text and of "+9", px. */
+const CHARACTER = 6.2
+const CHIP = 18
+const MORE = 24
+
+const widthOf = (text: string): number => text.length * CHARACTER + CHIP
+
+/** Returns how many chips fit, at least one and at most two. */
+export function countFitting(labels: readonly RuleLabel[], room: number): number {
+  const [first, second, third] = labels.map(({ text }) => widthOf(text))
+  if (first === undefined || second === undefined) return labels.length
+  return first + second + (third === undefined ? 0 : MORE) <= room ? 2 : 1
+}

@@ -1,0 +1,139 @@
+import { includesDatabase, SYSTEM_DATABASE } from '../../server/contract/database.ts'
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { formatCount } from '../ui/text/format-number.ts'
+import { formatBinary, formatPerSecond } from './rule-labels.ts'
+
+/** The rules of a policy that a sentence describes. `note` and `closesAt` are shown otherwise. */
+export type DescribedRule =
+  | 'enabled'
+  | 'clients'
+  | 'documents'
+  | 'anonymous'
+  | 'administration'
+  | 'cors'
+  | 'rate'
+  | 'connections'
+  | 'bodies'
+
+/** Returns a sentence for each rule that says what it does at an endpoint with a mapping. */
+export function describeRules(
+  policy: Policy,
+  mapping: readonly string[],
+): Record<DescribedRule, string> {
+  return {
+    enabled:
+      policy.enabled === false
+        ? 'The endpoint is off. It keeps its databases and rules.'
+        : 'The endpoint is on.',
+    clients: describeClients(policy),
+    documents: policy.readOnly
+      ? 'Documents can only be read.'
+      : 'Documents can be read and written.',
+    anonymous: describeAnonymous(policy.anonymous),
+    administration: describeAdministration(policy, mapping),
+    cors: describeCors(policy.cors),
+    rate: describeRate(policy.rateLimit),
+    connections:
+      policy.maxConnections === undefined
+        ? 'Connections are not limited.'
+        : `${counted(policy.maxConnections, 'connection')} can be open at once. On each node.`,
+    bodies:
+      policy.maxBodyBytes === undefined
+        ? 'Request bodies have the limit of the server.'
+        : `Request bodies can have ${formatBinary(policy.maxBodyBytes)}.`,
+  }
+}
+
+/** Returns the sentences of the rules that differ from the defaults, and those of the others. */
+export function splitRules(policy: Policy, mapping: readonly string[]) {
+  const sentences = Object.entries(describeRules(policy, mapping))
+  const usual: Record<string, string> = describeRules({}, mapping)
+  const isSet = ([rule, sentence]: readonly [string, string]) => sentence !== usual[rule]
+  const defaults = sentences.filter((each) => !isSet(each) && each[0] !== 'enabled')
+  return {
+    rules: sentences.filter(isSet).map(([, sentence]) => sentence),
+    defaults: defaults.map(([, sentence]) => sentence),
+  }
+}
+
+const list = new Intl.ListFormat('en-GB')
+
+/** Maximum number of names in a sentence; the rest is only counted. */
+const MAX_NAMES = 5
+
+/** Formats names: "a, b and c", "a, b, c, d, e and 12 more". */
+function formatNames(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES
+  return list.format(more > 1 ? [...names.slice(0, MAX_NAMES), `${formatCount(more)} more`] : names)
+}
+
+const counted = (count: number, thing: string) =>
+  `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`
+
+function describeClients({ allow, deny = [] }: Policy): string {
+  if (allow?.length === 0) return 'No client can connect.'
+  if (allow === undefined) {
+    return deny.length === 0
+      ? 'Every client can connect.'
+      : `Every client can connect, except from ${formatNames(deny)}.`
+  }
+  const only =
+    allow.length === 1
+      ? `Only ${allow[0]} can connect`
+      : `Only ${formatCount(allow.length)} networks can connect: ${formatNames(allow)}`
+  return deny.length === 0 ? `${only}.` : `${only}. Blocked: ${formatNames(deny)}.`
+}
+
+function describeAnonymous(anonymous: Policy['anonymous'] = 'none'): string {
+  if (anonymous === 'none') return 'Every request for documents needs a token.'
+  const { read } = anonymous
+  const what = read === true ? 'all collections' : formatNames(read)
+  return `Everyone can read ${what} without a token.`
+}
+
+function describeAdministration(policy: Policy, mapping: readonly string[]): string {
+  if (policy.administration === false) return 'The console and sign-in do not exist here.'
+  return includesDatabase(mapping, SYSTEM_DATABASE)
+    ? 'The console and sign-in are available here.'
+    : `The console is not available here, because the endpoint does not serve ${SYSTEM_DATABASE}.`
+}
+
+function describeCors(cors: Policy['cors']): string {
+  if (cors === undefined) return 'Web pages of other origins cannot read documents.'
+  const whose = cors.origins[0] === '*' ? 'all origins' : formatNames(cors.origins)
+  const age = cors.maxAge === undefined ? '' : ` Browsers keep the permission for ${cors.maxAge} s.`
+  return `Pages of ${whose} can read documents.${age}`
+}
+
+function describeRate(rateLimit: Policy['rateLimit']): string {
+  if (rateLimit === undefined) return 'Requests are not limited.'
+  const { requestsPerSecond, burst, by = 'client' } = rateLimit
+  const whose = by === 'endpoint' ? 'All clients together' : `Each ${by}`
+  const requests = requestsPerSecond === 1 ? 'request' : 'requests'
+  const atOnce = burst === undefined ? '' : `, ${formatCount(burst)} at once`
+  return `${whose} can send ${formatPerSecond(requestsPerSecond)} ${requests} per second${atOnce}. On each node.`
+}
+
+/** Connections that a browser opens to one host. */
+const BROWSER_CONNECTIONS = 6
+
+/**
+ * Returns why a policy of the endpoint that serves this page may lock out the person who sets it;
+ * undefined if it does not.
+ *
+ * @param admitted whether `allow` and `deny` admit the person's address; undefined if unknown.
+ */
+export function describeLockOut(policy: Policy, admitted: boolean | undefined): string | undefined {
+  if (policy.enabled === false) return '“Off” closes this endpoint.'
+  if (policy.administration === false) {
+    return '“Administration” removes the console from this endpoint.'
+  }
+  if (admitted === false) return '“Who may connect” does not admit your address.'
+  if (admitted === undefined && (policy.allow !== undefined || policy.deny !== undefined)) {
+    return '“Who may connect” may not admit your address.'
+  }
+  if ((policy.maxConnections ?? Number.POSITIVE_INFINITY) < BROWSER_CONNECTIONS) {
+    return `“Connections” may be too few for this page, which uses up to ${BROWSER_CONNECTIONS}.`
+  }
+  return policy.closesAt && '“Removed” removes the endpoint at its time, and this page with it.'
+}

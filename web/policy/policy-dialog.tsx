@@ -1,0 +1,232 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { useOwnEndpoint, usePresence } from '../api/session/person.ts'
+import { type DraftForm, useDraftForm } from '../shared/forms/use-draft-form.ts'
+import { FormFrame } from '../ui/form/form-frame.tsx'
+import { Conflict } from '../ui/overlay/conflict.tsx'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import { describeLockOut } from './describe-policy.ts'
+import classes from './policy-dialog.module.css'
+import {
+  orDefaults,
+  type PolicyDraft,
+  policyDraftSchema,
+  policyFieldGroups,
+  toPolicy,
+  toPolicyDraft,
+  toPolicyErrors,
+  toPolicyInput,
+} from './policy-draft.ts'
+import { PolicyFields } from './policy-fields.tsx'
+import {
+  admissionQuery,
+  isPolicyConflict,
+  ownAddressQuery,
+  type PolicySave,
+  useSavePolicy,
+} from './policy-requests.ts'
+import { RequestTest } from './request-test.tsx'
+import { compareRules, samePolicy } from './rule-changes.ts'
+
+/** The effects of a policy on this page and on other clients. */
+export interface PolicyGuard {
+  /** Why the policy cannot be set. */
+  readonly refused: string | undefined
+  readonly consequences: readonly string[]
+  readonly disconnects: boolean
+  readonly otherConsole: PolicySave['otherConsole']
+}
+
+/** The endpoint of a dialog, and what the page provides for it. */
+export interface PolicyDialogProps {
+  readonly address: string
+  readonly mapping: readonly string[]
+  /** The stored policy; null if the defaults apply. */
+  readonly stored: Policy | null
+  readonly revision: number | undefined
+  readonly check: (policy: Policy | null) => PolicyGuard
+  /** Shows the consequences of a policy that disconnects the page or cannot be set. */
+  readonly renderGuard: (guard: PolicyGuard) => ReactNode
+  readonly onClose: () => void
+  readonly returnTo: () => HTMLElement | null
+}
+
+interface PolicyValues extends PolicyDraft {
+  /** The policy on which the draft is based, so that a change by someone else is noticed. */
+  readonly base: { readonly policy: Policy | null; readonly revision: number | null }
+}
+
+const toValues = (policy: Policy | null, revision: number | undefined): PolicyValues => ({
+  ...toPolicyDraft(policy),
+  base: { policy, revision: revision ?? null },
+})
+
+/** The form that changes the policy of an endpoint. */
+export function PolicyDialog(props: PolicyDialogProps) {
+  const { address, mapping, stored, revision, onClose } = props
+  const form = useDraftForm<PolicyValues>({
+    draft: `policy of ${address}`,
+    initialValues: useState(() => toValues(stored, revision))[0],
+    schema: policyDraftSchema,
+    groups: policyFieldGroups,
+  })
+  const { base } = form.values
+  const input = toPolicyInput(form.values, base.policy)
+  const draft = orDefaults(toPolicy(input, Date.now()))
+  const isUnmoved = samePolicy(stored, base.policy)
+  const inConflict = !isUnmoved && !samePolicy(stored, draft)
+  const { guard, lockOut } = useGuard(props, draft)
+  const save = useSavePolicy(address)
+
+  const submit = (isTrial: boolean) => {
+    if (inConflict) return form.showErrors({ form: CHOOSE })
+    form.submit(() => {
+      if (guard.refused !== undefined) return form.showErrors({ form: guard.refused })
+      save.mutate(
+        {
+          before: base.policy,
+          revision: isUnmoved ? revision : (base.revision ?? undefined),
+          input: orDefaults(input),
+          isTrial,
+          done: draft ? `Policy of ${address} saved` : `Policy of ${address} reset to the defaults`,
+          disconnects: lockOut !== undefined,
+          otherConsole: guard.otherConsole,
+        },
+        {
+          onSuccess: () => {
+            form.deleteDraft()
+            onClose()
+          },
+          onError: (error) =>
+            form.showErrors(isPolicyConflict(error) ? { form: CONFLICT } : toPolicyErrors(error)),
+        },
+      )
+    })
+  }
+  const settle = (takeTheirs: boolean) => {
+    const { base: theirs, ...fields } = toValues(stored, revision)
+    form.setValues({ ...(takeTheirs && fields), base: theirs })
+    form.clearErrors()
+  }
+  // The messages are out of date once there is a conflict to show, or once it is settled.
+  const error =
+    form.errors.form === guard.refused || (inConflict && form.errors.form === CONFLICT)
+      ? null
+      : form.errors.form === CHOOSE && !inConflict
+        ? null
+        : form.errors.form
+  const changes = compareRules(base.policy, draft)
+  const isUnchanged = changes.length === 0 && isUnmoved
+  const isTrialFirst = lockOut !== undefined
+  return (
+    <Dialog
+      title={`Policy of ${address}`}
+      name={address}
+      width={640}
+      onClose={onClose}
+      returnTo={props.returnTo}
+    >
+      <FormFrame
+        form={form}
+        saveLabel={isTrialFirst ? TRY : 'Save policy'}
+        busy={save.isPending}
+        unavailable={isUnchanged ? 'There are no changes to save.' : undefined}
+        error={error}
+        sentences={[
+          ...changes.map(
+            ({ rule, before, after }) => `${rule}: ${cut(after)} (was ${cut(before)})`,
+          ),
+          ...(guard.disconnects || lockOut ? [] : guard.consequences),
+        ]}
+        other={
+          !isUnchanged &&
+          guard.refused === undefined && (
+            <Button
+              variant="subtle"
+              data-danger={isTrialFirst || undefined}
+              aria-disabled={save.isPending || undefined}
+              onClick={() => submit(!isTrialFirst)}
+            >
+              {isTrialFirst ? 'Save without trying' : TRY}
+            </Button>
+          )
+        }
+        onSave={() => submit(isTrialFirst)}
+        onCancel={onClose}
+      >
+        {inConflict && (
+          <Conflict
+            message="Someone changed this policy while you were editing it. Your changes were not saved. Compare, choose, then save again."
+            theirs={{ label: 'Theirs (saved)', value: <RuleList {...{ stored, draft }} theirs /> }}
+            yours={{ label: 'Yours (not saved)', value: <RuleList {...{ stored, draft }} /> }}
+            onTakeTheirs={() => settle(true)}
+            onKeepYours={() => settle(false)}
+          />
+        )}
+        <PolicyFields
+          form={form as unknown as DraftForm<PolicyDraft>}
+          address={address}
+          mapping={mapping}
+          policy={draft ?? {}}
+        />
+        <RequestTest
+          address={address}
+          policy={orDefaults(input)}
+          isValid={policyDraftSchema.safeParse(form.values).success}
+        />
+        {(guard.refused !== undefined || guard.disconnects || lockOut) &&
+          props.renderGuard(
+            lockOut === undefined
+              ? guard
+              : {
+                  ...guard,
+                  disconnects: true,
+                  consequences: [
+                    lockOut,
+                    ...guard.consequences,
+                    'Try the policy first: after 60 seconds, the previous one returns unless you keep the new one.',
+                  ],
+                },
+          )}
+      </FormFrame>
+    </Dialog>
+  )
+}
+
+const TRY = 'Try for 60 seconds'
+const CHOOSE = 'Choose “Take theirs” or “Keep mine” first.'
+const CONFLICT = 'Someone changed this policy. Compare, choose, then save again.'
+
+/** Maximum length of a rule in a sentence, such as a list of addresses. */
+const LONGEST = 80
+
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
+
+/** The rules that differ between the stored policy and the edited one. */
+function RuleList(props: { stored: Policy | null; draft: Policy | null; theirs?: boolean }) {
+  return (
+    <ul className={classes.rules}>
+      {compareRules(props.stored, props.draft).map(({ rule, before, after }) => (
+        <li key={rule}>
+          {rule}: {cut(props.theirs ? before : after)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Returns the effects of a policy, and why it may lock out this page, if it may. */
+function useGuard({ address, check }: PolicyDialogProps, policy: Policy | null) {
+  const { person } = usePresence()
+  const isHere = useOwnEndpoint() === address
+  const own = useQuery({ ...ownAddressQuery(person.id), enabled: isHere })
+  const rules = policy ?? {}
+  const query = admissionQuery(address, rules, own.data)
+  const { data: admitted } = useQuery({ ...query, enabled: isHere && query.enabled === true })
+  const guard = check(policy)
+  const lockOut =
+    isHere && guard.refused === undefined ? describeLockOut(rules, admitted) : undefined
+  return { guard, lockOut }
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { ApiFailure } from '../api/client.ts'
+import {
+  orDefaults,
+  type PolicyDraft,
+  policyDraftSchema,
+  toPolicy,
+  toPolicyDraft,
+  toPolicyErrors,
+  toPolicyInput,
+} from './policy-draft.ts'
+
+const every: Policy = {
+  enabled: false,
+  closesAt: '2099-05-01T13:20:31.250Z',
+  note: 'For the partner',
+  allow: ['192.0.2.0/24', '2001:db8::/32'],
+  deny: ['192.0.2.1'],
+  readOnly: true,
+  anonymous: { read: ['articles', 'notes'] },
+  administration: false,
+  cors: { origins: ['https://a.example', 'https://b.example'], maxAge: 0 },
+  rateLimit: { requestsPerSecond: 0.5, burst: 20, by: 'token' },
+  maxConnections: 100,
+  maxBodyBytes: 1_048_577,
+}
+
+const throughForm = (policy: Policy | null) =>
+  orDefaults(toPolicyInput(toPolicyDraft(policy), policy))
+
+describe('the form', () => {
+  test.each<[string, Policy | null]>([
+    ['the defaults', null],
+    ['every rule', every],
+    ['no client', { allow: [] }],
+    [
+      'other choices',
+      { anonymous: { read: true }, cors: { origins: ['*'] }, maxBodyBytes: 10_000 },
+    ],
+  ])('keeps %s as they are', (_, policy) => {
+    expect(throughForm(policy)).toEqual(policy)
+  })
+
+  test('sends no field with a default value', () => {
+    const explicit: Policy = {
+      enabled: true,
+      note: '',
+      deny: [],
+      readOnly: false,
+      anonymous: 'none',
+      administration: true,
+      rateLimit: { requestsPerSecond: 5, by: 'client' },
+    }
+    expect(throughForm(explicit)).toEqual({ rateLimit: { requestsPerSecond: 5 } })
+  })
+
+  test('lets the server compute a time from a duration', () => {
+    const input = toPolicyInput({ ...toPolicyDraft(every), closes: '2d' }, every)
+    expect(input).toMatchObject({ closesIn: '2d' })
+    expect(input).not.toHaveProperty('closesAt')
+    expect(toPolicy(input, Date.UTC(2026, 0, 1)).closesAt).toBe('2026-01-03T00:00:00.000Z')
+  })
+
+  test.each([
+    ['10 MiB', 10_485_760],
+    ['1.5kB', 1_500],
+    ['4096', 4_096],
+  ])('reads the size %s', (bodySize, maxBodyBytes) => {
+    expect(toPolicyInput({ ...toPolicyDraft(null), bodySize }, null)).toEqual({ maxBodyBytes })
+  })
+
+  test.each<[keyof PolicyDraft, Partial<PolicyDraft>]>([
+    ['closesAt', { closes: 'at' }],
+    ['closesAt', { closes: 'at', closesAt: '2020-01-01T00:00' }],
+    ['collections', { anonymous: 'some' }],
+    ['origins', { pages: 'some', origins: ' ' }],
+    ['maxAge', { pages: 'all', maxAge: '86401' }],
+    ['rate', { rate: 'many' }],
+    ['rate', { burst: '5' }],
+    ['burst', { rate: '1', burst: '1.5' }],
+    ['connections', { connections: '0' }],
+    ['bodySize', { bodySize: '5 bananas' }],
+    ['note', { note: 'x'.repeat(501) }],
+  ])('shows an error at %s for %j', (field, change) => {
+    const { error } = policyDraftSchema.safeParse({ ...toPolicyDraft(null), ...change })
+    expect(error?.issues.map(({ path }) => path)).toEqual([[field]])
+  })
+
+  test('shows an error of the server at its field', () => {
+    const rejected = new ApiFailure(400, 400, '"x" is not an IP address or a CIDR range.', {
+      field: '/allow/1',
+    })
+    expect(toPolicyErrors(rejected)).toEqual({ allow: rejected.message })
+    const origin = new ApiFailure(400, 400, 'cors', {
+      errors: [{ field: '/cors/origins/0', reason: 'must be * or an origin' }],
+    })
+    expect(toPolicyErrors(origin)).toEqual({ origins: 'Must be * or an origin.' })
+    expect(toPolicyErrors(new ApiFailure(409, 1200, 'No.'))).toEqual({ form: 'No.' })
+  })
+})

@@ -1,0 +1,282 @@
+import { NativeSelect, Textarea, type TextareaProps, TextInput } from '@mantine/core'
+import { type PropsWithChildren, useId } from 'react'
+import { SYSTEM_DATABASE } from '../../server/contract/database.ts'
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import type { DraftForm } from '../shared/forms/use-draft-form.ts'
+import { ChoiceGroup } from '../ui/form/choice-group.tsx'
+import { CodeInput } from '../ui/form/code-input.tsx'
+import { exactTime } from '../ui/text/relative-time.tsx'
+import { describeRules } from './describe-policy.ts'
+import classes from './policy-dialog.module.css'
+import type { PolicyDraft } from './policy-draft.ts'
+
+export interface PolicyFieldsProps {
+  readonly form: DraftForm<PolicyDraft>
+  readonly address: string
+  readonly mapping: readonly string[]
+  /** The edited policy, which the sentences describe. */
+  readonly policy: Policy
+}
+
+/** The rules of a policy in sections. A sentence below each rule says what it does. */
+export function PolicyFields({ form, address, mapping, policy }: PolicyFieldsProps) {
+  const { values: draft, errors, setValues } = form
+  const says = describeRules(policy, mapping)
+  const hasAddresses = !address.startsWith('unix:')
+  return (
+    <>
+      <FormSection title="General">
+        <ChoiceGroup
+          label="Endpoint"
+          inline
+          first
+          choices={[
+            { value: 'on', label: 'On' },
+            { value: 'off', label: 'Off' },
+          ]}
+          value={draft.enabled}
+          note={says.enabled}
+          error={errors.enabled}
+          onChange={(enabled) => setValues({ enabled })}
+        />
+        <div className={classes.pair}>
+          <NativeSelect
+            label="Removed"
+            data={removals}
+            description={describeRemoval(policy.closesAt)}
+            inputWrapperOrder={BELOW}
+            {...form.getInputProps('closes')}
+          />
+          {draft.closes === 'at' && (
+            <TextInput
+              type="datetime-local"
+              label="Time of removal"
+              {...form.getInputProps('closesAt')}
+            />
+          )}
+        </div>
+        <Textarea
+          label="Note"
+          description="Shown wherever the address is shown."
+          inputWrapperOrder={BELOW}
+          classNames={{ input: classes.lines ?? '' }}
+          rows={2}
+          {...form.getInputProps('note')}
+        />
+      </FormSection>
+      <FormSection title="Who may connect">
+        {hasAddresses ? (
+          <>
+            <ChoiceGroup
+              label="Clients"
+              choices={[
+                { value: 'all', label: 'All clients' },
+                {
+                  value: 'only',
+                  label: 'Only these networks',
+                  detail: (
+                    <Lines
+                      aria-label="Networks that may connect"
+                      className={classes.detail ?? ''}
+                      placeholder={'192.0.2.0/24\n2001:db8::/32'}
+                      {...form.getInputProps('allow')}
+                    />
+                  ),
+                },
+              ]}
+              value={draft.clients}
+              onChange={(clients) => setValues({ clients })}
+            />
+            <Lines
+              label="Blocked"
+              description="One address or range per line. Blocked clients are rejected even if their network may connect."
+              placeholder="198.51.100.7"
+              {...form.getInputProps('deny')}
+            />
+            <Sentence text={says.clients} />
+          </>
+        ) : (
+          <Sentence text="Clients of a Unix socket have no IP address. Every program that may open the socket file can connect." />
+        )}
+      </FormSection>
+      <FormSection title="What they may do">
+        <ChoiceGroup
+          label="Documents"
+          inline
+          choices={[
+            { value: 'write', label: 'Read and write' },
+            { value: 'read', label: 'Read-only' },
+          ]}
+          value={draft.documents}
+          note={says.documents}
+          onChange={(documents) => setValues({ documents })}
+        />
+        <ChoiceGroup
+          label="Without a token"
+          choices={[
+            { value: 'none', label: 'Nothing' },
+            { value: 'all', label: 'Read all collections' },
+            {
+              value: 'some',
+              label: 'Read these collections',
+              detail: (
+                <Lines
+                  aria-label="Collections that can be read without a token"
+                  className={classes.detail ?? ''}
+                  placeholder={'articles\nnotes'}
+                  {...form.getInputProps('collections')}
+                />
+              ),
+            },
+          ]}
+          value={draft.anonymous}
+          note={`${says.anonymous} ${SYSTEM_DATABASE} always needs one.`}
+          onChange={(anonymous) => setValues({ anonymous })}
+        />
+      </FormSection>
+      <FormSection title="Administration">
+        <ChoiceGroup
+          label="Console, sign-in and API of the administration"
+          inline
+          choices={[
+            { value: 'on', label: 'As mapped' },
+            { value: 'off', label: 'None here' },
+          ]}
+          value={draft.administration}
+          note={says.administration}
+          onChange={(administration) => setValues({ administration })}
+        />
+      </FormSection>
+      <FormSection title="Web pages">
+        <ChoiceGroup
+          label="Pages of other origins (CORS)"
+          choices={[
+            { value: 'none', label: 'None' },
+            { value: 'all', label: 'All origins' },
+            {
+              value: 'some',
+              label: 'These origins',
+              detail: (
+                <Lines
+                  aria-label="Origins"
+                  className={classes.detail ?? ''}
+                  placeholder="https://app.example"
+                  {...form.getInputProps('origins')}
+                />
+              ),
+            },
+          ]}
+          value={draft.pages}
+          note={says.cors}
+          onChange={(pages) => setValues({ pages })}
+        />
+        {draft.pages !== 'none' && (
+          <div className={classes.pair}>
+            <CodeInput
+              label="Kept by browsers (seconds)"
+              placeholder="600"
+              inputMode="numeric"
+              {...form.getInputProps('maxAge')}
+            />
+          </div>
+        )}
+      </FormSection>
+      <FormSection title="Limits">
+        <div className={classes.three}>
+          <CodeInput
+            label="Requests per second"
+            placeholder="not limited"
+            inputMode="decimal"
+            {...form.getInputProps('rate')}
+          />
+          <CodeInput
+            label="At once"
+            placeholder="those of one second"
+            inputMode="numeric"
+            {...form.getInputProps('burst')}
+          />
+          <NativeSelect
+            label="Counted for each"
+            data={[
+              { value: 'client', label: 'Client' },
+              { value: 'token', label: 'Token' },
+              { value: 'endpoint', label: 'Endpoint' },
+            ]}
+            {...form.getInputProps('by')}
+          />
+        </div>
+        <Sentence text={says.rate} />
+        <div className={classes.pair}>
+          <CodeInput
+            label="Connections"
+            placeholder="not limited"
+            inputMode="numeric"
+            description={says.connections}
+            inputWrapperOrder={BELOW}
+            {...form.getInputProps('connections')}
+          />
+          <CodeInput
+            label="Size of a request body"
+            placeholder="limit of the server"
+            description={says.bodies}
+            inputWrapperOrder={BELOW}
+            {...form.getInputProps('bodySize')}
+          />
+        </div>
+      </FormSection>
+    </>
+  )
+}
+
+const BELOW: NonNullable<TextareaProps['inputWrapperOrder']> = [
+  'label',
+  'input',
+  'description',
+  'error',
+]
+
+const removals = [
+  { value: 'never', label: 'Never' },
+  { value: '1h', label: 'In 1 hour' },
+  { value: '8h', label: 'In 8 hours' },
+  { value: '2d', label: 'In 2 days' },
+  { value: '7d', label: 'In 7 days' },
+  { value: 'at', label: 'At a time…' },
+]
+
+function describeRemoval(closesAt: string | undefined): string {
+  if (closesAt === undefined) return 'The endpoint stays until it is removed by hand.'
+  const moment = Date.parse(closesAt)
+  return `The endpoint is removed on ${exactTime(moment)}. Open connections can finish.`
+}
+
+/** A section of the form, or of the dialog, with a heading. */
+export function FormSection({ title, children }: PropsWithChildren<{ title: string }>) {
+  const id = useId()
+  return (
+    <section className={classes.section} aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+const Sentence = ({ text }: { text: string }) => <p className={classes.sentence}>{text}</p>
+
+/** A text with one address, name or origin per line. */
+const Lines = (props: TextareaProps) => (
+  <Textarea
+    classNames={{ input: `mono ${classes.lines}` }}
+    rows={3}
+    spellCheck={false}
+    autoComplete="off"
+    autoCapitalize="off"
+    inputWrapperOrder={BELOW}
+    {...props}
+    onFocus={(event) => {
+      // The browser itself scrolls only to the cursor.
+      event.currentTarget.scrollIntoView({ block: 'nearest' })
+      props.onFocus?.(event)
+    }}
+  />
+)

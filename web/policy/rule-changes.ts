@@ -1,0 +1,88 @@
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { formatCount } from '../ui/text/format-number.ts'
+import { exactTime } from '../ui/text/relative-time.tsx'
+import { formatBinary, formatPerSecond } from './rule-labels.ts'
+
+/** A rule that differs between two policies, in words. */
+export interface RuleChange {
+  readonly rule: string
+  readonly before: string
+  readonly after: string
+}
+
+type Describe = {
+  readonly [Field in keyof Policy]-?: readonly [string, (policy: Policy) => string]
+}
+
+/** The name of each rule, and what it says in a policy; without a policy, the default. */
+const rules: Describe = {
+  enabled: ['Endpoint', ({ enabled }) => (enabled === false ? 'off' : 'on')],
+  closesAt: [
+    'Removed',
+    ({ closesAt }) => (closesAt === undefined ? 'never' : exactTime(Date.parse(closesAt))),
+  ],
+  note: ['Note', ({ note }) => note || 'none'],
+  allow: ['Allowed clients', ({ allow }) => (allow === undefined ? 'all' : listOr(allow, 'none'))],
+  deny: ['Blocked clients', ({ deny }) => listOr(deny, 'none')],
+  readOnly: ['Documents', ({ readOnly }) => (readOnly ? 'read-only' : 'read and write')],
+  anonymous: [
+    'Read without a token',
+    ({ anonymous }) => {
+      if (anonymous === undefined || anonymous === 'none') return 'nothing'
+      return anonymous.read === true ? 'all collections' : listOr(anonymous.read, 'nothing')
+    },
+  ],
+  administration: [
+    'Console and administration',
+    ({ administration }) => (administration === false ? 'not available' : 'available'),
+  ],
+  cors: [
+    'Origins of other pages',
+    ({ cors }) => {
+      if (cors === undefined) return 'none'
+      const age = cors.maxAge === undefined ? '' : `, kept for ${cors.maxAge} s`
+      return `${cors.origins.map((origin) => (origin === '*' ? 'all' : origin)).join(', ')}${age}`
+    },
+  ],
+  rateLimit: [
+    'Requests',
+    ({ rateLimit }) => {
+      if (rateLimit === undefined) return 'not limited'
+      const { requestsPerSecond, burst, by = 'client' } = rateLimit
+      const whose = by === 'endpoint' ? 'in all' : `for each ${by}`
+      const atOnce = burst === undefined ? '' : `, ${formatCount(burst)} at once`
+      return `${formatPerSecond(requestsPerSecond)}/s ${whose}${atOnce}`
+    },
+  ],
+  maxConnections: [
+    'Connections',
+    ({ maxConnections }) =>
+      maxConnections === undefined ? 'not limited' : `at most ${formatCount(maxConnections)}`,
+  ],
+  maxBodyBytes: [
+    'Request bodies',
+    ({ maxBodyBytes }) =>
+      maxBodyBytes === undefined ? 'not limited here' : `at most ${formatBinary(maxBodyBytes)}`,
+  ],
+}
+
+const listOr = (names: readonly string[] | undefined, none: string): string =>
+  names === undefined || names.length === 0 ? none : names.join(', ')
+
+/** Returns the rules that differ between two policies; without a policy, the defaults apply. */
+export function compareRules(before: Policy | null, after: Policy | null): RuleChange[] {
+  return Object.values(rules).flatMap(([rule, describe]) => {
+    const change = { rule, before: describe(before ?? {}), after: describe(after ?? {}) }
+    return change.before === change.after ? [] : change
+  })
+}
+
+/** Returns whether two policies have the same effect; without a policy, the defaults apply. */
+export const samePolicy = (before: Policy | null, after: Policy | null): boolean =>
+  compareRules(before, after).length === 0
+
+/** Returns a policy without a time of removal that has passed. */
+export function dropPastRemoval(policy: Policy, now: number): Policy {
+  const { closesAt, ...rest } = policy
+  return closesAt !== undefined && Date.parse(closesAt) <= now ? rest : policy
+}

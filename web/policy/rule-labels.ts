@@ -1,0 +1,82 @@
+import type { Policy } from '../../server/contract/endpoints/policy.ts'
+import { formatBytes, formatCount, formatRate } from '../ui/text/format-number.ts'
+
+/** The rules of a policy as words of the filter (`rule:read-only`), most important first. */
+export const RULE_WORDS = [
+  'off',
+  'temporary',
+  'no-token',
+  'read-only',
+  'networks',
+  'blocked',
+  'no-console',
+  'cors',
+  'rate',
+  'connections',
+  'bodies',
+] as const
+
+export type RuleWord = (typeof RULE_WORDS)[number]
+
+/** A rule of a policy in a few words. */
+export interface RuleLabel {
+  readonly word: RuleWord
+  /** The text of a chip, such as "3 networks only". */
+  readonly text: string
+}
+
+/** Returns the rules of a policy that differ from the defaults, most important first. */
+export function labelRules(policy: Policy, now: number): RuleLabel[] {
+  const { closesAt, anonymous, allow, deny = [], rateLimit, maxConnections, maxBodyBytes } = policy
+  const texts: Readonly<Record<RuleWord, string | false | 0 | undefined>> = {
+    off: policy.enabled === false && 'off',
+    temporary: closesAt && formatRemoval(Date.parse(closesAt) - now),
+    'no-token': isAnonymous(anonymous) && 'no token to read',
+    'read-only': policy.readOnly && 'read-only',
+    networks: allow && (allow.length === 0 ? 'no clients' : `${formatNetworks(allow.length)} only`),
+    blocked: deny.length > 0 && `${formatNetworks(deny.length)} blocked`,
+    'no-console': policy.administration === false && 'no console',
+    cors: policy.cors && 'CORS',
+    rate: rateLimit && `${formatPerSecond(rateLimit.requestsPerSecond)}/s`,
+    connections: maxConnections && formatPlural(maxConnections, 'connection'),
+    bodies: maxBodyBytes && `bodies ≤ ${formatBinary(maxBodyBytes)}`,
+  }
+  return RULE_WORDS.flatMap((word) => {
+    const text = texts[word]
+    return text ? { word, text } : []
+  })
+}
+
+const isAnonymous = (anonymous: Policy['anonymous']): boolean =>
+  anonymous !== undefined && anonymous !== 'none'
+
+const formatPlural = (count: number, thing: string) =>
+  `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`
+
+const formatNetworks = (count: number): string => formatPlural(count, 'network')
+
+/** Formats a rate with enough decimals for rates below 1: "0.05", "2.5", "1,000". */
+export const formatPerSecond = (rate: number): string => (rate < 1 ? `${rate}` : formatRate(rate))
+
+/** Formats a number of bytes in binary units if it is a round number of them: "1 MiB". */
+export function formatBinary(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB']
+  const at = units.findLastIndex((_, power) => bytes % 1_024 ** (power + 1) === 0)
+  return at === -1 ? formatBytes(bytes) : `${formatCount(bytes / 1_024 ** (at + 1))} ${units[at]}`
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Formats the time until a removal: "removed in 1 h 20 min", "removed in 40 s". */
+export function formatRemoval(milliseconds: number): string {
+  if (milliseconds <= 0) return 'being removed'
+  if (milliseconds < 2 * MINUTE) return `removed in ${Math.ceil(milliseconds / 1_000)} s`
+  const [large, small, units] =
+    milliseconds < 2 * DAY ? [HOUR, MINUTE, ['h', 'min']] : [DAY, HOUR, ['d', 'h']]
+  const rounded = Math.round(milliseconds / small) * small
+  const parts = [Math.floor(rounded / large), Math.round((rounded % large) / small)]
+  const text = parts.flatMap((count, at) => (count > 0 ? `${count} ${units[at]}` : []))
+  return `removed in ${text.join(' ')}`
+}
