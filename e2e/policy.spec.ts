@@ -37,7 +37,7 @@ test('A policy is edited, tested, saved, compared after a conflict, and undone',
   const { address, url } = await addBlog(gatehouse)
   await gatehouse.signIn(page, at('open', address))
   await expect(policyOf(page, address)).toContainText('The defaults apply')
-  await policyOf(page, address).getByRole('button', { name: 'Change policy…' }).click()
+  await policyOf(page, address).getByRole('button', { name: 'Edit policy' }).click()
   const form = policyForm(page, address)
   await form.getByText('Read-only', { exact: true }).click()
   await form.getByRole('radio', { name: 'Read these collections' }).check()
@@ -76,7 +76,7 @@ test('A policy is edited, tested, saved, compared after a conflict, and undone',
   expect(await stored(gatehouse, address)).toBeUndefined()
 
   // Someone else sets a rule meanwhile.
-  await policyOf(page, address).getByRole('button', { name: 'Change policy…' }).click()
+  await policyOf(page, address).getByRole('button', { name: 'Edit policy' }).click()
   await form.getByLabel('Requests per second').fill('5')
   await gatehouse.put(pathOf(address), { note: 'Theirs', readOnly: true })
   const conflict = form.getByRole('alert').filter({ hasText: 'Theirs (saved)' })
@@ -87,6 +87,15 @@ test('A policy is edited, tested, saved, compared after a conflict, and undone',
   await expect(form).toBeHidden()
   await expect(policyOf(page, address)).toContainText('Each client can send 5 requests per second')
   expect(await stored(gatehouse, address)).toEqual({ rateLimit: { requestsPerSecond: 5 } })
+
+  // Someone else removes the endpoint meanwhile: no policy is stored for it.
+  await policyOf(page, address).getByRole('button', { name: 'Edit policy' }).click()
+  await form.getByLabel('Note', { exact: true }).fill('Mine')
+  await gatehouse.delete(`${API}/endpoint?${new URLSearchParams({ endpoint: address })}`)
+  await expect(form).toContainText('Someone removed this endpoint.')
+  await page.keyboard.press('Control+Enter')
+  await expect(form.getByRole('alert').filter({ hasText: 'Someone removed' })).toBeFocused()
+  expect(await stored(gatehouse, address)).toBeUndefined()
 })
 
 test('A policy is tried and kept, and an endpoint is turned off and on', async ({

@@ -278,7 +278,7 @@ test('policies: panel, form, lock-out, trial, turning off', async ({ page, gateh
     rateLimit: { requestsPerSecond: 50, burst: 100 },
   })
   await gatehouse.signIn(page, at({ open: shop }))
-  await page.getByRole('button', { name: 'Change policy…' }).scrollIntoViewIfNeeded()
+  await page.getByRole('button', { name: 'Edit policy' }).scrollIntoViewIfNeeded()
   await shoot(page, 'panel-policy')
   await page.goto(at({ policy: shop }))
   await page.getByText('Read and write', { exact: true }).click()

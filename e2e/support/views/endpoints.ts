@@ -50,7 +50,7 @@ export const ENDPOINT_VIEWS: readonly View[] = [
     changes: [
       /^Edit mapping$/,
       /^Turn off$/,
-      /^Change policy…$/,
+      /^Edit policy$/,
       /^Duplicate$/,
       /^Remove endpoint$/,
       /^Create “/,

@@ -21,7 +21,8 @@ export function PolicyDialogs(props: {
   // The form stays open if someone removes the endpoint, so that its input is not lost.
   const [begun] = useState(found)
   const check = useChangeGuard(rows)
-  const row = found ?? begun
+  const isRemoved = found?.databases == null && begun?.databases != null
+  const row = isRemoved ? begun : found
   if (row?.databases == null) return <EndpointNotFoundDialog address={address} />
   const { databases, policy, policyRevision } = row
   if (policy === undefined) {
@@ -37,7 +38,9 @@ export function PolicyDialogs(props: {
     stored: policy,
     revision: policyRevision,
     check: (after: typeof policy) =>
-      check([{ address, after: databases, policy: { before: policy, after } }]),
+      isRemoved
+        ? REMOVED
+        : check([{ address, after: databases, policy: { before: policy, after } }]),
     renderGuard: (guard: ReturnType<ReturnType<typeof useChangeGuard>>) => (
       <GuardNotice guard={guard} />
     ),
@@ -45,4 +48,12 @@ export function PolicyDialogs(props: {
     returnTo: () => revealRow(address),
   }
   return isSwitch ? <SwitchDialog {...dialog} /> : <PolicyDialog {...dialog} />
+}
+
+/** The effects of a policy whose endpoint was removed while the form was open. */
+const REMOVED = {
+  refused: 'Someone removed this endpoint. Add it again before you change its policy.',
+  consequences: [],
+  disconnects: false,
+  otherConsole: undefined,
 }

@@ -24,7 +24,7 @@ export function EndpointPolicy(props: { address: string; mapping: readonly strin
               {record?.policy.enabled === false ? 'Turn on' : 'Turn off'}
             </Button>
             <Button variant="subtle" onClick={() => changePolicy(address)} {...intent}>
-              Change policy…
+              Edit policy
             </Button>
           </span>
         )
