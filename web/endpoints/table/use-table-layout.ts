@@ -26,5 +26,5 @@ export function useTableLayout(panelOpen: boolean): TableLayout {
   const squeezed = useMediaQuery(PANEL_BESIDE_TABLE, undefined, now)
   const coarse = useMediaQuery('(pointer: coarse)', undefined, now)
   const beside = squeezed && panelOpen
-  return { wide: wide && !beside, beside, rowHeight: coarse ? 48 : 36 }
+  return { wide: wide && !beside, beside, rowHeight: coarse ? 48 : 40 }
 }
