@@ -64,6 +64,7 @@ export function createProgram(
   }
 
   add(program, 'start', 'start a node (default command)')
+  add(program, 'demo', 'run a node with sample data and clients, which leaves nothing behind')
   add(program, 'health', 'check whether the node on the data folder is ready; exits with 1 if not')
 
   const endpoint = program.command('endpoint').description('manage the stored endpoints')

@@ -4,6 +4,7 @@ import type { CommandContext, RunCommand } from './command.ts'
 /** Every command by its words. A command is loaded when it runs: help and version need none. */
 const COMMANDS: Readonly<Record<string, () => Promise<{ run: RunCommand }>>> = {
   start: () => import('./commands/start.ts'),
+  demo: () => import('./commands/demo.ts'),
   health: () => import('./commands/health.ts'),
   'endpoint list': () => import('./commands/endpoint-list.ts'),
   'endpoint add': () => import('./commands/endpoint-add.ts'),

@@ -1,0 +1,186 @@
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { invariant } from '../contract/invariant.ts'
+import type { Node } from '../start.ts'
+import { runClients, type Target } from './clients.ts'
+import { PEOPLE, signIn, startPeopleProvider } from './people-provider.ts'
+import { SAMPLE_DATABASES, sampleCollections, sampleEndpoints } from './sample-data.ts'
+
+/** The first port that a demo tries. */
+const FIRST_PORT = 8_529
+
+const collections = sampleCollections()
+
+/** What the clients of a demo have received so far. */
+export interface DemoCounts {
+  responses: number
+  rejected: number
+}
+
+/** How a person signs in to a demo. */
+export interface DemoAccess {
+  readonly console: string
+  readonly operatorKey: string
+}
+
+/** What a demo takes from the command line. */
+export interface DemoDeps {
+  /** Starts a node with these flags and variables, and creates a token of the role admin. */
+  start(
+    flags: Record<string, unknown>,
+    env: Record<string, string>,
+  ): Promise<{ node: Node; token: string }>
+  /** The folder for everything that the demo stores. */
+  readonly folder: string
+  /** Closes what was started. */
+  readonly stack: AsyncDisposableStack
+  readonly stopping: AbortSignal
+  readonly counts: DemoCounts
+  /** Called once the node has its data. */
+  onReady(access: DemoAccess): void
+}
+
+/** Starts a node with sample data, and lets clients call it until `stopping` aborts. */
+export async function runDemo(deps: DemoDeps): Promise<void> {
+  const { folder, stack, stopping, counts } = deps
+  const provider = await startPeopleProvider()
+  stack.defer(provider.close)
+  const ports = await reservePorts(1 + sampleEndpoints('').length)
+  const [first] = ports
+  invariant(first, 'a demo has a port')
+  const address = `tcp://127.0.0.1:${first.port}`
+  const console = `http://127.0.0.1:${first.port}`
+  await first.release()
+  stack.defer(async () => void (await Promise.all(ports.map((port) => port.release()))))
+
+  const flags = { endpoint: [address], data: join(folder, 'data'), drain: '1', log: 'silent' }
+  const { node, token } = await deps.start(flags, provider.env)
+  stack.defer(() => node.stop())
+
+  const call = createCaller(`${console}/_db`, token, stopping)
+  const targets = await fill(call, folder, ports.slice(1), {
+    url: console,
+    databases: SAMPLE_DATABASES,
+  })
+  for (const person of Object.keys(PEOPLE)) await signIn(console, person)
+  await assignRoles(call)
+  const tokens = await createTokens(call)
+
+  deps.onReady({ console: `${console}/_console/`, operatorKey: node.operatorKey.read() })
+  await runClients(targets, collections, tokens, stopping, (status) => {
+    counts.responses++
+    if (status >= 400) counts.rejected++
+  })
+}
+
+type Call = (path: string, body: unknown, method?: string) => Promise<unknown>
+
+/** Returns a function that sends a request to the API and requires its success. */
+const createCaller =
+  (base: string, token: string, signal: AbortSignal): Call =>
+  async (path, body, method = 'POST') => {
+    const response = await fetch(`${base}/${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal,
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+
+const API = '_system/_api'
+
+/** Creates the databases, documents and endpoints. Returns the endpoints that the clients call. */
+async function fill(
+  call: Call,
+  folder: string,
+  ports: readonly ReservedPort[],
+  own: Target,
+): Promise<readonly Target[]> {
+  for (const name of SAMPLE_DATABASES) await call(`${API}/database`, { name })
+  for (const [path, documents] of collections) await call(path, documents)
+  await call('shop/_index/orders/by-state', { fields: ['state'] }, 'PUT')
+  await call('shop/_index/products/by-price', { fields: ['price'] }, 'PUT')
+  await call(
+    'blog/_schema/articles',
+    { type: 'object', required: ['title'], properties: { title: { type: 'string' } } },
+    'PUT',
+  )
+  const targets = [own]
+  const samples = sampleEndpoints(join(folder, 'sensors.sock'))
+  for (const [at, { databases, policy, isTaken = false, address }] of samples.entries()) {
+    const reserved = ports[at]
+    invariant(reserved, 'each endpoint has a port')
+    const endpoint = address ?? `tcp://127.0.0.1:${reserved.port}`
+    const policyPath = `${API}/policy?${new URLSearchParams({ endpoint })}`
+    // Added turned off, then turned on: an endpoint is not added if its port cannot be opened.
+    const stored = isTaken ? { enabled: false } : policy
+    if (stored !== undefined) await call(policyPath, stored, 'PUT')
+    if (!isTaken) await reserved.release()
+    await call(`${API}/endpoint`, { endpoint, databases })
+    if (isTaken) await call(policyPath, undefined, 'DELETE')
+    const existing = databases.filter((name) => name !== 'archive')
+    if (address !== undefined || isTaken || policy?.enabled === false) continue
+    targets.push({
+      url: `http://127.0.0.1:${reserved.port}`,
+      databases: existing.length === 0 ? SAMPLE_DATABASES : existing,
+    })
+  }
+  return targets
+}
+
+/** Gives the people of the demo their roles. */
+async function assignRoles(call: Call): Promise<void> {
+  const people = (await call(`${API}/user`, undefined, 'GET')) as { id: string; username: string }[]
+  for (const { id, username } of people) {
+    const [, name = ''] = username.split(':')
+    const person: { role: string; databases?: readonly string[] } | undefined =
+      PEOPLE[name as keyof typeof PEOPLE]
+    if (person === undefined || person.role === 'pending') continue
+    const { role, databases } = person
+    await call(`${API}/user/${id}`, { role, ...(databases && { databases }) }, 'PATCH')
+  }
+}
+
+/** Creates the tokens of the clients. Returns them by database. */
+async function createTokens(call: Call): Promise<ReadonlyMap<string, string>> {
+  const create = async (token: Record<string, unknown>) =>
+    ((await call(`${API}/token`, token)) as { token: string }).token
+  const expires = new Date(Date.now() + 5 * 86_400_000).toISOString()
+  await create({ name: 'reports', role: 'viewer', expires })
+  const shop = await create({ name: 'web shop', role: 'editor', databases: ['shop', 'blog'] })
+  const gateway = await create({ name: 'gateway', role: 'editor', databases: ['sensors'] })
+  const helpdesk = await create({ name: 'helpdesk', role: 'editor' })
+  return new Map([
+    ['shop', shop],
+    ['blog', shop],
+    ['sensors', gateway],
+    ['support', helpdesk],
+  ])
+}
+
+interface ReservedPort {
+  readonly port: number
+  release(): Promise<void>
+}
+
+/** Reserves the next free ports of loopback, so that no other program takes them. */
+async function reservePorts(count: number): Promise<readonly ReservedPort[]> {
+  const ports: ReservedPort[] = []
+  for (let port = FIRST_PORT; ports.length < count && port < 65_536; port++) {
+    const server = await listen(port)
+    if (server === undefined) continue
+    const release = () => new Promise<void>((resolve) => void server.close(() => resolve()))
+    ports.push({ port, release })
+  }
+  return ports
+}
+
+const listen = (port: number) =>
+  new Promise<Server | undefined>((resolve) => {
+    const server = createServer((socket) => socket.destroy())
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
