@@ -15,7 +15,7 @@ import filterBar from '../ui/form/filter-bar.module.css'
 import { formatCount } from '../ui/text/format-number.ts'
 import classes from './live-requests.module.css'
 import { RequestTable } from './request-table.tsx'
-import { keyOf, matchesTail, NO_FILTER, type TailFilter, toStreamQuery } from './tail.ts'
+import { keyOf, NO_FILTER, type TailFilter, toMatch, toStreamQuery } from './tail.ts'
 import { useRequestStream } from './use-request-stream.ts'
 
 /** Debounce delay for typing, ms. */
@@ -70,7 +70,8 @@ export function LiveRequests(props: LiveRequestsProps) {
   const { tail, connection } = useRequestStream(query)
   const [held, setHeld] = useState<Held>()
   const paused = held?.query === query ? held : undefined
-  const shows = (request: RequestEntry) => matchesTail(request, filter) && isShown(request.endpoint)
+  const matches = toMatch(filter)
+  const shows = (request: RequestEntry) => matches(request) && isShown(request.endpoint)
   const requests = (paused?.requests ?? tail?.requests ?? []).filter(shows)
   const old = new Set(paused?.requests.map(keyOf))
   const fresh = paused

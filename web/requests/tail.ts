@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import type { RequestBatch, RequestEntry } from '../../server/contract/endpoints/request.ts'
 
 /** Number of requests that a tail keeps. */
@@ -28,10 +27,15 @@ export interface TailFilter {
 
 export const NO_FILTER: TailFilter = { status: '', client: '', path: '' }
 
-const ipAddress = z.union([z.ipv4(), z.ipv6()])
-
-/** Returns the complete address that a text is; undefined if it is none. */
-const toAddress = (text: string): string | undefined => ipAddress.safeParse(text).data
+/** Returns the canonical IP address that a text is; undefined if it is no complete address. */
+function toAddress(text: string): string | undefined {
+  const isV6 = text.includes(':')
+  const url = `http://${isV6 ? `[${text}]` : text}`
+  if (!URL.canParse(url)) return undefined
+  const { hostname } = new URL(url)
+  if (isV6) return hostname.slice(1, -1)
+  return hostname === text && text.split('.').length === 4 ? text : undefined
+}
 
 /**
  * Returns the query of a stream. The server selects by what it can, because it sends a limited number
@@ -48,16 +52,15 @@ export function toStreamQuery(endpoint: string | undefined, filter: TailFilter):
   return query.toString()
 }
 
-/** Returns whether a request matches a filter. */
-export function matchesTail(request: RequestEntry, filter: TailFilter): boolean {
-  const { status, rejected, client, path } = request
-  const text = normalize(filter.client)
-  const isStatus =
-    filter.status === 'rejected'
-      ? rejected !== null
-      : `${status ?? ''}`.startsWith(filter.status.replace('xx', ''))
-  const isClient = toAddress(text) === undefined ? (client ?? '').includes(text) : client === text
-  return isStatus && isClient && (path ?? '').toLowerCase().includes(normalize(filter.path))
+/** Returns a function that tells whether a request matches a filter. */
+export function toMatch(filter: TailFilter): (request: RequestEntry) => boolean {
+  const [text, part] = [normalize(filter.client), normalize(filter.path)]
+  const address = toAddress(text)
+  const digits = filter.status.replace('xx', '')
+  return ({ status, rejected, client, path }) =>
+    (filter.status === 'rejected' ? rejected !== null : `${status ?? ''}`.startsWith(digits)) &&
+    (address === undefined ? (client ?? '').includes(text) : client === address) &&
+    (path ?? '').toLowerCase().includes(part)
 }
 
 const normalize = (text: string): string => text.trim().toLowerCase()

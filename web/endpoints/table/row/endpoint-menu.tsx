@@ -3,10 +3,10 @@ import { type Ref, useEffect } from 'react'
 import {
   IconAdjustments,
   IconCopy,
+  IconPencil,
   IconPlugConnected,
   IconPlugX,
   IconRefresh,
-  IconShield,
   IconTrash,
 } from '../../../ui/icon/icons.tsx'
 import { useEscape } from '../../../ui/overlay/use-escape.ts'
@@ -84,7 +84,7 @@ export function EndpointMenu(props: EndpointMenuProps) {
             <Menu.Item leftSection={<IconAdjustments />} onClick={act(changes.onEdit)}>
               Edit mapping
             </Menu.Item>
-            <Menu.Item leftSection={<IconShield />} onClick={act(changes.onChangePolicy)}>
+            <Menu.Item leftSection={<IconPencil />} onClick={act(changes.onChangePolicy)}>
               Change policy…
             </Menu.Item>
           </>
