@@ -37,7 +37,6 @@ export function RequestsPage() {
         }
       />
       {failure !== null && <LoadFailure what="The endpoints" error={failure} onRetry={retry} />}
-      <EndpointFilterField text={text} onChange={filter} />
       <LiveRequests
         isShown={(endpoint) => shown?.has(endpoint) ?? true}
         onClear={() => filter('')}
@@ -47,7 +46,9 @@ export function RequestsPage() {
             search: { open: endpoint, policy: endpoint, ...change },
           })
         }
-      />
+      >
+        <EndpointFilterField text={text} onChange={filter} />
+      </LiveRequests>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type RequestEntry, STREAMED_PER_SECOND } from '../../server/contract/endpoints/request.ts'
 import { nodesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
@@ -25,7 +25,7 @@ const statuses = [
   { value: '', label: 'All requests' },
   { value: 'rejected', label: 'Rejected' },
   { value: '2xx', label: '2xx success' },
-  { value: '3xx', label: '3xx unchanged' },
+  { value: '3xx', label: '3xx redirect' },
   { value: '4xx', label: '4xx client error' },
   { value: '5xx', label: '5xx server error' },
 ]
@@ -56,7 +56,9 @@ export interface LiveRequestsProps {
   readonly endpoint?: string
   /** Returns whether the requests of an endpoint are shown. Default: all are. */
   readonly isShown?: (endpoint: string) => boolean
-  /** Called to show another filter of the page as cleared. */
+  /** Another filter of the page, shown beside the filter of requests. */
+  readonly children?: ReactNode
+  /** Clears the other filter. */
   readonly onClear?: () => void
   /** Opens the form of a policy with a change of its clients. */
   readonly onChangePolicy: (endpoint: string, change: ClientRule) => void
@@ -87,8 +89,11 @@ export function LiveRequests(props: LiveRequestsProps) {
   const isLost = connection.state === 'lost'
   const state = isLost ? 'lost' : paused ? 'paused' : connection.state
   return (
-    <div className={classes.tail}>
-      <Filter value={filter} onChange={setFilter} ofAll={endpoint === undefined} />
+    <div>
+      <div className={classes.filters}>
+        <Filter value={filter} onChange={setFilter} ofAll={endpoint === undefined} />
+        {props.children}
+      </div>
       <div className={classes.bar}>
         <p className={classes.state} data-state={state}>
           <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
@@ -116,7 +121,7 @@ export function LiveRequests(props: LiveRequestsProps) {
       </div>
       <Notes leftOut={tail?.leftOut ?? 0} />
       {tail === undefined && !isLost && <SkeletonRows what="the requests" />}
-      {tail === undefined && isLost && (
+      {requests.length === 0 && isLost && (
         <Notice>No connection. Requests will appear here when it is back.</Notice>
       )}
       {requests.length > 0 && (
@@ -130,7 +135,7 @@ export function LiveRequests(props: LiveRequestsProps) {
           />
         </div>
       )}
-      {tail !== undefined && requests.length === 0 && (
+      {tail !== undefined && requests.length === 0 && !isLost && (
         <Nothing
           isFiltered={filter !== NO_FILTER || !(paused ?? tail).requests.every(shows)}
           isPaused={paused !== undefined}
@@ -204,7 +209,7 @@ function Notes({ leftOut }: { leftOut: number }) {
       {leftOut > 0 && (
         <p className={classes.note}>
           {formatCount(leftOut)} {leftOut === 1 ? 'request is' : 'requests are'} not shown: more
-          than {STREAMED_PER_SECOND} per second arrived. Filter by status or client to see others.
+          than {STREAMED_PER_SECOND} per second arrived. Filter by status to see others.
         </p>
       )}
     </>

@@ -1,11 +1,14 @@
 import { Button, UnstyledButton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { RequestEntry } from '../../server/contract/endpoints/request.ts'
+import { nodesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import type { ClientRule } from '../policy/policy-draft.ts'
 import { IconChevronRight } from '../ui/icon/icons.tsx'
 import { type Column, RecordTable } from '../ui/table/record-table.tsx'
-import { formatBytes, NO_FIGURE } from '../ui/text/format-number.ts'
+import { formatBytes, formatRate, NO_FIGURE } from '../ui/text/format-number.ts'
 import { exactTime } from '../ui/text/relative-time.tsx'
 import { describeCaller, describeRequest, labelRejection } from './describe-request.ts'
 import classes from './request-table.module.css'
@@ -24,8 +27,7 @@ export interface RequestTableProps {
 /** Requests, newest first. A row opens the reason, the caller and what an operator can do. */
 export function RequestTable(props: RequestTableProps) {
   const { requests, open, ofAll, onToggle, onChangePolicy } = props
-  const seesAll = useHasRole('operator')
-  const columns: Column<RequestEntry>[] = [
+  const columns: readonly Column<RequestEntry>[] = [
     {
       head: 'Request',
       cell: (request) => (
@@ -46,7 +48,7 @@ export function RequestTable(props: RequestTableProps) {
               )}
             </span>
             <span className={classes.below} data-all={ofAll || undefined}>
-              <span className="mono">{describeCaller(request, seesAll).client}</span>
+              <Client request={request} />
               {!ofAll && request.rejected !== null && (
                 <span className={classes.rejected}>{labelRejection(request.rejected)}</span>
               )}
@@ -54,6 +56,11 @@ export function RequestTable(props: RequestTableProps) {
           </span>
         </UnstyledButton>
       ),
+    },
+    {
+      head: 'Reason',
+      width: 176,
+      cell: ({ rejected }) => (rejected === null ? NO_FIGURE : labelRejection(rejected)),
     },
     {
       head: 'Status',
@@ -66,43 +73,32 @@ export function RequestTable(props: RequestTableProps) {
       ),
     },
     {
+      head: 'Client',
+      width: 176,
+      wideOnly: true,
+      cell: (request) => <Client request={request} />,
+    },
+    {
+      head: 'Endpoint',
+      width: 208,
+      cell: ({ endpoint }) => (
+        <Link to="/endpoints" search={{ open: endpoint }} className="mono">
+          {endpoint}
+        </Link>
+      ),
+    },
+    {
       head: 'Time',
-      width: ofAll ? 96 : 76,
+      width: ofAll ? 88 : 76,
       figures: true,
       cell: ({ time }) => <Clock at={time} />,
     },
   ]
-  if (ofAll) {
-    columns.splice(
-      1,
-      0,
-      {
-        head: 'Reason',
-        width: 176,
-        cell: ({ rejected }) => (rejected === null ? null : labelRejection(rejected)),
-      },
-      {
-        head: 'Client',
-        width: 168,
-        wideOnly: true,
-        cell: (request) => <span className="mono">{describeCaller(request, seesAll).client}</span>,
-      },
-      {
-        head: 'Endpoint',
-        width: 208,
-        cell: ({ endpoint }) => (
-          <Link to="/endpoints" search={{ open: endpoint }} className="mono">
-            {endpoint}
-          </Link>
-        ),
-      },
-    )
-  }
   return (
     <RecordTable
       caption={ofAll ? 'Rejected requests' : 'Requests'}
       records={requests}
-      columns={columns}
+      columns={columns.filter(({ head }) => ofAll || !ONLY_OF_ALL.includes(head))}
       idOf={keyOf}
       detailOf={(request) =>
         keyOf(request) === open ? (
@@ -111,6 +107,15 @@ export function RequestTable(props: RequestTableProps) {
       }
     />
   )
+}
+
+/** The columns that the panel of an endpoint has no room for, or does not need. */
+const ONLY_OF_ALL = ['Reason', 'Client', 'Endpoint']
+
+/** The address of the client, or why there is none. */
+function Client({ request }: { request: RequestEntry }) {
+  const { client } = describeCaller(request, useHasRole('operator'))
+  return <span className={request.client === null ? 'dim' : 'mono'}>{client}</span>
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
@@ -132,15 +137,16 @@ function RequestDetail(props: {
   const { request, onChangePolicy } = props
   const { endpoint, client, path, ms, bytes, database, node, time } = request
   const mayChange = useHasRole('operator')
-  const who = describeCaller(request, mayChange)
-  const facts: readonly (readonly [string, string | null])[] = [
-    ['Path', path],
-    ['Client', who.client],
-    ['Caller', request.method === null ? null : who.caller],
+  const { caller } = describeCaller(request, mayChange)
+  const { data: nodes = [] } = useQuery(nodesQuery)
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Path', path && <span className="mono">{path}</span>],
+    ['Client', <Client key="client" request={request} />],
+    ['Caller', request.method && caller],
     ['Database', database],
-    ['Duration', ms === null ? null : `${ms} ms`],
-    ['Response', request.method === null ? null : formatBytes(bytes)],
-    ['Node', node],
+    ['Duration', ms !== null && `${formatRate(ms)} ms`],
+    ['Response', request.method && formatBytes(bytes)],
+    ['Node', nodes.length > 1 && node],
     ['Time', exactTime(Date.parse(time))],
   ]
   return (
@@ -149,7 +155,7 @@ function RequestDetail(props: {
       <dl className={classes.facts}>
         {facts.map(
           ([name, fact]) =>
-            fact !== null && (
+            fact && (
               <div key={name}>
                 <dt>{name}</dt>
                 <dd>{fact}</dd>
