@@ -62,6 +62,17 @@ test('An operator follows the requests of an endpoint, and blocks a client', asy
   await expect(rows).toHaveText([/DELETE/, /GET/])
   await expect(requests.getByRole('button', { name: 'Pause' })).toBeVisible()
 
+  // The node records other requests only while someone follows them.
+  await requests.getByRole('button', { name: 'Stop watching' }).click()
+  const list = `${API}/request?${new URLSearchParams({ endpoint: address })}`
+  const isRecorded = async (path: string) => {
+    await gatehouse.get(new URL(path, url).href)
+    return JSON.stringify((await gatehouse.get(list)).body).includes(path)
+  }
+  let sent = 0
+  await expect.poll(() => isRecorded(`/articles/none-${++sent}`)).toBe(false)
+  await requests.getByRole('button', { name: 'Watch requests' }).click()
+
   await rejected.click()
   await requests.getByRole('button', { name: 'Allow only 127.0.0.1' }).click()
   const form = policyForm(page, address)

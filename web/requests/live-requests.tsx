@@ -1,8 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { type RequestEntry, STREAMED_PER_SECOND } from '../../server/contract/endpoints/request.ts'
+import type { RequestEntry } from '../../server/contract/endpoints/request.ts'
 import { nodesQuery } from '../api/queries.ts'
 import { useHasRole } from '../api/session/person.ts'
 import type { ClientRule } from '../policy/policy-draft.ts'
@@ -17,9 +16,6 @@ import classes from './live-requests.module.css'
 import { RequestTable } from './request-table.tsx'
 import { keyOf, NO_FILTER, type TailFilter, toMatch, toStreamQuery } from './tail.ts'
 import { useRequestStream } from './use-request-stream.ts'
-
-/** Debounce delay for typing, ms. */
-const DEBOUNCE_MS = 250
 
 const statuses = [
   { value: '', label: 'All requests' },
@@ -68,7 +64,7 @@ export interface LiveRequestsProps {
 export function LiveRequests(props: LiveRequestsProps) {
   const { endpoint, isShown = () => true, onClear, onChangePolicy } = props
   const [filter, setFilter] = useState(NO_FILTER)
-  const query = toStreamQuery(endpoint, useDebouncedValue(filter, DEBOUNCE_MS)[0])
+  const query = toStreamQuery(endpoint, filter)
   const { tail, connection } = useRequestStream(query)
   const [held, setHeld] = useState<Held>()
   const paused = held?.query === query ? held : undefined
@@ -208,8 +204,8 @@ function Notes({ leftOut }: { leftOut: number }) {
       )}
       {leftOut > 0 && (
         <p className={classes.note}>
-          {formatCount(leftOut)} {leftOut === 1 ? 'request is' : 'requests are'} not shown: more
-          than {STREAMED_PER_SECOND} per second arrived. Filter by status to see others.
+          {formatCount(leftOut)} {leftOut === 1 ? 'request is' : 'requests are'} not shown, because
+          too many arrived at once. Filter by status to see others.
         </p>
       )}
     </>
